@@ -2,63 +2,86 @@ package sandbox
 
 import (
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
+	"slices"
+
+	"fairlead/gateway/peer/sensitive"
 )
 
-// secretPlaces are where people keep keys and tokens, below their home folder. Of .ssh what is no secret stays readable: see sshOpen.
-var secretPlaces = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".netrc",
-	".git-credentials", ".pgpass", ".npmrc", ".pypirc", ".docker/config.json",
-	".config/gcloud", ".config/gh", ".config/git/credentials", ".local/share/keyrings", ".password-store",
-}
-
-// hidden lists what no contained command may read: the program's own folder, keys and tokens; and what may be read all the same.
+// hidden lists what no contained command may read: the program's own folder and the secrets of [sensitive.Entries]; and what in those may be read
+// all the same. They are names, whether there is such a file or not: what is made later is hidden, too.
 func hidden(opts Options) (hide, show []string) {
 	hide = append(hide, opts.Secrets...)
 	if opts.Home != "" {
 		hide = append(hide, opts.Home)
 	}
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
+	home, ok := homeDir()
+	if !ok {
 		return hide, nil
 	}
-	for _, p := range secretPlaces {
-		hide = append(hide, filepath.Join(home, filepath.FromSlash(p)))
+	for _, s := range secrets {
+		if !s.open {
+			hide = append(hide, filepath.Join(home, filepath.FromSlash(s.rel)))
+		}
 	}
-	return hide, sshOpen(filepath.Join(home, ".ssh"))
+	return hide, publicFiles(home)
 }
 
-// Hides lists the places of keys and tokens that no contained command may read anything of, where that is enforced; .ssh, of which some is no secret,
-// is not among them.
+// Hides lists the secrets that no contained command may read anything of, where that is enforced. A folder with a file that may be read, such as
+// ~/.ssh/known_hosts, is not among them.
 func Hides() (list []string) {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
+	home, ok := homeDir()
+	if !ok {
 		return nil
 	}
-	for _, p := range secretPlaces {
-		if p != ".ssh" {
-			list = append(list, filepath.Join(home, filepath.FromSlash(p)))
+	for _, s := range secrets {
+		if !s.open && !slices.Contains(publicFolders, s.rel) {
+			list = append(list, filepath.Join(home, filepath.FromSlash(s.rel)))
 		}
 	}
 	return list
 }
 
-// sshOpen are the files of .ssh that hold no secret.
-func sshOpen(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var open []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && sshOpenName(e.Name()) {
-			open = append(open, filepath.Join(dir, e.Name()))
-		}
-	}
-	return open
+func homeDir() (string, bool) {
+	home, err := os.UserHomeDir()
+	return home, err == nil && filepath.IsAbs(home)
 }
 
-func sshOpenName(name string) bool {
-	return name == "config" || strings.HasPrefix(name, "known_hosts") || strings.HasSuffix(name, ".pub")
+// secret is a secret of a home folder, or of the system.
+type secret struct {
+	name string // as in the table
+	rel  string // relative to the home folder, with slashes; empty for the system's, which are all open
+	open bool   // commands may read it
+}
+
+// secrets are those of the table, publicFolders the folders of its exceptions, relative to the home folder.
+var secrets, publicFolders = func() (list []secret, folders []string) {
+	for _, e := range sensitive.Entries() {
+		rel, home := e.Home()
+		switch {
+		case e.Path[0] == '/' && e.Kind&sensitive.Secret != 0:
+			list = append(list, secret{name: e.Path, open: true})
+		case !home:
+		case e.Kind&sensitive.Secret != 0:
+			list = append(list, secret{name: e.Path, rel: rel, open: e.Kind&sensitive.Open != 0})
+		case e.Kind&sensitive.Public != 0 && !slices.Contains(folders, path.Dir(rel)):
+			folders = append(folders, path.Dir(rel))
+		}
+	}
+	return list, folders
+}()
+
+// publicFiles are the regular files that hold no secret in folders that do.
+func publicFiles(home string) (list []string) {
+	for _, folder := range publicFolders {
+		dir := filepath.Join(home, filepath.FromSlash(folder))
+		entries, _ := os.ReadDir(dir) // a folder that cannot be read has no public files
+		for _, e := range entries {
+			if _, public := sensitive.Find("~/"+folder+"/"+e.Name(), "", sensitive.Public); public && e.Type().IsRegular() {
+				list = append(list, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return list
 }

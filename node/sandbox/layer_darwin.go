@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"fairlead/node/sandbox/confine"
 )
 
 // layer is sandbox-exec with its private temporary folders.
@@ -55,11 +57,10 @@ func nonEmpty(p string) []string {
 
 // resolved follows links as far as there is something.
 func resolved(paths []string) (out []string) {
+	var links confine.Resolver
 	for _, p := range paths {
-		if r, err := filepath.EvalSymlinks(p); err == nil {
-			p = r
-		}
-		out = append(out, p)
+		real, _ := links.Resolve(filepath.Clean(p))
+		out = append(out, real)
 	}
 	return out
 }

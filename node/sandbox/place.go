@@ -7,50 +7,42 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"fairlead/gateway/peer/sensitive"
+	"fairlead/node/sandbox/confine"
 )
 
-// Place is one of the places where people keep keys and tokens: a folder, or a single file.
+// Place is a secret of [sensitive.Entries] on this machine: a folder, or a single file.
 type Place struct {
 	Name string // as people write it, such as ~/.ssh
 	Path string // absolute, without symbolic links
+	Open bool   // contained commands may read it
 }
 
-// Places are those of the person, whether they are there or not. One that is a symbolic link is named twice: where it stands, and where it leads.
+// Places are the secrets of the person, whether they are there or not. One that is a symbolic link is named twice: where it stands, and where it leads.
 func Places() (list []Place) {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
+	home, ok := homeDir()
+	if !ok {
 		return nil
 	}
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	for _, p := range secretPlaces {
-		place := Place{Name: "~/" + p, Path: filepath.Join(home, filepath.FromSlash(p))}
-		list = append(list, place)
-		if !linkedBelow(home, p) {
+	home = strings.TrimSuffix(home, string(filepath.Separator)) // of the root
+	list = make([]Place, 0, len(secrets)+8)
+	var links confine.Resolver
+	for _, s := range secrets {
+		if s.rel == "" {
+			list = append(list, Place{Name: s.name, Path: filepath.FromSlash(s.name), Open: true})
 			continue
 		}
-		if real, err := filepath.EvalSymlinks(place.Path); err == nil && real != place.Path && !inFolder(home, real) {
-			list = append(list, Place{Name: place.Name, Path: real})
+		place := Place{Name: s.name, Path: home + string(filepath.Separator) + filepath.FromSlash(s.rel), Open: s.open}
+		list = append(list, place)
+		if real, there := links.Resolve(place.Path); there && real != place.Path && !inFolder(home, real) {
+			list = append(list, Place{Name: place.Name, Path: real, Open: s.open})
 		}
 	}
 	return list
-}
-
-// linkedBelow reports whether something on the way to a place below dir, itself without links, is a symbolic link. It asks the system once for most.
-func linkedBelow(dir, place string) bool {
-	for at := dir; place != ""; {
-		var name string
-		name, place, _ = strings.Cut(place, "/")
-		at += string(filepath.Separator) + name
-		switch info, err := os.Lstat(at); {
-		case err != nil:
-			return false // what is not there leads nowhere
-		case !info.IsDir() && !info.Mode().IsRegular(): // a link, or what else leads elsewhere on Windows
-			return true
-		}
-	}
-	return false
 }
 
 // Holds reports whether a path without symbolic links is the place or lies in it.
@@ -58,17 +50,26 @@ func (p Place) Holds(path string) bool { return inFolder(path, p.Path) }
 
 // Opens reports whether a path in the place is one of the files that hold no secret, such as ~/.ssh/known_hosts. It looks whether it is a file.
 func (p Place) Opens(path string) bool {
-	if p.Name != "~/.ssh" || !sshOpenName(filepath.Base(path)) || !same(filepath.Dir(path), p.Path) {
+	rel, err := filepath.Rel(p.Path, path)
+	if err != nil {
+		return false
+	}
+	if _, public := sensitive.Find(p.Name+"/"+filepath.ToSlash(rel), "", sensitive.Public); !public {
 		return false
 	}
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// SecretPlace names the place of keys and tokens that a path without symbolic links lies in, such as ~/.ssh; empty when there is none.
-func SecretPlace(path string) string {
+// SecretPlace names the secret that a path without symbolic links lies in, such as ~/.ssh; empty when there is none.
+func SecretPlace(path string) string { return placeName(path, func(Place) bool { return true }) }
+
+// HiddenPlace is SecretPlace for the secrets that contained commands may not read.
+func HiddenPlace(path string) string { return placeName(path, func(p Place) bool { return !p.Open }) }
+
+func placeName(path string, counts func(Place) bool) string {
 	for _, p := range Places() {
-		if p.Holds(path) {
+		if p.Holds(path) && counts(p) {
 			return p.Name
 		}
 	}

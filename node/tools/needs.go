@@ -100,7 +100,7 @@ func (t *Jobs) shut(ws *workspace.Root, path string, write bool) (f protocol.Fol
 	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
 		return f, false // it writes nowhere
 	}
-	if !write && sandbox.SecretPlace(real) == "" {
+	if !write && sandbox.HiddenPlace(real) == "" {
 		return f, false // everything else may be read
 	}
 	for _, granted := range t.opts.Profile.Write {

@@ -9,17 +9,25 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/sensitive"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
-// secretOf names the place of keys and tokens that a path without symbolic links lies in, such as ~/.ssh. It is empty for what is no secret there, and
-// where the person made that place, or a folder in it, the workspace or granted it.
+// secretOf names the secret that a path without symbolic links is or lies in, such as ~/.ssh. It is empty for what is no secret, and where the person
+// made that place, or a folder in it, the workspace or granted it.
 func secretOf(ws *workspace.Root, path string) string {
+	in := false
 	for _, p := range sandbox.Places() {
-		if p.Holds(path) && !p.Opens(path) && !chosenPlace(ws, p, path) {
+		if !p.Holds(path) {
+			continue
+		}
+		if in = true; !p.Opens(path) && !chosenPlace(ws, p, path) {
 			return p.Name
 		}
+	}
+	if name := filepath.Base(path); !in && sensitive.SecretName(name) {
+		return name
 	}
 	return ""
 }
@@ -43,6 +51,7 @@ func targetOf(ctx context.Context, ws *workspace.Root, p workspace.Path) (worksp
 type shunned struct {
 	places []sandbox.Place
 	in     []shunnedIn
+	named  bool // files that are secret by their name in every folder are left out, too
 
 	mu  sync.Mutex
 	met []string // as results call them
@@ -56,9 +65,10 @@ type shunnedIn struct {
 
 // shun says what a search leaves out that begins in from, a path without symbolic links.
 func shun(ws *workspace.Root, from string) *shunned {
-	s := &shunned{}
+	s := &shunned{named: true}
 	for _, p := range sandbox.Places() {
 		if p.Holds(from) || chosenPlace(ws, p, p.Path) {
+			s.named = s.named && !p.Holds(from)
 			continue
 		}
 		s.places = append(s.places, p)
@@ -84,9 +94,12 @@ func (s *shunned) names(dir string) []string {
 	return nil
 }
 
+// name reports whether a file is left out for its name.
+func (s *shunned) name(name string) bool { return s.named && sensitive.SecretName(name) }
+
 // holds reports whether a path without symbolic links is left out.
 func (s *shunned) holds(path string) bool {
-	return slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Holds(path) && !p.Opens(path) })
+	return s.name(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Holds(path) && !p.Opens(path) })
 }
 
 // meet notes that something was left out, for the result.

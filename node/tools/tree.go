@@ -179,6 +179,10 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 		case e.IsLink():
 			links = append(links, e.Name)
 		case e.Type == 0 && b.names.match(e.Name):
+			if b.shun.name(e.Name) {
+				b.shun.meet(b.under(e.Name))
+				break
+			}
 			files = append(files, e.Name)
 		}
 		return true

@@ -28,7 +28,7 @@ func (j *judging) keeps(r *rule) bool {
 			if !s.Writes || slices.ContainsFunc(s.Writable, func(dir string) bool { return j.about(r, dir) }) {
 				return false
 			}
-		} else if !slices.ContainsFunc(s.Hidden, func(place string) bool { return j.confined(r, place) }) {
+		} else if !j.hides(r) {
 			return false
 		}
 	}
@@ -42,8 +42,8 @@ func (j *judging) about(r *rule, dir string) bool {
 		r.path.home && j.place.home == ""
 }
 
-// confined reports whether all that a rule is about lies in place.
-func (j *judging) confined(r *rule, place string) bool {
+// hides reports whether all that a rule is about lies in one place that commands cannot read.
+func (j *judging) hides(r *rule) bool {
 	start := j.place.root
 	switch {
 	case r.path.home:
@@ -60,8 +60,11 @@ func (j *judging) confined(r *rule, place string) bool {
 		}
 		start = path.Join(start, p)
 	}
-	_, in := below(fold(j.place.real(start)), fold(j.place.real(clean(place))))
-	return in
+	start = fold(j.place.real(start))
+	return slices.ContainsFunc(j.call.Sandbox.Hidden, func(place string) bool {
+		_, in := below(start, fold(j.place.real(clean(place))))
+		return in
+	})
 }
 
 // unheld is a rule about files that nothing on the machine keeps the code from that c runs. why is "" when there is none.

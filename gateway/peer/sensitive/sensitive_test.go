@@ -44,6 +44,9 @@ func TestTableIsWellFormed(t *testing.T) {
 		if _, home := e.Home(); e.Kind&Secret != 0 && e.Kind&Open == 0 && (!home || strings.Contains(e.Path, "*")) {
 			t.Errorf("%s cannot be hidden from commands: it needs the kind open", e.Path)
 		}
+		if e.Kind&Secret != 0 && e.Path[0] == '/' && e.Kind&Open == 0 {
+			t.Errorf("%s: the system's secrets are hidden by the system; it needs the kind open", e.Path)
+		}
 		if e.Kind&Open != 0 && !strings.Contains(e.Source, ";") {
 			t.Errorf("%s is open to commands, and its source %q does not say why", e.Path, e.Source)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -107,10 +106,11 @@ func NewRuleset(f Files) (*Ruleset, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("create a Landlock ruleset: %w", errno)
 	}
-	b := builder{fd: int(fd), handled: attr.Handled_access_fs}
+	b := builder{fd: int(fd), handled: attr.Handled_access_fs, hidden: map[string]bool{}, above: map[string]bool{}}
+	var r Resolver
 	for _, h := range f.Hidden {
-		if h = resolve(filepath.Clean(h)); h != "/" {
-			b.hidden = append(b.hidden, h)
+		if h, _ = r.Resolve(filepath.Clean(h)); h != "/" {
+			b.hide(h)
 		}
 	}
 	b.add("/", list, false)
@@ -148,20 +148,17 @@ func (r *Ruleset) Close() { unix.Close(r.fd) }
 type builder struct {
 	fd      int
 	handled uint64
-	hidden  []string
+	hidden  map[string]bool
+	above   map[string]bool // the folders that something hidden lies in
 	seen    []mark
 	err     error
 }
 
-// resolve follows the links in the part of path that is there. What is not there yet is hidden when it comes, as its folder is allowed entry by
-// entry.
-func resolve(path string) string {
-	rest := ""
-	for dir := path; ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
+// hide notes a path that is not allowed. What is not there yet is hidden when it comes, as its folder is allowed entry by entry.
+func (b *builder) hide(path string) {
+	b.hidden[path] = true
+	for dir := filepath.Dir(path); !b.above[dir]; dir = filepath.Dir(dir) {
+		b.above[dir] = true
 	}
 }
 
@@ -178,7 +175,7 @@ func (b *builder) root(path string, rights uint64) {
 // allow grants rights below path, but for what is hidden there: Landlock can only allow, so a folder with something hidden in it is allowed
 // entry by entry, and nothing can be made directly in it.
 func (b *builder) allow(path string, rights uint64) {
-	if !slices.ContainsFunc(b.hidden, func(h string) bool { return h != path && within(h, path) }) {
+	if !b.above[path] {
 		b.add(path, rights, false)
 		return
 	}
@@ -192,7 +189,7 @@ func (b *builder) allow(path string, rights uint64) {
 	}
 	for _, e := range entries {
 		child := filepath.Join(path, e.Name())
-		if e.Type()&os.ModeSymlink == 0 && !slices.Contains(b.hidden, child) {
+		if e.Type()&os.ModeSymlink == 0 && !b.hidden[child] {
 			b.allow(child, rights)
 		}
 	}

@@ -26,9 +26,14 @@ func (w Wrapping) Args() []string {
 		args = append(args, "--unshare-net")
 	}
 	s := shaper{blank: w.Blank, at: map[string][]string{}, after: map[string][]string{}}
+	var r Resolver
 	for _, h := range w.Hidden {
-		if h = resolve(filepath.Clean(h)); h != "/" {
-			s.hidden = append(s.hidden, h)
+		h, there := r.Resolve(filepath.Clean(h))
+		if h == "/" {
+			continue
+		}
+		s.hidden = append(s.hidden, h)
+		if there {
 			s.hide(h)
 		}
 	}
