@@ -150,11 +150,14 @@ func (j *judging) file() {
 	if len(j.call.Paths) == 0 {
 		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
 	}
-	write, floor := writes(j.call.Tool), false
+	write, floor, protected := writes(j.call.Tool), false, j.protected
+	if j.call.Whole {
+		protected = j.protectedBelow
+	}
 	for _, p := range j.call.Paths {
 		list, ok := j.place.paths(shell.Word{Text: p})
 		part := j.open(j.call.Tool, "file", p, list, ok)
-		if why := j.protected(list); write && why != "" && part.Verdict != Deny {
+		if why := protected(list); write && why != "" && part.Verdict != Deny {
 			part.ruled, floor = true, true
 			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
 		}
@@ -164,7 +167,7 @@ func (j *judging) file() {
 		return
 	}
 	list, _ := j.place.paths(shell.Word{Text: j.call.Named, Tilde: strings.HasPrefix(j.call.Named, "~")})
-	if why := j.protected(list); why != "" {
+	if why := protected(list); why != "" {
 		j.add(Part{Kind: "file", Text: j.call.Named, Verdict: Ask, Floor: true, Reason: why, ruled: true})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"fairlead/gateway/approval/shell"
 	"fairlead/gateway/peer/sensitive"
 )
 
@@ -25,6 +26,35 @@ func (j *judging) protected(list []string) string {
 			return short(path.Base(f)) + " decides which programs run later (" + e.Program() + ")"
 		case ok:
 			return short(path.Base(f)) + " holds passwords, tokens or private data (" + e.Program() + ")"
+		}
+	}
+	return ""
+}
+
+// protectedBelow is protected for a folder that comes with all that is in it.
+func (j *judging) protectedBelow(list []string) string {
+	for _, f := range list {
+		if e, ok := sensitive.FindBelow(fold(f), fold(j.place.home), sensitive.Startup); ok {
+			return short(path.Base(f)) + " may hold files that decide which programs run later (" + e.Program() + ")"
+		}
+	}
+	return j.protected(list)
+}
+
+// places says why what a copier puts into place is protected: a file by the name that it gets, a folder also by what may be in it.
+func (j *judging) places(c shell.Command, name string) string {
+	_, list := arrivals(c, name)
+	check := j.protected
+	if name == "mv" || name == "gmv" || name == "ln" || name == "gln" || recursive(c.Words[1:]) {
+		check = j.protectedBelow
+		if to := operands(c.Words[1:], "tSgmo"); len(to) > 1 && !to[len(to)-1].Dynamic {
+			list = append(list, to[len(to)-1])
+		}
+	}
+	for _, w := range list {
+		files, _ := j.place.paths(w)
+		if why := check(files); why != "" {
+			return why
 		}
 	}
 	return ""

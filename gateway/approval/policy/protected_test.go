@@ -64,6 +64,17 @@ func TestWritingASensitiveFileAsksWhateverTheRulesSay(t *testing.T) {
 	}
 }
 
+func TestMovingAFolderWithStartUpFilesAsks(t *testing.T) {
+	t.Parallel()
+	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"/**","verdict":"allow"}]}`)
+	for folder, want := range map[string]Verdict{"/.vscode": Ask, "/sub/.claude": Ask, "/src": Allow} {
+		call := Call{Tool: "Write", Cwd: corpusCwd, Home: corpusHome, Paths: []string{corpusCwd + folder}, Whole: true}
+		if got := s.Judge(call); got.Verdict != want || got.Floor != (want == Ask) {
+			t.Errorf("%s: got %s, floor %v (%s), want %s", folder, got.Verdict, got.Floor, got.Reason, want)
+		}
+	}
+}
+
 func TestReadingAStartUpFileIsLeftToTheRules(t *testing.T) {
 	t.Parallel()
 	s := must(t, `{"rules":[{"tool":"Read","path":"/**","verdict":"allow"}]}`)

@@ -110,13 +110,28 @@ var byFirst = func() index {
 // Find returns the first entry of one of the kinds that a path falls under. The path is absolute, begins with ~/, or is relative to a folder
 // that may be any. home is the home folder, "" where it is not known. What looks like the home folder of another person counts as one.
 func Find(file, home string, want Kind) (Entry, bool) {
+	return search(file, home, want, func(e *Entry, rest []string) bool {
+		return (len(rest) == len(e.parts) || len(rest) > len(e.parts) && e.Folder) && matches(e.parts, rest[:len(e.parts)])
+	})
+}
+
+// FindBelow returns the first entry of one of the kinds that may lie below a folder with a hidden name, such as .vscode: who puts such a folder in
+// place writes the file as well. Folders like bin or hooks hold too much else.
+func FindBelow(folder, home string, want Kind) (Entry, bool) {
+	return search(folder, home, want, func(e *Entry, rest []string) bool {
+		return len(rest) < len(e.parts) && strings.HasPrefix(rest[len(rest)-1], ".") && matches(e.parts[:len(rest)], rest)
+	})
+}
+
+// search returns the first entry that fits the part of a path that begins where the entry does.
+func search(file, home string, want Kind, fits func(e *Entry, rest []string) bool) (Entry, bool) {
 	file, home = strings.ToLower(file), strings.ToLower(home)
 	parts := strings.Split(strings.Trim(file, "/"), "/")
-	p := place{parts: parts, absolute: strings.HasPrefix(file, "/"), home: homeDepth(file, home, parts), unknown: home == ""}
+	p := place{absolute: strings.HasPrefix(file, "/"), home: homeDepth(file, home, parts), unknown: home == ""}
 	for i, name := range parts {
 		for _, list := range [2][]int{byFirst.exact[name], byFirst.globs} {
 			for _, k := range list {
-				if e := &entries[k]; e.Kind&want != 0 && p.holds(e, i) {
+				if e := &entries[k]; e.Kind&want != 0 && p.begins(e, i) && fits(e, parts[i:]) {
 					return *e, true
 				}
 			}
@@ -125,31 +140,27 @@ func Find(file, home string, want Kind) (Entry, bool) {
 	return Entry{}, false
 }
 
-// place is a path that is compared with entries.
+// place is where a path lies.
 type place struct {
-	parts    []string
 	absolute bool
 	home     int // how many parts are the home folder; -1 when the path is in none
 	unknown  bool
 }
 
-// holds reports whether the path matches an entry from part i on. Where the home folder is not known, a hidden file in any folder may be in it.
-func (p place) holds(e *Entry, i int) bool {
+// begins reports whether an entry may begin at part i. Where the home folder is not known, a hidden file in any folder may be in it.
+func (p place) begins(e *Entry, i int) bool {
 	switch {
 	case e.anywhere():
+		return true
 	case e.Path[0] == '/':
-		if i > 0 || !p.absolute {
-			return false
-		}
-	case i != p.home && !(p.unknown && p.home < 0 && e.parts[0][0] == '.'):
-		return false
+		return i == 0 && p.absolute
 	}
-	rest := p.parts[i:]
-	if len(rest) < len(e.parts) || len(rest) > len(e.parts) && !e.Folder {
-		return false
-	}
-	for k, pattern := range e.parts {
-		if !match(pattern, rest[k]) {
+	return i == p.home || p.unknown && p.home < 0 && e.parts[0][0] == '.'
+}
+
+func matches(patterns, names []string) bool {
+	for i, pattern := range patterns {
+		if !match(pattern, names[i]) {
 			return false
 		}
 	}

@@ -104,6 +104,18 @@ func TestFindMatchesPathsFromTheirAnchor(t *testing.T) {
 	}
 }
 
+func TestFindBelowKnowsTheFoldersOfEntries(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]bool{
+		"/w/.vscode": true, "/w/a/.claude": true, "/home/ann/.config": true, "/home/ann/.config/Code": false, "/w/.vscode/x": false,
+		"/w/hooks": false, "/w/bin": false, "/w/src": false, "/w": false, "/": false, "": false,
+	} {
+		if e, got := FindBelow(file, "/home/ann", Startup); got != want {
+			t.Errorf("FindBelow(%q): got %v (%s), want %v", file, got, e.Path, want)
+		}
+	}
+}
+
 func TestSecretNamesAreSecretInEveryFolder(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"a.kdbx": true, "A.KDBX": true, "id_rsa": true, "id_rsa.pub": false, "kdbx": false, "x": false, "": false} {
