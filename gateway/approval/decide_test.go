@@ -77,7 +77,8 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 	}
 }
 
-// TestStartUpFileIsKnownByTheNameThatTheCallGives: it may be a symbolic link to another file, and a machine may say nothing about where it leads.
+// TestStartUpFileIsKnownByTheNameThatTheCallGives: it may be a symbolic link to another file, and a
+// machine may say nothing about where it leads.
 func TestStartUpFileIsKnownByTheNameThatTheCallGives(t *testing.T) {
 	rules := config.Default().ToolApproval
 	rules.Rules = []config.ToolRule{{ID: "all", Tool: "*", Decision: "allow"}}

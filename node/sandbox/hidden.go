@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// hidden lists what no contained command may read: the program's own folder and the secrets of [sensitive.Entries]; and what in those may be read
-// all the same. They are names, whether there is such a file or not: what is made later is hidden, too.
+// hidden lists what no contained command may read: the program's own folder and the secrets of
+// [sensitive.Entries]; and what in those may be read all the same. They are names, whether there is
+// such a file or not: what is made later is hidden, too.
 func hidden(opts Options) (hide, show []string) {
 	hide = append(hide, opts.Secrets...)
 	if opts.Home != "" {
@@ -28,8 +29,8 @@ func hidden(opts Options) (hide, show []string) {
 	return hide, publicFiles(home)
 }
 
-// Hides lists the secrets that no contained command may read anything of, where that is enforced. A folder with a file that may be read, such as
-// ~/.ssh/known_hosts, is not among them.
+// Hides lists the secrets that no contained command may read anything of, where that is enforced. A
+// folder with a file that may be read, such as ~/.ssh/known_hosts, is not among them.
 func Hides() (list []string) {
 	home, ok := homeDir()
 	if !ok {
@@ -55,7 +56,8 @@ type secret struct {
 	open bool   // commands may read it
 }
 
-// secrets are those of the table, publicFolders the folders of its exceptions, relative to the home folder.
+// secrets are those of the table, publicFolders the folders of its exceptions, relative to the home
+// folder.
 var secrets, publicFolders = func() (list []secret, folders []string) {
 	for _, e := range sensitive.Entries() {
 		rel, home := e.Home()

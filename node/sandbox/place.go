@@ -19,7 +19,8 @@ type Place struct {
 	Open bool   // contained commands may read it
 }
 
-// Places are the secrets of the person, whether they are there or not. One that is a symbolic link is named twice: where it stands, and where it leads.
+// Places are the secrets of the person, whether they are there or not. One that is a symbolic link
+// is named twice: where it stands, and where it leads.
 func Places() (list []Place) {
 	home, ok := homeDir()
 	if !ok {
@@ -61,7 +62,8 @@ func (p Place) Opens(path string) bool {
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// SecretPlace names the secret that a path without symbolic links lies in, such as ~/.ssh; empty when there is none.
+// SecretPlace names the secret that a path without symbolic links lies in, such as ~/.ssh; empty
+// when there is none.
 func SecretPlace(path string) string { return placeName(path, func(Place) bool { return true }) }
 
 // HiddenPlace is SecretPlace for the secrets that contained commands may not read.

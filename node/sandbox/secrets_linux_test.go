@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// homeSecrets are the secrets of a home folder, relative to it: a path for each entry of the table, and the examples that were written without it.
-// The value says whether commands may read it.
+// homeSecrets are the secrets of a home folder, relative to it: a path for each entry of the table,
+// and the examples that were written without it. The value says whether commands may read it.
 func homeSecrets(t *testing.T) map[string]bool {
 	t.Helper()
 	list := map[string]bool{}

@@ -14,8 +14,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// secretOf names the secret that a path without symbolic links is or lies in, such as ~/.ssh. It is empty for what is no secret, and where the person
-// made that place, or a folder in it, the workspace or granted it.
+// secretOf names the secret that a path without symbolic links is or lies in, such as ~/.ssh. It is
+// empty for what is no secret, and where the person made that place, or a folder in it, the
+// workspace or granted it.
 func secretOf(ws *workspace.Root, path string) string {
 	in := false
 	for _, p := range sandbox.Places() {

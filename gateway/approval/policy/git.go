@@ -60,19 +60,25 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 // isRoot reports whether a word surely names the workspace's folder.
 func (p *place) isRoot(w shell.Word) bool {
 	list, ok := p.paths(w)
-	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return p.real(f) != p.root })
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.real(f)) })
 }
 
-// inOtherRepository says why a git command is about another repository than the workspace's: in a folder below it, too, may lie one, made by a
-// command or unpacked, whose settings name the programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly that folder covers it;
-// r is nil for an offer.
+// sameAsRoot compares a folder with the workspace's, on Windows without regard to case.
+func (p *place) sameAsRoot(dir string) bool {
+	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
+}
+
+// inOtherRepository says why a git command is about another repository than the workspace's: in a
+// folder below it, too, may lie one, made by a command or unpacked, whose settings name the
+// programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly that folder covers
+// it; r is nil for an offer.
 func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
 	sub := shell.GitSub(c.Words)
 	if base(c.Words[0].Text) != "git" || sub >= len(c.Words) {
 		return ""
 	}
 	for _, d := range j.place.dirs {
-		if d != j.place.root && (r == nil || r.cwd == "" || !j.place.is(d, r.cwd, false, false)) {
+		if !j.place.sameAsRoot(d) && (r == nil || r.cwd == "" || !j.place.is(d, r.cwd, false, false)) {
 			return otherRepository(d)
 		}
 	}
@@ -85,5 +91,5 @@ func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
 }
 
 func otherRepository(dir string) string {
-	return "in " + short(dir) + " git may meet another repository, whose settings run programs"
+	return "git in " + short(dir) + " may use another repository, whose settings can run programs"
 }

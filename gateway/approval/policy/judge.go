@@ -145,42 +145,6 @@ func (j *judging) whole(r Judgement) (Grant, bool) {
 	return Grant{}, false
 }
 
-// file judges a call of a tool that runs no command.
-func (j *judging) file() {
-	if len(j.call.Paths) == 0 {
-		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
-	}
-	write, floor, protected := writes(j.call.Tool), false, j.protected
-	if j.call.Whole {
-		protected = j.protectedBelow
-	}
-	for _, p := range j.call.Paths {
-		list, ok := j.place.paths(shell.Word{Text: p})
-		part := j.open(j.call.Tool, "file", p, list, ok)
-		if why := protected(list); write && why != "" && part.Verdict != Deny {
-			part.ruled, floor = true, true
-			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
-		}
-		j.add(part)
-	}
-	if !write || floor || j.call.Named == "" {
-		return
-	}
-	list, _ := j.place.paths(shell.Word{Text: j.call.Named, Tilde: strings.HasPrefix(j.call.Named, "~")})
-	if why := protected(list); why != "" {
-		j.add(Part{Kind: "file", Text: j.call.Named, Verdict: Ask, Floor: true, Reason: why, ruled: true})
-	}
-}
-
-// writes reports whether a file tool may change files: all may that are not known only to read.
-func writes(tool string) bool {
-	switch tool {
-	case "Read", "Glob", "Grep":
-		return false
-	}
-	return true
-}
-
 // open judges a tool's access to files that are all possible meanings of one path; ok is false when there may be others.
 func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 	p := Part{Kind: kind, Text: text, Verdict: j.def, Reason: j.defaultReason(text)}

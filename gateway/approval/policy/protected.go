@@ -8,12 +8,13 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// rareWriters may write the files that they are given, but not as surely as writers: only the floor counts them.
+// rareWriters may write the files that they are given, but not as surely as writers: only the floor
+// counts them.
 var rareWriters = set(`gcp gmv gln grm ginstall gtee gdd gtouch gtruncate gsed ditto nvim gvim pico micro joe kak helix mkfifo mknod setfacl setfattr xattr
 	trash trash-put srm 7z 7za bsdtar gtar cpio pax`)
 
-// protected says why writing one of these files is asked about whatever the rules say. Git's own commands name no files in .git: they are
-// judged by what they do.
+// protected says why writing one of these files is asked about whatever the rules say. Git's own
+// commands name no files in .git: they are judged by what they do.
 func (j *judging) protected(list []string) string {
 	for _, f := range list {
 		low := fold(f)
@@ -31,6 +32,42 @@ func (j *judging) protected(list []string) string {
 	return ""
 }
 
+// file judges a call of a tool that runs no command.
+func (j *judging) file() {
+	if len(j.call.Paths) == 0 {
+		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
+	}
+	write, floor, protected := writes(j.call.Tool), false, j.protected
+	if j.call.Whole {
+		protected = j.protectedBelow
+	}
+	for _, p := range j.call.Paths {
+		list, ok := j.place.paths(shell.Word{Text: p})
+		part := j.open(j.call.Tool, "file", p, list, ok)
+		if why := protected(list); write && why != "" && part.Verdict != Deny {
+			part.ruled, floor = true, true
+			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
+		}
+		j.add(part)
+	}
+	if !write || floor || j.call.Named == "" {
+		return
+	}
+	list, _ := j.place.paths(shell.Word{Text: j.call.Named, Tilde: strings.HasPrefix(j.call.Named, "~")})
+	if why := protected(list); why != "" {
+		j.add(Part{Kind: "file", Text: j.call.Named, Verdict: Ask, Floor: true, Reason: why, ruled: true})
+	}
+}
+
+// writes reports whether a file tool may change files: all may that are not known only to read.
+func writes(tool string) bool {
+	switch tool {
+	case "Read", "Glob", "Grep":
+		return false
+	}
+	return true
+}
+
 // protectedBelow is protected for a folder that comes with all that is in it.
 func (j *judging) protectedBelow(list []string) string {
 	for _, f := range list {
@@ -41,7 +78,8 @@ func (j *judging) protectedBelow(list []string) string {
 	return j.protected(list)
 }
 
-// places says why what a copier puts into place is protected: a file by the name that it gets, a folder also by what may be in it.
+// places says why what a copier puts into place is protected: a file by the name that it gets, a
+// folder also by what may be in it.
 func (j *judging) places(c shell.Command, name string) string {
 	_, list := arrivals(c, name)
 	check := j.protected

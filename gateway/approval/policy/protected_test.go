@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// sensitivePaths are a path for each entry of the table, and the examples that were written without it.
+// sensitivePaths are a path for each entry of the table, and the examples that were written without
+// it.
 func sensitivePaths(t *testing.T) (list []string) {
 	t.Helper()
 	for _, e := range sensitive.Entries() {
@@ -95,7 +96,8 @@ func TestGitCommandsThatChangeItsFolderAreNotTheFloor(t *testing.T) {
 	}
 }
 
-// TestRuleForGitHoldsInTheWorkspacesOwnRepository: the settings of another repository name programs that git runs.
+// TestRuleForGitHoldsInTheWorkspacesOwnRepository: the settings of another repository name programs
+// that git runs.
 func TestRuleForGitHoldsInTheWorkspacesOwnRepository(t *testing.T) {
 	t.Parallel()
 	s := must(t, `{"rules":[{"tool":"Bash","argv":["git","status"],"cwd":"/home/me/project/**","verdict":"allow"},

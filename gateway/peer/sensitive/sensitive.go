@@ -1,8 +1,10 @@
-// Package sensitive names the files that hold credentials and the files that decide which programs run later.
+// Package sensitive names the files that hold credentials and the files that decide which programs
+// run later.
 //
-// The list is table.txt. The gateway uses it to ask before such a file is written, whatever the rules say; a node uses it to ask before such a
-// file is read, to leave it out of searches, and to hide it from commands. Paths are text with slashes, as a gateway judges paths of other
-// machines; case is ignored, which is right on macOS and Windows and at worst asks once too often on Linux.
+// The list is table.txt. The gateway uses it to ask before such a file is written, whatever the
+// rules say; a node uses it to ask before such a file is read, to leave it out of searches, and to
+// hide it from commands. Paths are text with slashes, as a gateway judges paths of other machines;
+// case is ignored, which is right on macOS and Windows and at worst asks once too often on Linux.
 package sensitive
 
 import (
@@ -89,7 +91,8 @@ func expand(pattern string) (list []string) {
 	return list
 }
 
-// index finds the entries that may begin with a name: those whose first name it is, and those whose first name has a *.
+// index finds the entries that may begin with a name: those whose first name it is, and those whose
+// first name has a *.
 type index struct {
 	exact map[string][]int
 	globs []int
@@ -107,16 +110,18 @@ var byFirst = func() index {
 	return x
 }()
 
-// Find returns the first entry of one of the kinds that a path falls under. The path is absolute, begins with ~/, or is relative to a folder
-// that may be any. home is the home folder, "" where it is not known. What looks like the home folder of another person counts as one.
+// Find returns the first entry of one of the kinds that a path falls under. The path is absolute,
+// begins with ~/, or is relative to a folder that may be any. home is the home folder, "" where it
+// is not known. What looks like the home folder of another person counts as one.
 func Find(file, home string, want Kind) (Entry, bool) {
 	return search(file, home, want, func(e *Entry, rest []string) bool {
 		return (len(rest) == len(e.parts) || len(rest) > len(e.parts) && e.Folder) && matches(e.parts, rest[:len(e.parts)])
 	})
 }
 
-// FindBelow returns the first entry of one of the kinds that may lie below a folder with a hidden name, such as .vscode: who puts such a folder in
-// place writes the file as well. Folders like bin or hooks hold too much else.
+// FindBelow returns the first entry of one of the kinds that may lie below a folder with a hidden
+// name, such as .vscode: who puts such a folder in place writes the file as well. Folders like bin
+// or hooks hold too much else.
 func FindBelow(folder, home string, want Kind) (Entry, bool) {
 	return search(folder, home, want, func(e *Entry, rest []string) bool {
 		return len(rest) < len(e.parts) && strings.HasPrefix(rest[len(rest)-1], ".") && matches(e.parts[:len(rest)], rest)
@@ -147,7 +152,8 @@ type place struct {
 	unknown  bool
 }
 
-// begins reports whether an entry may begin at part i. Where the home folder is not known, a hidden file in any folder may be in it.
+// begins reports whether an entry may begin at part i. Where the home folder is not known, a hidden
+// file in any folder may be in it.
 func (p place) begins(e *Entry, i int) bool {
 	switch {
 	case e.anywhere():
@@ -178,8 +184,8 @@ func match(pattern, name string) bool {
 
 // homeDepth is how many parts of a path are a home folder, -1 when it is in none.
 func homeDepth(file, home string, parts []string) int {
-	if home = strings.TrimSuffix(home, "/"); home != "" && strings.HasPrefix(file, home+"/") {
-		return strings.Count(strings.Trim(home, "/"), "/") + 1
+	if top := strings.TrimSuffix(home, "/"); home != "" && strings.HasPrefix(file, top+"/") {
+		return strings.Count(top, "/") + min(1, strings.Count(top, ":")) // a drive is a part, too
 	}
 	depth := -1
 	switch first := parts[0]; {
@@ -216,7 +222,8 @@ var secretNames, secretSuffixes = func() (map[string]bool, []string) {
 	return names, suffixes
 }()
 
-// SecretName reports whether a file of that name is secret in every folder. A search calls it for every file.
+// SecretName reports whether a file of that name is secret in every folder. A search calls it for
+// every file.
 func SecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, suffix := range secretSuffixes {

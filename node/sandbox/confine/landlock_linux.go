@@ -154,7 +154,8 @@ type builder struct {
 	err     error
 }
 
-// hide notes a path that is not allowed. What is not there yet is hidden when it comes, as its folder is allowed entry by entry.
+// hide notes a path that is not allowed. What is not there yet is hidden when it comes, as its
+// folder is allowed entry by entry.
 func (b *builder) hide(path string) {
 	b.hidden[path] = true
 	for dir := filepath.Dir(path); !b.above[dir]; dir = filepath.Dir(dir) {

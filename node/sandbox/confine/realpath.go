@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Resolver follows the symbolic links in many paths. Most of them are not there, and many lie in the same few folders: it lists each folder once
-// instead of asking the system about every path. The zero value is ready; it is for one goroutine and for a moment.
+// Resolver follows the symbolic links in many paths. Most of them are not there, and many lie in
+// the same few folders: it lists each folder once instead of asking the system about every path.
+// The zero value is ready; it is for one goroutine and for a moment.
 type Resolver struct{ folders map[string]*listing }
 
 // listing is what is known of a folder.
@@ -19,7 +20,8 @@ type listing struct {
 	names map[string]fs.FileMode // by foldName; nil when the folder cannot be listed
 }
 
-// Resolve returns a clean absolute path without the links in the part of it that is there, and whether all of it is.
+// Resolve returns a clean absolute path without the links in the part of it that is there, and
+// whether all of it is.
 func (r *Resolver) Resolve(path string) (real string, there bool) {
 	i := strings.LastIndexByte(path, filepath.Separator)
 	if i < 0 || i == len(path)-1 { // a root
