@@ -79,6 +79,9 @@ func (j *judging) commands(c shell.Command, name string) string {
 
 // writesProtected says why a program that changes the files it is given would change a protected one.
 func (j *judging) writesProtected(c shell.Command, name string) string {
+	if i := shell.GitSub(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
+		c.Words, name = c.Words[i:], "mv"
+	}
 	if !writers[name] && !rareWriters[name] && c.Via != "find" {
 		return ""
 	}

@@ -9,7 +9,11 @@ import (
 
 // TestFloorHoldsUnderEveryRule tries to lower the floor by rules and grants that spell the very command.
 func TestFloorHoldsUnderEveryRule(t *testing.T) {
-	for _, command := range []string{"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x"} {
+	for _, command := range []string{
+		"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x",
+		"cp payload/.bashrc out", "cp -t out payload/.envrc", "mv payload/.vscode .", "ln -s payload .claude", "git mv payload/.envrc .",
+		"rm .git/index.lock", "mkfifo .git/x", "ditto x .hg/hgrc", "split -b 9 x out/x/he", "sed -i s/a/b/ .git/worktrees/a/config.worktree",
+	} {
 		words := strings.Fields(command)
 		s, problems, err := New(File{
 			Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
