@@ -175,20 +175,18 @@ func callOf(q Request) policy.Call {
 			c.Paths = []string{q.Preview.Path}
 		}
 	}
-	if q.Effect == protocol.EffectExec {
-		var args struct {
-			Command string `json:"command"`
-		}
-		if json.Unmarshal(q.Args, &args) == nil {
-			c.Command = args.Command
-		}
-		return c
+	// A value of another type than expected must not hide the other one: each is read by itself.
+	var command struct {
+		Text string `json:"command"`
 	}
-	var args struct {
+	var file struct {
 		Path string `json:"path"`
 	}
-	if json.Unmarshal(q.Args, &args) == nil && args.Path != "" {
-		c.Named = args.Path
+	switch {
+	case q.Effect == protocol.EffectExec && json.Unmarshal(q.Args, &command) == nil:
+		c.Command = command.Text
+	case q.Effect == protocol.EffectWrite && json.Unmarshal(q.Args, &file) == nil:
+		c.Named = file.Path
 	}
 	return c
 }
