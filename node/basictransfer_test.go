@@ -2,104 +2,11 @@ package node
 
 import (
 	"bytes"
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/gorilla/websocket"
-
-	"fairlead/gateway/protocol"
 )
-
-// fields are a message of the basic protocol.
-type fields = map[string]any
-
-// report has the fields of a node's reports in the basic protocol.
-type report struct {
-	TransferID   uint32 `json:"transferId"`
-	Size         *int64 `json:"size"`
-	BytesWritten *int64 `json:"bytesWritten"`
-	Error        string `json:"error"`
-}
-
-// told waits for a report, and answers it.
-func (l *link) told(method string) report {
-	l.t.Helper()
-	req := l.next(method)
-	l.answer(req, fields{"ok": true})
-	return decode[report](l.t, req.Params)
-}
-
-func (l *link) frame(id uint32, data string) {
-	l.t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.ws.WriteMessage(websocket.BinaryMessage, protocol.AppendChunk(nil, id, []byte(data))); err != nil {
-		l.t.Error(err)
-	}
-}
-
-// relayTo passes frames on until the source reports that it is complete, and returns the number of
-// bytes.
-func (l *link) relayTo(dst *link, id uint32) (bytes int) {
-	l.t.Helper()
-	for {
-		select {
-		case data := <-l.data:
-			bytes += len(data) - 4
-			if got := binary.LittleEndian.Uint32(data); got != id || len(data) > 4+256<<10 {
-				l.t.Errorf("got a frame of %d bytes for transfer %d, want at most 256 KiB for %d", len(data)-4, got, id)
-			}
-			dst.frame(id, string(data[4:]))
-		case req := <-l.got:
-			l.answer(req, fields{"ok": true})
-			if req.Method == "transfer.complete" {
-				for len(l.data) > 0 {
-					data := <-l.data
-					bytes += len(data) - 4
-					dst.frame(id, string(data[4:]))
-				}
-				return bytes
-			}
-		case <-time.After(3 * time.Minute):
-			l.t.Fatal("the source does not end")
-		}
-	}
-}
-
-// basicTransfer does the gateway's part of one transfer: with one number for both ends, also when
-// they are the same machine.
-func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, to string) report {
-	t.Helper()
-	src.send("transfer.send", fields{"transferId": id, "path": from, "later": "unknown"})
-	meta := src.told("transfer.meta")
-	if meta.Error != "" || meta.Size == nil {
-		t.Fatalf("transfer.meta: got %+v, want a size", meta)
-	}
-	dst.send("transfer.receive", fields{"transferId": id, "path": to, "size": *meta.Size, "later": fields{"unknown": true}})
-	if accept := dst.told("transfer.accept"); accept.Error != "" {
-		t.Fatalf("transfer.accept: got error %s", accept.Error)
-	}
-	src.send("transfer.start", fields{"transferId": id})
-	if n := src.relayTo(dst, id); int64(n) != *meta.Size {
-		t.Errorf("got %d bytes, want %d", n, *meta.Size)
-	}
-	dst.send("transfer.end", fields{"transferId": id})
-	return dst.told("transfer.done")
-}
-
-func noPart(t *testing.T, dir string) {
-	t.Helper()
-	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(p, ".part") {
-			t.Errorf("%s is left", p)
-		}
-		return nil
-	})
-}
 
 func TestOneNodeIsBothEndsOfABasicTransfer(t *testing.T) {
 	for name, c := range map[string]struct {
