@@ -20,7 +20,7 @@ func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 			"bash --posix -c '2<&-sudo id'", "echo a | time -o x sudo id", `"$@" sudo id`, `"${x[@]}" sudo id`, `"${x[@]:1}" sudo id`,
 		}},
 		{"sh", []string{"rm -rf sub/.*", "rm -rf sub/.?", "rm -rf sub/.[.]", "rm -rf sub/.*/*", "rm -rf .*/*", "rm -rf a/b/.*/.*", "rm -rf /h*", "rm -rf ~/.*", "2<&-sudo id"}},
-		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id"}},
+		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id", "rm -rf ''~", `rm -rf ""~/*`}},
 	} {
 		for _, command := range c.commands {
 			if got := set.Judge(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {

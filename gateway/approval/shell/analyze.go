@@ -109,6 +109,9 @@ func (a *analysis) script(text string, k Kind) {
 	for _, f := range hidden(text) {
 		a.find(f.Text, f.Reason)
 	}
+	if k == Zsh && strings.Contains(text, "$${") {
+		a.find("", "has $${, which zsh reads in its own way")
+	}
 	stmts, err := parse(text, k)
 	a.stmts(stmts)
 	if len(text) <= maxText {

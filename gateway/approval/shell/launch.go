@@ -5,6 +5,10 @@ import (
 )
 
 func (o opening) launch(l launcher) {
+	if o.name == "noglob" { // of zsh, which knows no options
+		o.tail(1)
+		return
+	}
 	i := 1
 	for again := true; again; {
 		from := i

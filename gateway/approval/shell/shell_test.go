@@ -116,7 +116,7 @@ func TestShellsThatReadATextDifferentlyAreFound(t *testing.T) {
 	for _, c := range []struct {
 		k    Kind
 		text string
-	}{{POSIX, "a &> b"}, {POSIX, "a <(b)"}, {POSIX, "a {fd}> x"}, {POSIX, "[[ a ]]"}, {Zsh, "a &!"}, {Zsh, "a *(.)"}, {Zsh, "() { a }"}, {
+	}{{Zsh, "a $${b c}"}, {POSIX, "a &> b"}, {POSIX, "a <(b)"}, {POSIX, "a {fd}> x"}, {POSIX, "[[ a ]]"}, {Zsh, "a &!"}, {Zsh, "a *(.)"}, {Zsh, "() { a }"}, {
 		Zsh,
 		"a {b,c}d |& e &|",
 	}} {

@@ -179,6 +179,7 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		start := first && i == 0
+		bare := start || a.kind == Zsh && i == 0 && b.Len() == 0 // to zsh nothing stands before it in ''~
 		switch {
 		case c == '\\':
 			if i++; i < len(s) {
@@ -192,7 +193,7 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 			if !(c == '[' && start && len(s) == 1 && last) { // [ alone is a program
 				d.Glob = true
 			}
-		case c == '~' && start:
+		case c == '~' && bare:
 			d.Tilde = true
 			if rest := s[1:]; !(rest == "" && last || strings.HasPrefix(rest, "/")) {
 				d.Odd = true // another user's home, a former folder
@@ -201,7 +202,7 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 			d.Odd = true // bash replaces it after an = or a : in what looks like an assignment
 		case c == '$' || c == '`':
 			d.Odd = d.Odd || !(c == '$' && last && i == len(s)-1)
-		case a.kind == Zsh && (c == '=' && start || strings.IndexByte("()<>{", c) >= 0):
+		case a.kind == Zsh && (c == '=' && bare || strings.IndexByte("()<>{", c) >= 0):
 			d.Odd = true // =cmd, glob qualifiers and flags, braces
 		case a.kind == Zsh && strings.IndexByte("^#~", c) >= 0:
 			d.Glob = true // where extended globs are on
