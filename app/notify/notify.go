@@ -207,8 +207,9 @@ func (n *Notifier) Close() {
 	n.done.Wait()
 }
 
-// oneLine is a text without line breaks and what a system would obey, cut to a length that notifications have room for. It never begins
-// with a dash: osascript would take the name of a file that was sent for an option.
+// oneLine is a text without line breaks and what a system would obey, cut to a length that
+// notifications have room for. It never begins with a dash: osascript would take the name of a file
+// that was sent for an option.
 func oneLine(s string, length int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -8,11 +8,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fitted is a model that sees the tools of every node under names that model APIs accept. Outside it they have their own names.
+// fitted is a model that sees the tools of every node under names that model APIs accept. Outside
+// it they have their own names.
 type fitted struct{ Model }
 
-// FitNames makes a model see [protocol.ToolName.ForModel] of each tool, in what it is offered and in the conversation, and turns the
-// names of its calls back.
+// FitNames makes a model see [protocol.ToolName.ForModel] of each tool, in what it is offered and
+// in the conversation, and turns the names of its calls back.
 func FitNames(m Model) Model { return fitted{m} }
 
 // Stream implements [Model].
@@ -42,7 +43,8 @@ func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 	}
 }
 
-// fittedMessages leaves the messages that it is given as they are: they are the stored conversation.
+// fittedMessages leaves the messages that it is given as they are: they are the stored
+// conversation.
 func fittedMessages(list []protocol.Message) []protocol.Message {
 	out := slices.Clone(list)
 	for i, m := range out {

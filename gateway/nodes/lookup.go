@@ -94,8 +94,9 @@ func (h *Hub) byPrefixLocked(prefix protocol.NodeID) *node {
 	return nil
 }
 
-// Lookup finds the node that provides a tool, by its full name or by the one that models see, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
-// machine that is offline protocol.ErrUnavailable; the texts are the original's.
+// Lookup finds the node that provides a tool, by its full name or by the one that models see, and
+// the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a machine
+// that is offline protocol.ErrUnavailable; the texts are the original's.
 func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	unknown := func() error { return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name)) }
 	id, tool, ok := name.Split()

@@ -71,17 +71,18 @@ func NewID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// maxPeerNodeID bounds the IDs that other programs choose: the original's is "node-" and the host name, which has at most 253 characters.
+// maxPeerNodeID bounds the IDs that other programs choose: the original's is "node-" and the host
+// name, which has at most 253 characters.
 const maxPeerNodeID = 258
 
-// ParseNodeID checks the ID of one of our nodes: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not "gsv". Any gateway can offer the
-// tools of such a node to models under their own names.
+// ParseNodeID checks the ID of one of our nodes: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not
+// "gsv". Any gateway can offer the tools of such a node to models under their own names.
 func ParseNodeID(s string) (NodeID, error) {
 	return parseNodeID(s, MaxNodeID, "", "letters, digits, _ and -")
 }
 
-// ParsePeerNodeID checks the ID of a node that connects: it may be longer than one of ours, and hold dots inside, as node-mac.local does.
-// [NodeID.ToolPrefix] makes it fit for models.
+// ParsePeerNodeID checks the ID of a node that connects: it may be longer than one of ours, and
+// hold dots inside, as node-mac.local does. [NodeID.ToolPrefix] makes it fit for models.
 func ParsePeerNodeID(s string) (NodeID, error) {
 	return parseNodeID(s, maxPeerNodeID, ".", "letters, digits, dots, _ and -")
 }
@@ -115,8 +116,8 @@ const (
 	prefixHash  = 8
 )
 
-// ToolPrefix stands for the node in tool names that models see: the ID itself where models accept it, else its beginning and a part of
-// its SHA-256. It is always the same for an ID.
+// ToolPrefix stands for the node in tool names that models see: the ID itself where models accept
+// it, else its beginning and a part of its SHA-256. It is always the same for an ID.
 func (id NodeID) ToolPrefix() NodeID {
 	if _, err := ParseNodeID(string(id)); err == nil || id == NativePrefix {
 		return id
@@ -186,7 +187,8 @@ func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	return NodeID(a), b, true
 }
 
-// ForModel is the name under which models see the tool: [NodeID.ToolPrefix] in the place of the node.
+// ForModel is the name under which models see the tool: [NodeID.ToolPrefix] in the place of the
+// node.
 func (n ToolName) ForModel() ToolName {
 	node, tool, ok := n.Split()
 	if !ok || node.ToolPrefix() == node {

@@ -58,7 +58,8 @@ func (l *live) addNode(id string) {
 	}
 }
 
-// echoModel is a model server that calls every tool named Echo once, and then answers "done". It notes all tool names that it sees.
+// echoModel is a model server that calls every tool named Echo once, and then answers "done". It
+// notes all tool names that it sees.
 type echoModel struct {
 	mu    sync.Mutex // guards names
 	names []string

@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	// refusedEvery is how often the refused logins of an address are counted in the log after the first one.
+	// refusedEvery is how often the refused logins of an address are counted in the log after the
+	// first one.
 	refusedEvery = time.Minute
 	// maxRefusedFrom bounds the addresses that are counted apart; the others share otherAddresses.
 	maxRefusedFrom = 64
 	otherAddresses = "other addresses"
 )
 
-// refusals writes refused logins to the log and the audit log: the first of an address at once, then their number each minute until a
-// minute passes without one. Whoever guesses tokens is seen, and cannot fill the disk with lines.
+// refusals writes refused logins to the log and the audit log: the first of an address at once,
+// then their number each minute until a minute passes without one. Whoever guesses tokens is seen,
+// and cannot fill the disk with lines.
 type refusals struct {
 	audit func(ctx context.Context, lines ...protocol.AuditEntry) error
 

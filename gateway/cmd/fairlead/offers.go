@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// extensionWords are what the methods are for that the specification does not have, by the beginnings of their names.
+// extensionWords are what the methods are for that the specification does not have, by the
+// beginnings of their names.
 var extensionWords = []struct{ prefix, words string }{
 	{"approval.", "approvals from the command line"},
 	{"audit.", "an audit log"},
@@ -32,7 +33,8 @@ var extensionWords = []struct{ prefix, words string }{
 	{"agent.", "pausing the agent"},
 }
 
-// offers reports whether the gateway has a method: all of the specification, and of the others those that it listed at login.
+// offers reports whether the gateway has a method: all of the specification, and of the others
+// those that it listed at login.
 func (c *connection) offers(method string) bool {
 	info, known := protocol.MethodByName(method)
 	return known && !info.Extension || slices.Contains(c.hello.Features.Methods, method)
@@ -62,7 +64,8 @@ func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R],
 	return client.Call(ctx, c.Client, m, p)
 }
 
-// nodes lists the machines. A gateway without a list of them shows those that are connected by their tools.
+// nodes lists the machines. A gateway without a list of them shows those that are connected by
+// their tools.
 func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	if c.offers(protocol.NodesList.Name) {
 		r, err := call(ctx, c, protocol.NodesList, protocol.Empty{})

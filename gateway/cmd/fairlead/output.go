@@ -14,8 +14,9 @@ import (
 	"golang.org/x/term"
 )
 
-// output is standard output or standard error. Its text is made safe to print here, whoever wrote it: neither a node nor a model, a
-// channel or another gateway can steer the terminal. It remembers a failed write: a list that a full disk cuts off is no success.
+// output is standard output or standard error. Its text is made safe to print here, whoever wrote
+// it: neither a node nor a model, a channel or another gateway can steer the terminal. It remembers
+// a failed write: a list that a full disk cuts off is no success.
 type output struct {
 	to       io.Writer
 	terminal bool
@@ -77,7 +78,8 @@ func (o plainOutput) Write(p []byte) (int, error) {
 	return len(p), o.writeLocked(string(p))
 }
 
-// unfiltered writes bytes as they are: the program's own control sequences. Whatever else is among them must have passed [flat].
+// unfiltered writes bytes as they are: the program's own control sequences. Whatever else is among
+// them must have passed [flat].
 func unfiltered(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		return plainOutput{o}
@@ -85,7 +87,8 @@ func unfiltered(w io.Writer) io.Writer {
 	return w
 }
 
-// exact writes bytes as they are unless a person would see them: a file or another program gets what the tool or the setting has.
+// exact writes bytes as they are unless a person would see them: a file or another program gets
+// what the tool or the setting has.
 func exact(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return w
@@ -113,8 +116,9 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapeJSON escapes the characters that JSON allows in its texts and [clean] replaces, such as C1 controls and those that turn the
-// direction of a text. They stand nowhere else in JSON, so it means the same.
+// escapeJSON escapes the characters that JSON allows in its texts and [clean] replaces, such as C1
+// controls and those that turn the direction of a text. They stand nowhere else in JSON, so it
+// means the same.
 func escapeJSON(data []byte) []byte {
 	var b strings.Builder
 	for _, r := range string(data) {

@@ -85,7 +85,8 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
 		// "--" ends the options of ssh: neither the host nor the command can be taken for one.
 		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+single(line))...)
-		// ssh has standard error itself: a connection that it keeps open would hold a pipe open as long.
+		// ssh has standard error itself: a connection that it keeps open would hold a pipe open as
+		// long.
 		run.Stdin, run.Stderr = strings.NewReader(stdin), os.Stderr
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err

@@ -22,7 +22,8 @@ import (
 // trick tries to steer a terminal; it is in all that the test gateway says.
 const trick = "\x1b]52;c;cm0=\a\u009b2J\u202e"
 
-// specGateway knows the methods of the specification and nothing else, with one node. Its sentences hold [trick].
+// specGateway knows the methods of the specification and nothing else, with one node. Its sentences
+// hold [trick].
 type specGateway struct {
 	mu      sync.Mutex // guards waiting
 	waiting string     // the run that waits for an approval

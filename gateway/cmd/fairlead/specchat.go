@@ -62,7 +62,8 @@ type specRun struct {
 	written int // bytes of its text so far
 }
 
-// followSpec shows a run until it is over. Events are lost with the connection, so it ends then, too.
+// followSpec shows a run until it is over. Events are lost with the connection, so it ends then,
+// too.
 func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 	r := &specRun{chat: ch, id: id, step: 1}
 	ch.stopping = false
@@ -119,7 +120,8 @@ func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, er
 	return false, nil
 }
 
-// answer asks the person whether the call may run, and sends what they say: such a gateway takes a "yes" or "no" in the chat.
+// answer asks the person whether the call may run, and sends what they say: such a gateway takes a
+// "yes" or "no" in the chat.
 func (r *specRun) answer(ctx context.Context) error {
 	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.term.approve]
 	if reply == "" && !r.term.interactive() {

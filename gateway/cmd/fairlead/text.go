@@ -24,7 +24,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// unsafeToPrint reports whether a terminal may obey r, or show nothing for it: control, bidirectional and zero-width characters.
+// unsafeToPrint reports whether a terminal may obey r, or show nothing for it: control,
+// bidirectional and zero-width characters.
 func unsafeToPrint(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
