@@ -67,7 +67,8 @@ type ToolInvoke struct {
 	Policy string `json:"policy,omitempty"`
 	// Network says that the person allowed the network for this call (extension).
 	Network bool `json:"network,omitempty"`
-	// Direct says that the call is the person's own act: their commands keep their configuration of git (extension).
+	// Direct says that the call is the person's own act: their commands keep their configuration of
+	// git (extension).
 	Direct bool `json:"direct,omitempty"`
 	// Folders are the folders that the person opened for this call. They are part of Approved, and each must be one that the call needs (extension).
 	Folders []FolderAccess `json:"folders,omitempty"`

@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// maxPause is the time between two looks at the processes of a command where the system does not report their ends.
+// maxPause is the time between two looks at the processes of a command where the system does not
+// report their ends.
 const maxPause = 20 * time.Millisecond
 
-// Direct starts a command that nothing contains and no helper watches: its processes are found as far as the system's own means allow.
+// Direct starts a command that nothing contains and no helper watches: its processes are found as
+// far as the system's own means allow.
 func Direct(s Spec) (*Process, error) {
 	s.Profile = Profile{Mode: Full}.normal()
 	if err := checkSpec(s); err != nil {

@@ -1,9 +1,12 @@
 // Package sandbox starts the commands of the node's tools, contained as strongly as the machine allows, and ends all that they started.
 //
-// Two promises are kept apart. Life-time: every process that came from a command ends with it, also one that left its process group: when the command
-// itself has ended, the others get SettleTime to end by themselves, then SIGTERM, and after TermGrace SIGKILL. All end with the node. Containment: what files, network and other processes a command can reach. What is really enforced on this
-// machine is tried out by doing it, never assumed, and told by [Box.Report]; a profile that requires containment is refused with
-// [Unavailable] when a try failed. Looking at the words of a command ([CheckTokens]) is help where nothing can be enforced, not containment.
+// Two promises are kept apart. Life-time: every process that came from a command ends with it, also
+// one that left its process group: when the command itself has ended, the others get SettleTime to
+// end by themselves, then SIGTERM, and after TermGrace SIGKILL. All end with the node. Containment:
+// what files, network and other processes a command can reach. What is really enforced on this
+// machine is tried out by doing it, never assumed, and told by [Box.Report]; a profile that
+// requires containment is refused with [Unavailable] when a try failed. Looking at the words of a
+// command ([CheckTokens]) is help where nothing can be enforced, not containment.
 //
 // # Linux
 //
@@ -21,12 +24,16 @@
 // everything under /dev but a few devices, the program's own folder, and where people keep keys; Landlock can only allow, so folders with something
 // hidden in them are allowed entry by entry.
 //
-// Whatever the network may be, the filter refuses the system calls by which a command reaches other programs of the user (package confine has the table):
-// looking into them and writing to them (ptrace, process_vm_readv, kcmp, perf_event_open and others), the kernel's keys, System V shared memory, semaphores and
-// message queues, POSIX message queues, and priority, processors, scheduling and limits of other processes. So PostgreSQL, fakeroot and other programs that need
-// System V memory do not run contained. A command may change its own priority and processors, as nice, ionice and taskset do, when it names itself by 0: a
-// filter does not know its process number, so that "renice -p $$" and threads that are pinned by number are refused too. Signals are Landlock's, from ABI 6
-// on. Not refused, as they reach no other process: userfaultfd, pidfd_open, and io_uring where the network is allowed. Calls of 32-bit programs are all refused.
+// Whatever the network may be, the filter refuses the system calls by which a command reaches other
+// programs of the user (package confine has the table): looking into them and writing to them
+// (ptrace, process_vm_readv, kcmp, perf_event_open and others), the kernel's keys, System V shared
+// memory, semaphores and message queues, POSIX message queues, and priority, processors, scheduling
+// and limits of other processes. So PostgreSQL, fakeroot and other programs that need System V
+// memory do not run contained. A command may change its own priority and processors, as nice,
+// ionice and taskset do, when it names itself by 0: a filter does not know its process number, so
+// that "renice -p $$" and threads that are pinned by number are refused too. Signals are
+// Landlock's, from ABI 6 on. Not refused, as they reach no other process: userfaultfd, pidfd_open,
+// and io_uring where the network is allowed. Calls of 32-bit programs are all refused.
 //
 // bubblewrap is not put around Landlock. Where Landlock holds, it would add the view of processes and read-only hooks of git; a profile relies on
 // neither, and the report says that both are not enforced. The price: it can only go around Landlock, which refuses every mount to what it binds,
@@ -47,8 +54,10 @@
 //
 // # Other systems
 //
-// macOS: sandbox-exec with a profile that denies by default. The processes of a command are those of its session and group and all that descend from them
-// when they are looked for: a process that has left the session and whose parent has ended is not found, and a node that is killed leaves its commands
-// running until its next start. Windows: a job object, which no process leaves and which ends with the command and with the node, at once, as Windows has no
-// SIGTERM; and a token without privileges; neither files nor network are enforced. Elsewhere: the process group.
+// macOS: sandbox-exec with a profile that denies by default. The processes of a command are those
+// of its session and group and all that descend from them when they are looked for: a process that
+// has left the session and whose parent has ended is not found, and a node that is killed leaves
+// its commands running until its next start. Windows: a job object, which no process leaves and
+// which ends with the command and with the node, at once, as Windows has no SIGTERM; and a token
+// without privileges; neither files nor network are enforced. Elsewhere: the process group.
 package sandbox

@@ -16,7 +16,8 @@ import (
 type group struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
-	// killed says that SIGKILL was sent: whoever remains waits to be reaped by the system's first process.
+	// killed says that SIGKILL was sent: whoever remains waits to be reaped by the system's first
+	// process.
 	killed bool
 	seen   map[int]bool // processes that were signalled, without the command's own
 }
@@ -38,8 +39,9 @@ func (g *group) wait() (Exit, error) {
 	return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
-// signal signals all processes that can be found. Once the leader is reaped its number can belong to another group only when the whole group is gone, in
-// which case the chance of a new group with the same number in between is that of the process numbers going round.
+// signal signals all processes that can be found. Once the leader is reaped its number can belong
+// to another group only when the whole group is gone, in which case the chance of a new group with
+// the same number in between is that of the process numbers going round.
 func (g *group) signal(kill bool) {
 	list := g.processes()
 	g.mu.Lock()
@@ -64,8 +66,9 @@ func (g *group) alive() bool {
 	return unix.Kill(-g.cmd.Process.Pid, 0) == nil || len(g.processes()) > 0
 }
 
-// processes lists the running processes that belong to the command: those in its session or group, and all that descend from them. A process that has
-// left the session and whose parent has ended is not found.
+// processes lists the running processes that belong to the command: those in its session or group,
+// and all that descend from them. A process that has left the session and whose parent has ended is
+// not found.
 func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
 
 func (g *group) ended() int {

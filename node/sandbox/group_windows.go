@@ -123,7 +123,8 @@ func (g *group) signal(bool) {
 	windows.TerminateJobObject(g.job, 1)
 }
 
-// processList is JOBOBJECT_BASIC_PROCESS_ID_LIST, which package windows lacks, with room for as many processes as anyone wants to read of.
+// processList is JOBOBJECT_BASIC_PROCESS_ID_LIST, which package windows lacks, with room for as
+// many processes as anyone wants to read of.
 type processList struct {
 	assigned, listed uint32
 	ids              [1024]uintptr

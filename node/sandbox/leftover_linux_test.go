@@ -13,7 +13,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// leave are ways in which a command leaves a process running; %s is a program that writes its number to a file and then sleeps.
+// leave are ways in which a command leaves a process running; %s is a program that writes its
+// number to a file and then sleeps.
 var leave = map[string]string{
 	"background":      `%s &`,
 	"subshell":        `(%s &)`,
@@ -59,7 +60,8 @@ func TestProcessesEndWithTheirCommand(t *testing.T) {
 	})
 }
 
-// A shell does not wait for the program at the end of >(...), which ends by itself when it has read everything.
+// A shell does not wait for the program at the end of >(...), which ends by itself when it has read
+// everything.
 func TestAProcessThatEndsByItselfIsNotEnded(t *testing.T) {
 	k := newKit(t)
 	s := k.spec("")

@@ -10,8 +10,9 @@ type Exit struct {
 	Signal string
 }
 
-// Process is a started command with all processes that come from it. When the command itself has ended, the others are ended too: they get [SettleTime] to
-// end by themselves, then SIGTERM, and after [TermGrace] SIGKILL. Its methods may be called from any goroutine.
+// Process is a started command with all processes that come from it. When the command itself has
+// ended, the others are ended too: they get [SettleTime] to end by themselves, then SIGTERM, and
+// after [TermGrace] SIGKILL. Its methods may be called from any goroutine.
 type Process struct {
 	pid          int
 	exited, done chan struct{}
@@ -36,7 +37,8 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Done is closed when the command and all that came from it have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended is how many processes were ended by signals of the sandbox, without the command's own. It is known once Done is closed, and 0 before.
+// Ended is how many processes were ended by signals of the sandbox, without the command's own. It
+// is known once Done is closed, and 0 before.
 func (p *Process) Ended() int {
 	select {
 	case <-p.done:

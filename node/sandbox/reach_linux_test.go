@@ -165,7 +165,11 @@ func TestACommandMayScheduleItself(t *testing.T) {
 
 func TestOrdinaryProgramsRunContained(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		for name, text := range map[string]string{"Makefile": "all:\n\techo made\n", "Main.java": "class Main{public static void main(String[] a)throws Exception{Thread t=new Thread(()->System.out.println(1));t.setPriority(1);t.start();t.join();}}"} {
+		for name, text := range map[string]string{
+			"Makefile": "all:\n\techo made\n",
+			"Main.java": `class Main { public static void main(String[] a) throws Exception {
+				Thread t = new Thread(() -> System.out.println(1)); t.setPriority(1); t.start(); t.join(); } }`,
+		} {
 			if err := os.WriteFile(filepath.Join(k.ws, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,8 @@ type Check struct {
 type Summary string
 
 const (
-	// Contained: files, secrets, network, memory of other programs and left-over processes are all enforced.
+	// Contained: files, secrets, network, memory of other programs and left-over processes are all
+	// enforced.
 	Contained Summary = "contained"
 	Partly    Summary = "partly"
 	// None: neither files nor network are enforced.

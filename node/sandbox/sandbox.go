@@ -75,9 +75,11 @@ type Options struct {
 }
 
 const (
-	// TermGrace is the time between SIGTERM and SIGKILL for processes that outlive their command, and for all when the box is closed or the node has died.
+	// TermGrace is the time between SIGTERM and SIGKILL for processes that outlive their command,
+	// and for all when the box is closed or the node has died.
 	TermGrace = warden.Grace
-	// SettleTime is how long processes that outlive their command may take to end by themselves, such as the end of a pipe that the shell does not wait for.
+	// SettleTime is how long processes that outlive their command may take to end by themselves,
+	// such as the end of a pipe that the shell does not wait for.
 	SettleTime = warden.SettleTime
 )
 

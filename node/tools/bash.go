@@ -53,7 +53,8 @@ type bashOut struct {
 	Enforced string `json:"enforced,omitempty"`
 	// Note says what else there is to know (extension).
 	Note string `json:"note,omitempty"`
-	// OutputStillOpen: a process could not be ended and keeps the output open; what it prints later is lost (extension).
+	// OutputStillOpen: a process could not be ended and keeps the output open; what it prints later
+	// is lost (extension).
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
 

@@ -36,14 +36,18 @@ func quiet(env []string, tty bool) []string {
 	return append(env, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "EDITOR=false", "GIT_EDITOR=false")
 }
 
-// gitGuard is configuration that keeps git from running programs that a folder names in which git is only asked for the state: one that looks like a bare
-// repository, as any folder can that the agent may write, counts only when it is named as one (git 2.38), and no program watches the files.
+// gitGuard is configuration that keeps git from running programs that a folder names in which git
+// is only asked for the state: one that looks like a bare repository, as any folder can that the
+// agent may write, counts only when it is named as one (git 2.38), and no program watches the
+// files.
 var gitGuard = [][2]string{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}}
 
-// gitCount is the variable with the number of entries of git's configuration in the environment (git 2.31, git-config(1)).
+// gitCount is the variable with the number of entries of git's configuration in the environment
+// (git 2.31, git-config(1)).
 const gitCount = "GIT_CONFIG_COUNT"
 
-// guardGit adds gitGuard to git's configuration in the environment, after the entries that are there.
+// guardGit adds gitGuard to git's configuration in the environment, after the entries that are
+// there.
 func guardGit(env []string) []string {
 	n := 0
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {

@@ -22,7 +22,8 @@ func useGit(t *testing.T) {
 	}
 }
 
-// bait is a folder that looks like a bare repository and a repository, both with a program that git would run to look for changed files.
+// bait is a folder that looks like a bare repository and a repository, both with a program that git
+// would run to look for changed files.
 func (b *bench) bait() (ran func() bool) {
 	b.t.Helper()
 	mark := filepath.Join(b.t.TempDir(), "ran")

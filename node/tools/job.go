@@ -14,7 +14,8 @@ import (
 const (
 	// killAfter is how long a command may take to obey SIGTERM (seed 000, Security).
 	killAfter = 250 * time.Millisecond
-	// drainLimit is how long output is awaited from processes that could not be ended and keep the output open.
+	// drainLimit is how long output is awaited from processes that could not be ended and keep the
+	// output open.
 	drainLimit = 500 * time.Millisecond
 	// reapLimit is how long a killed process may take to go, which only one stuck in the kernel exceeds.
 	reapLimit = 5 * time.Second
@@ -59,14 +60,16 @@ type ending struct {
 	at     time.Time
 	// open says that a process could not be ended and keeps the output open.
 	open bool
-	// ended is how many processes were ended with the command, without its own; stuck says that some could not be.
+	// ended is how many processes were ended with the command, without its own; stuck says that
+	// some could not be.
 	ended int
 	stuck bool
 	// lost says why it is not known how the command ended.
 	lost error
 }
 
-// note says in one sentence what became of the processes of the command, and whether its own end is known; empty when there is nothing to say.
+// note says in one sentence what became of the processes of the command, and whether its own end is
+// known; empty when there is nothing to say.
 func (e ending) note() string {
 	var all []string
 	switch {
@@ -101,8 +104,9 @@ type order struct {
 	key          string                  // the call's idempotency key, when it has one
 }
 
-// environ completes the environment of the command: variables for a command at whose terminal nobody sits, git's configuration unless the command is the
-// person's own, and the idempotency key, for the command to pass on to what it changes (seed 001).
+// environ completes the environment of the command: variables for a command at whose terminal
+// nobody sits, git's configuration unless the command is the person's own, and the idempotency key,
+// for the command to pass on to what it changes (seed 001).
 func (o order) environ(env []string) []string {
 	env = quiet(env, o.tty)
 	if !o.direct {

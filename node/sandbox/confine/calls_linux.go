@@ -6,13 +6,16 @@ type rule int
 const (
 	// never fails with EPERM: the call looks into other processes or the kernel's keys of the user.
 	never rule = iota
-	// absent fails with ENOSYS, as on a kernel that is built without it: the call reaches memory, semaphores or queues of other programs of the user, and what
-	// it makes outlives the command. A name space of its own would need a user name space, which many systems forbid.
+	// absent fails with ENOSYS, as on a kernel that is built without it: the call reaches memory,
+	// semaphores or queues of other programs of the user, and what it makes outlives the command. A
+	// name space of its own would need a user name space, which many systems forbid.
 	absent
-	// ownProcess fails with EPERM unless its first argument is 0, the calling process or thread. A filter cannot know which other numbers are the command's
-	// own, so that a program which names itself or one of its threads by number is refused too.
+	// ownProcess fails with EPERM unless its first argument is 0, the calling process or thread. A
+	// filter cannot know which other numbers are the command's own, so that a program which names
+	// itself or one of its threads by number is refused too.
 	ownProcess
-	// ownGroup fails with EPERM unless its second argument is 0 and its first one is not that of all processes of a user.
+	// ownGroup fails with EPERM unless its second argument is 0 and its first one is not that of
+	// all processes of a user.
 	ownGroup
 )
 
@@ -62,5 +65,6 @@ var calls = []call{
 	{"ioprio_set", 251, 30, ownGroup},
 }
 
-// ofUser is the first argument of an ownGroup call that means all processes of a user: PRIO_USER and IOPRIO_WHO_USER.
+// ofUser is the first argument of an ownGroup call that means all processes of a user: PRIO_USER
+// and IOPRIO_WHO_USER.
 var ofUser = map[string]uint32{"setpriority": 2, "ioprio_set": 3}

@@ -62,13 +62,14 @@ const (
 	noSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
-// refuse gives a call a result whatever its arguments are. The number is loaded before and after it, as with the parts of a filter below.
+// refuse gives a call a result whatever its arguments are. The number is loaded before and after
+// it, as with the parts of a filter below.
 func refuse(nr, result uint32) []unix.SockFilter {
 	return []unix.SockFilter{{Code: equal, Jf: 1, K: nr}, {Code: ret, K: result}}
 }
 
-// filter applies the rules of all calls. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
-// also the connection to another process.
+// filter applies the rules of all calls. With noNet it denies every socket but Unix ones, and
+// io_uring, whose operations no filter sees; with noConnect also the connection to another process.
 func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	prog := []unix.SockFilter{{Code: load, K: atArch}, {Code: equal, Jt: 1, K: a.audit}, {Code: ret, K: deny}, {Code: load, K: atNumber}}
 	if a.x32 != 0 {
@@ -88,7 +89,8 @@ func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	return append(prog, unix.SockFilter{Code: ret, K: allow})
 }
 
-// filter applies the rule of a call that has this number. Process numbers have 32 bits, so only the low half of an argument counts.
+// filter applies the rule of a call that has this number. Process numbers have 32 bits, so only the
+// low half of an argument counts.
 func (c call) filter(nr uint32) []unix.SockFilter {
 	switch c.rule {
 	case absent:
@@ -115,8 +117,9 @@ func (c call) filter(nr uint32) []unix.SockFilter {
 	return refuse(nr, deny)
 }
 
-// connectFilter denies connections to other processes, which leaves pairs of sockets. Unix sockets for datagrams are denied, and pairs of them too: sendmsg
-// reaches with them whomever it names, in memory that no filter sees.
+// connectFilter denies connections to other processes, which leaves pairs of sockets. Unix sockets
+// for datagrams are denied, and pairs of them too: sendmsg reaches with them whomever it names, in
+// memory that no filter sees.
 func connectFilter(a arch) []unix.SockFilter {
 	prog := refuse(a.connect, deny)
 	// sendto is send with no address; both halves of the pointer are looked at.
@@ -124,7 +127,8 @@ func connectFilter(a arch) []unix.SockFilter {
 		unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
 		unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
 		unix.SockFilter{Code: load, K: atNumber})
-	// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have the bit of the former.
+	// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have
+	// the bit of the former.
 	for _, nr := range []uint32{a.socket, a.pair} {
 		prog = append(prog, unix.SockFilter{Code: equal, Jf: 6, K: nr},
 			unix.SockFilter{Code: load, K: atArg0}, unix.SockFilter{Code: equal, Jf: 3, K: unix.AF_UNIX},

@@ -184,14 +184,16 @@ type Command struct {
 	PID int
 }
 
-// Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not wait.
+// Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not
+// wait.
 func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: kill}) }
 
-// Processes lists the running processes of the command. The helper itself has the badge of the last one.
+// Processes lists the running processes of the command. The helper itself has the badge of the last
+// one.
 func (c Command) Processes() []int { return withBadge(tree(c.helper.cmd.Process.Pid)[1:], c.badge) }
 
-// Launch starts a command with three open files or nil for the null device, which stay the caller's. w may be called before Launch returns, and is
-// not called after an error.
+// Launch starts a command with three open files or nil for the null device, which stay the
+// caller's. w may be called before Launch returns, and is not called after an error.
 func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) {
 	wired := order{Order: o}
 	var passed []*os.File

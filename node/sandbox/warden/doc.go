@@ -7,6 +7,7 @@ import "time"
 const (
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace = 250 * time.Millisecond
-	// SettleTime is how long processes that outlive their command may take to end by themselves, such as the end of a pipe that the shell does not wait for.
+	// SettleTime is how long processes that outlive their command may take to end by themselves,
+	// such as the end of a pipe that the shell does not wait for.
 	SettleTime = 100 * time.Millisecond
 )

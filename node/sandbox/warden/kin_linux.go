@@ -12,15 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A session's processes are found again, wherever they went, by two things that no process can shed: whose child it is, as the helper becomes
-// the parent of every orphan below it, and a badge that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4
-// looks at. It goes down by one with every session, so that without privileges nobody can take the badge of an older one; who lowers his own to
-// that of none belongs to none and is killed. Each helper has badges of its own, so that the node finds the processes of a helper that was killed.
+// A session's processes are found again, wherever they went, by two things that no process can
+// shed: whose child it is, as the helper becomes the parent of every orphan below it, and a badge
+// that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4 looks
+// at. It goes down by one with every session, so that without privileges nobody can take the badge
+// of an older one; who lowers his own to that of none belongs to none and is killed. Each helper
+// has badges of its own, so that the node finds the processes of a helper that was killed.
 
 const (
 	// firstBadge is more locks than anyone has a use for and less than no limit.
 	firstBadge = 1 << 60
-	// badgeBits is the size of a helper's range: more sessions than it ever starts, and room for all process numbers below firstBadge.
+	// badgeBits is the size of a helper's range: more sessions than it ever starts, and room for
+	// all process numbers below firstBadge.
 	badgeBits = 32
 )
 
@@ -134,8 +137,8 @@ func withBadge(pids []int, badge uint64) (found []int) {
 	return found
 }
 
-// maxTree bounds how many processes are listed before they are signalled. The next look finds the others: processes that fork faster than they can be
-// listed must not hold up the signal.
+// maxTree bounds how many processes are listed before they are signalled. The next look finds the
+// others: processes that fork faster than they can be listed must not hold up the signal.
 const maxTree = 4096
 
 // tree lists processes and all their descendants, at most maxTree.

@@ -33,7 +33,8 @@ type session struct {
 	asked   bool      // the processes have been sent SIGTERM
 	killing bool      // they are sent SIGKILL until none is left
 	due     time.Time // when the processes that outlive the command are sent the next signal
-	// ended are the processes that were running when they were signalled, without the command's own.
+	// ended are the processes that were running when they were signalled, without the command's
+	// own.
 	ended map[int]bool
 }
 
@@ -132,8 +133,8 @@ func (v *warden) reap() (none bool) {
 	}
 }
 
-// settle finishes the sessions that have no process left and signals the processes that outlive their command. It returns after which time to look
-// again even if no process ends; 0 is never.
+// settle finishes the sessions that have no process left and signals the processes that outlive
+// their command. It returns after which time to look again even if no process ends; 0 is never.
 func (v *warden) settle(none bool) (next time.Duration) {
 	active := v.ending
 	for _, s := range v.sessions {
@@ -168,13 +169,16 @@ func (v *warden) settle(none bool) (next time.Duration) {
 }
 
 const (
-	// sweepPause is the time between two looks at processes that are being ended, unless one of them ends before.
+	// sweepPause is the time between two looks at processes that are being ended, unless one of
+	// them ends before.
 	sweepPause = 10 * time.Millisecond
-	// stuckAfter is how long SIGKILL may take. What survives it longer is another user's, or waits in the kernel, and is looked at after stuckPause.
+	// stuckAfter is how long SIGKILL may take. What survives it longer is another user's, or waits
+	// in the kernel, and is looked at after stuckPause.
 	stuckAfter, stuckPause = 5 * time.Second, time.Second
 )
 
-// proceed sends the processes of a session the signal that is due. It returns after which time to look again; 0 is never.
+// proceed sends the processes of a session the signal that is due. It returns after which time to
+// look again; 0 is never.
 func (v *warden) proceed(s *session) time.Duration {
 	late := time.Since(s.due)
 	switch {

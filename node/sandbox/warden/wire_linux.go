@@ -33,7 +33,8 @@ type answer struct {
 	Kind   answerKind
 	PID    int
 	Status syscall.WaitStatus
-	// Badge marks the command's processes. Ended is how many of them were ended by signals, without the command's own.
+	// Badge marks the command's processes. Ended is how many of them were ended by signals, without
+	// the command's own.
 	Badge uint64
 	Ended int
 	// Err is why a command did not start, Errno the system's number for it.
