@@ -239,7 +239,8 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
 }
 
-// oneLength refuses an interval with several lengths (seed 002): some models write one length in two units, others mean the sum. A zero is no length.
+// oneLength refuses an interval with several lengths: some models write one length in two units,
+// others mean the sum. A zero is no length.
 func (f fields) oneLength() error {
 	given := ""
 	for _, e := range everyFields {

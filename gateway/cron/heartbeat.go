@@ -20,7 +20,8 @@ type beat struct {
 	running bool
 }
 
-// agents lists the agents with the settings of their heartbeats. The main agent always exists: a list of others does not switch its heartbeat off.
+// agents lists the agents with the settings of their heartbeats. The main agent always exists: a
+// list of others does not switch its heartbeat off.
 func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	cfg := s.o.Config().Agents
 	all := map[protocol.AgentID]config.Heartbeat{protocol.MainAgent: cfg.DefaultHeartbeat}

@@ -192,7 +192,7 @@ func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res prot
 	select {
 	case <-run.done:
 		res = run.result
-		if res.Status == protocol.CronOK { // the original's summary is the key of the chat, and its clients look for it
+		if res.Status == protocol.CronOK { // clients find the chat of the run by it
 			res.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + res.Summary)
 		}
 		return res, true, nil

@@ -96,7 +96,7 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 		out, err := s.RunNow(ctx, protocol.CronRunParams{ID: in.ID, Mode: in.Mode, Wait: &wait})
 		for i := range out.Results {
 			if r := &out.Results[i]; r.Status == protocol.CronRunning {
-				r.Status = protocol.CronOK // seed 004 has no other status; as in the original it says that the run is queued
+				r.Status = protocol.CronOK // clients know no other status for a run that was started
 			}
 		}
 		return out, err

@@ -32,8 +32,9 @@ type ConnectParams struct {
 
 // What a peer may name in ConnectParams.Extensions.
 const (
-	// ExtDeltas: the client wants chat events of the state "delta". One that knows only the seeds would print every answer twice: the original's command
-	// line prints the deltas, and then the final message. A client that calls feed.subscribe gets [Delta] changes and does not need it.
+	// ExtDeltas: the client wants chat events of the state "delta". The original command line would
+	// print every answer twice: the deltas, and then the final message. A client that calls
+	// feed.subscribe gets [Delta] changes and does not need it.
 	ExtDeltas = "deltas"
 	// ExtPreview: the node answers tool.invoke with preview set (see [ToolInvoke]).
 	ExtPreview = "preview"

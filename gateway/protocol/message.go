@@ -135,7 +135,8 @@ const StopBlind = "blind"
 // Beside reports whether a message stands beside the conversation of a model and its user: it neither asks for anything nor answers.
 func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
 
-// MarshalJSON writes a user message of one text block with a plain string as content, and a result always with isError, as the original does.
+// MarshalJSON writes a user message of one text block with a plain string as content, and a tool
+// result always with isError: strict peers expect it.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message
 	if m.Role == RoleUser && len(m.Content) == 1 && m.Content[0].Type == BlockText {

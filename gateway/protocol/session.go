@@ -115,7 +115,8 @@ type SessionPatchParams struct {
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
 }
 
-// UnmarshalJSON takes a number as a label too: the original's command line sends one for a label of digits.
+// UnmarshalJSON takes a number as a label too: the original's command line sends one for a label of
+// digits.
 func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 	var in struct {
 		SessionKey  SessionKey         `json:"sessionKey"`
@@ -193,11 +194,13 @@ type SessionPreviewParams struct {
 	Limit      int        `json:"limit,omitempty"`
 	// Before, when not 0, keeps messages with a smaller Seq, so that a window can page back (extension).
 	Before int64 `json:"before,omitempty"`
-	// Notices asks for the notices of compactions too (extension). They are not messages of the conversation and are counted nowhere.
+	// Notices asks for the notices of compactions too (extension). They are not messages of the
+	// conversation and are counted nowhere.
 	Notices bool `json:"notices,omitempty"`
 }
 
-// SessionPreviewResult is session.preview of seed 004. MessageCount is the number of messages since the last compaction.
+// SessionPreviewResult is session.preview of seed 004. MessageCount is the number of messages since
+// the last compaction.
 type SessionPreviewResult struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`

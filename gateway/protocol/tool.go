@@ -113,14 +113,15 @@ type ToolResultParams struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// NativeResult is what every gsv__* tool returns (seed 002).
+// NativeResult is what every gsv__* tool returns.
 type NativeResult struct {
 	OK     bool            `json:"ok"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// FailureText is what a model reads of a call that failed without a result: the error of a machine's tool, the NativeResult of one of the gateway's own.
+// FailureText is what a model reads of a call that failed without a result: for a gsv__* tool a
+// NativeResult, else an error text.
 func FailureText(node NodeID, problem string) string {
 	if node == NativePrefix {
 		if raw, err := Marshal(NativeResult{Error: problem}); err == nil {

@@ -22,8 +22,8 @@ func (p *pusher) stop() {
 
 func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
 
-// pushChat starts sending the chat events of the seed, deltas only when the client asked for them. A client that is thousands of events behind would miss
-// the end of its run without knowing: it is closed instead.
+// pushChat starts sending chat events, deltas only when the client asked for them. A client that is
+// thousands of events behind would miss the end of its run without knowing: it is closed instead.
 func (c *Conn) pushChat(deltas bool) {
 	wanted := func(change protocol.Change) bool {
 		return change.Kind == protocol.ChangeChat && (deltas || change.Chat.State != protocol.ChatDelta)

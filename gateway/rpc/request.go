@@ -103,8 +103,9 @@ func (c *Conn) slot() bool {
 	return false
 }
 
-// badFrame answers a frame that could not be read when its id is known, so that its sender does not wait. Of those without an id the first is logged, and
-// the peer hears nothing: the protocol has no frame for it (gsv interop notes 1.2). The socket stays open.
+// badFrame answers a frame that could not be read when its id is known, so that its sender does not
+// wait. Of those without an id the first is logged, and the peer hears nothing: the protocol has no
+// frame for it. The socket stays open.
 func (c *Conn) badFrame(err error) {
 	var bad *protocol.FrameError
 	if errors.As(err, &bad) && bad.ID != "" {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"testing"
 
 	"fairlead/gateway/llm/llmtest"
@@ -20,4 +21,19 @@ func TestAPausedRunCanBeAnsweredAtOnce(t *testing.T) {
 		}
 		g.end(run)
 	}
+}
+
+func TestAnAnswerMayNameItsQuestion(t *testing.T) {
+	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
+	first := g.send("Build it")
+	q := g.question()
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "yes another-id", Remind: true})
+	if err != nil || !strings.Contains(res.Response, "was not passed on") {
+		t.Errorf("the id of another question: got %+v, %v, want a reminder", res, err)
+	}
+	if res := g.send("Yes " + string(q.ID)); res.Status != protocol.ChatPaused || res.ApprovalID != q.ID || !strings.Contains(res.Response, "approved") {
+		t.Errorf("its id: got %+v, want it approved", res)
+	}
+	g.end(first.RunID)
+	g.check("user: Build it", "assistant:  <call>", "toolResult: ok", "assistant: Well.")
 }

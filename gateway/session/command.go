@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// commandForm is a command with its arguments after a space, or one that takes a word with that word after a colon.
+// commandForm is a command with its arguments after a space, or one that takes a word with that
+// word after a colon.
 var commandForm = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
 // levels are the spellings of thinking levels (gsv interop notes 5).

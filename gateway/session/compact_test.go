@@ -100,26 +100,6 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	}
 }
 
-func TestAPreviewAfterACompactionHoldsTheMessagesThatAreCounted(t *testing.T) {
-	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say(condensed), llmtest.Say("3"))
-	g.end(g.send("one").RunID)
-	g.end(g.send("two").RunID)
-	if _, err := g.Compact(t.Context(), keep(2)); err != nil {
-		t.Fatal(err)
-	}
-	g.end(g.send("three").RunID)
-	for limit, want := range map[int]string{0: "two 2 three 3", 1: "3", 3: "2 three 3", 9: "two 2 three 3"} {
-		p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Limit: limit})
-		var got []string
-		for _, m := range p.Messages {
-			got = append(got, m.Content.Text())
-		}
-		if err != nil || p.MessageCount != 4 || strings.Join(got, " ") != want {
-			t.Errorf("limit %d: got %q of %d messages, %v, want %q of 4", limit, got, p.MessageCount, err, want)
-		}
-	}
-}
-
 func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
 	g := withModel(t, llmtest.Say("Hello."), llmtest.Say(condensed), llmtest.Say("Fine."))
 	g.model.Info.ContextWindow = 1_000_000

@@ -21,8 +21,9 @@ func settingsOf(r store.Run) (text string, d *protocol.Directives) {
 	return directives(r.Params.Message)
 }
 
-// directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is. A model without a provider
-// is one of the chat's; written /m:ID it has to stand before the text, because "msbuild /m:4" sets no model.
+// directives cuts the settings for one message out of its text; everything else of the text, its
+// line breaks too, stays as it is. A model without a provider is one of the chat's; written /m:ID
+// it has to stand before the text, because "msbuild /m:4" sets no model.
 func directives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0

@@ -29,9 +29,11 @@ type Peer struct {
 
 const prefix = "agent:"
 
-// Canonical maps the spellings of a session key to the key of one chat. A key under which a chat is stored names that chat, whatever session.dmScope and
-// session.mainKey are now: every chat in the list can be reached. Any other key is mapped by the present settings (gsv interop notes 6.1): under the
-// default scope "", "main" and "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is.
+// Canonical maps the spellings of a session key to the key of one chat. A key under which a chat is
+// stored names that chat, whatever session.dmScope and session.mainKey are now: every chat in the
+// list can be reached. Any other key is mapped by the present settings: under the default scope "",
+// "main" and "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it
+// is.
 func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
 	c := canonical(m.opts.Config().Session, key)
 	if c != key && m.hasChat(key) {

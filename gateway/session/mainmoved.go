@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// hasChat reports whether a chat is stored under exactly this key. The store alone decides, so that the answer is the same before and after a restart.
+// hasChat reports whether a chat is stored under exactly this key. The store alone decides, so that
+// the answer is the same before and after a restart.
 func (m *Manager) hasChat(key protocol.SessionKey) bool {
 	_, err := m.store.Session(context.WithoutCancel(m.ctx), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
@@ -19,7 +20,8 @@ func (m *Manager) hasChat(key protocol.SessionKey) bool {
 	return err == nil
 }
 
-// MainMoved posts a notice in every agent's former main chat after session.mainKey was changed. before is the previous name of the main chats.
+// MainMoved posts a notice in every agent's former main chat after session.mainKey was changed.
+// before is the previous name of the main chats.
 func (m *Manager) MainMoved(ctx context.Context, before string) error {
 	cfg := m.opts.Config().Session
 	if before == cfg.MainName() {

@@ -93,7 +93,8 @@ func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(),
 	return nil, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
-// answerQuestion takes a plain yes or no as the answer to the session's open question. The id of one may follow, which a client of the seed knows as approvalId.
+// answerQuestion takes a plain yes or no as the answer to the session's open question. The id of
+// the question (approvalId in a result of chat.send) may follow.
 func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
 	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
 	if _, _, isAnswer := decision(word); !isAnswer || len(in.Attachments) > 0 {
