@@ -5,12 +5,12 @@ import (
 	"os"
 
 	"fairlead/app"
-	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/node/sandbox"
 )
 
 func main() {
 	sandbox.Main() // before anything else: the program may be its own helper
-	secret.Guard()
+	keychain.Guard()
 	os.Exit(app.Main(os.Args[1:]))
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"fairlead/gateway"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 )
 
 // flags are the command line.
@@ -75,7 +75,7 @@ func Main(args []string) int {
 		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
-		peers := trust.OpenPeers(home, secret.Open(home))
+		peers := trust.OpenPeers(home, keychain.Open(home))
 		peer, err := peers.Lookup(f.join)
 		if err != nil {
 			return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))

@@ -14,10 +14,10 @@ import (
 	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/node"
 )
 
@@ -65,7 +65,7 @@ func (b *backend) start() {
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
 	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.f.join) // what a person drops is read with their own rights
 	if b.f.join != "" {
-		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
+		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()} // never this computer's own token
 	}
 	switch {
 	case b.f.peer != nil:

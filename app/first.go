@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -27,28 +27,28 @@ type firstPage struct {
 }
 
 func newFirstPage(s *shell) *firstPage {
-	p := &firstPage{s: s, found: widgets.Col(look.Inside)}
+	p := &firstPage{s: s, found: widgets.Col(style.Inside)}
 	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
-		return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner),
-			widgets.Inset(look.Group, look.Group, look.Group, look.Group, widgets.Col(look.Inside,
-				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, look.ColorMuted, "text"), rest)))
+		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
+			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
+				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
 	p.again = button("reset", "Look again", p.look)
 	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.focusComposer() })
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
-		widgets.Inset(48, look.Page, look.Page, look.Page, widgets.Limit(620, false, widgets.Col(look.Group,
-			widgets.NewHeading("Welcome to Fairlead", look.SizeTitle),
-			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", look.ColorText, "text"),
+		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.Limit(620, false, widgets.Col(style.Group,
+			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
+			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", style.ColorText, "text"),
 			choice("The built-in operator", "Carries out plain requests at once, such as run ls -la or read README.md. No key, no network. You can connect a model at any time.",
-				widgets.Row(look.Inside, -1, p.begin)),
+				widgets.Row(style.Inside, -1, p.begin)),
 			choice("A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain, or where none answers into a file that only you can read.",
-				widgets.Row(look.Inside, -1, connect)),
+				widgets.Row(style.Inside, -1, connect)),
 			choice("A model on this computer", "Ollama, LM Studio and llama.cpp are found by themselves when they run.", p.found),
 		)))))
-	p.say("Looking for model servers…", look.ColorMuted)
+	p.say("Looking for model servers…", style.ColorMuted)
 	return p
 }
 
@@ -56,7 +56,7 @@ func newFirstPage(s *shell) *firstPage {
 func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {
-		rows = append(rows, widgets.Row(look.Inside, -1, b))
+		rows = append(rows, widgets.Row(style.Inside, -1, b))
 	}
 	p.put(rows, acts)
 }
@@ -79,9 +79,9 @@ func (p *firstPage) look() {
 	}
 	p.looking = true
 	if p.acts == nil {
-		p.say("Looking for model servers…", look.ColorMuted)
+		p.say("Looking for model servers…", style.ColorMuted)
 	} else { // the button stays where it was pressed
-		p.say("Looking for model servers…", look.ColorMuted, p.again)
+		p.say("Looking for model servers…", style.ColorMuted, p.again)
 	}
 	bind.Go(p.s.ctx, p.s.b.state.Detect, p.show)
 }
@@ -91,17 +91,17 @@ func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.looking = false
 	switch {
 	case err != nil:
-		p.say("The search failed: "+err.Error(), look.ColorBad, p.again)
+		p.say("The search failed: "+err.Error(), style.ColorBad, p.again)
 		return
 	case len(list) == 0:
-		p.say("None runs right now.", look.ColorMuted, p.again)
+		p.say("None runs right now.", style.ColorMuted, p.again)
 		return
 	}
 	var rows []fyne.CanvasObject
 	var acts []*widgets.Button
 	for _, server := range list {
 		use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
-		rows = append(rows, widgets.NewParagraph(serverText(server), look.ColorText, "text"), widgets.Row(look.Inside, -1, use))
+		rows = append(rows, widgets.NewParagraph(serverText(server), style.ColorText, "text"), widgets.Row(style.Inside, -1, use))
 		acts = append(acts, use)
 	}
 	p.put(rows, acts)
@@ -129,7 +129,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.UseServer(ctx, server) },
 		func(ref protocol.ModelRef, err error) {
 			if err != nil {
-				p.say(err.Error(), look.ColorBad, p.again)
+				p.say(err.Error(), style.ColorBad, p.again)
 				return
 			}
 			p.s.endFirstRun()

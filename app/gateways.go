@@ -23,11 +23,11 @@ import (
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // gateways are those elsewhere that this computer's windows are paired with. A window on one of them is a program of its own: what one gateway
@@ -46,13 +46,15 @@ type gateways struct {
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
-	g := &gateways{home: home, log: log, peers: trust.OpenPeers(home, secret.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
+	g := &gateways{home: home, log: log, peers: trust.OpenPeers(home, keychain.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
 	g.works = newWorks(home, log, g.peers, g.identity)
 	return g
 }
 
 // identity is this computer's key. It blocks: the keychain may ask the person.
-func (g *gateways) identity() (trust.Identity, error) { return trust.OpenIdentity(secret.Open(g.home)) }
+func (g *gateways) identity() (trust.Identity, error) {
+	return trust.OpenIdentity(keychain.Open(g.home))
+}
 
 // List implements settings.Gateways.
 func (g *gateways) List() ([]settings.Gateway, error) {
@@ -150,7 +152,7 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 	host, _ := os.Hostname()
 	j := client.Join{
 		Identity: id, Peers: g.peers, Invitation: taken.Text, Show: show,
-		Find:      func(ctx context.Context) []string { return discover.Find(ctx, "") },
+		Find:      func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Applicant: trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
 	if taken.Work {
@@ -281,7 +283,7 @@ func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, e
 	if err != nil {
 		return o, err
 	}
-	find := func(ctx context.Context, pin trust.Pin) []string { return discover.Find(ctx, pin) }
+	find := func(ctx context.Context, pin trust.Pin) []string { return discovery.Find(ctx, pin) }
 	return client.Through(o, g.peers, peer.Tie(), id, find), nil
 }
 

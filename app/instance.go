@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"fairlead/app/state"
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/trust"
 )
 
 // instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.

@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -20,7 +20,7 @@ func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSi
 
 func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	s := l.s
-	narrow := size.Width < look.Narrow
+	narrow := size.Width < style.Narrow
 	if narrow != s.narrow {
 		s.narrow = narrow
 		s.arrange()
@@ -47,7 +47,7 @@ func (s *shell) arrange() {
 		s.sidebar.box.Hide()
 		s.sidebar.box.Objects = nil // in one place only: the toolkit gives no focus to what is also under a hidden parent
 		s.pane.SetLeading(s.menu)
-		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(look.ColorLine, "", 0))}
+		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
 		s.drawer.Hide()
 		s.drawer.Objects = nil
@@ -141,12 +141,12 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		if !x.Visible() {
 			continue
 		}
-		width := min(560, size.Width-2*look.Group)
+		width := min(560, size.Width-2*style.Group)
 		height := widgets.Fit(x, width)
-		y = max(l.free(y-height, height), look.Inside)
+		y = max(l.free(y-height, height), style.Inside)
 		x.Resize(fyne.NewSize(width, height))
 		x.Move(fyne.NewPos((size.Width-width)/2, y))
-		y -= look.Inside
+		y -= style.Inside
 	}
 }
 
@@ -158,7 +158,7 @@ func (l *toastLayout) free(y, height float32) float32 {
 		for _, o := range l.keepFree() {
 			top := d.AbsolutePositionForObject(o).Y
 			if y < top+o.Size().Height && y+height > top {
-				y, again = top-look.Inside-height, true
+				y, again = top-style.Inside-height, true
 			}
 		}
 	}
@@ -193,9 +193,9 @@ const footWider float32 = 6
 func (footLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	height := float32(0)
 	for i := 0; i < len(o); i += 2 {
-		height += o[i].MinSize().Height + look.Gap
+		height += o[i].MinSize().Height + style.Gap
 	}
-	return fyne.NewSize(0, max(height-look.Gap, 0))
+	return fyne.NewSize(0, max(height-style.Gap, 0))
 }
 
 func (footLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
@@ -210,6 +210,6 @@ func (footLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		}
 		row.Move(fyne.NewPos(left, y))
 		row.Resize(fyne.NewSize(size.Width-left, height))
-		y += height + look.Gap
+		y += height + style.Gap
 	}
 }

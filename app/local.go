@@ -4,9 +4,9 @@ import (
 	"os"
 
 	"fairlead/app/launch"
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/gateway"
-	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/peer/keychain"
 )
 
 // local gives the settings window what belongs to this computer. It implements settings.Local.
@@ -25,16 +25,16 @@ func (l local) SetLinks(on bool) error        { return l.program().SetLinks(on) 
 func (l local) LogDir() string                { return gateway.LogDir(l.b.home) }
 
 func (l local) Token() (string, error) {
-	if t := secret.FromEnv(); t != "" {
+	if t := keychain.FromEnv(); t != "" {
 		return t.Reveal(), nil
 	}
-	t, err := secret.Open(l.b.home).Get(gateway.TokenName)
+	t, err := keychain.Open(l.b.home).Get(gateway.TokenName)
 	return t.Reveal(), err
 }
 
 // program is this one, as the system is to start it: with the same data folder, which --home sets in the environment, too.
 func (l local) program() launch.Program {
-	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), look.AppIcon().Content())
+	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), style.AppIcon().Content())
 	if err != nil {
 		l.b.log.Error("It is not known where this program lies", "err", err)
 	}

@@ -8,12 +8,12 @@ import (
 
 	"fairlead/app/channels"
 	"fairlead/app/files"
-	"fairlead/app/look"
 	"fairlead/app/nodes"
 	"fairlead/app/schedule"
 	"fairlead/app/search"
 	"fairlead/app/skills"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -141,7 +141,7 @@ func (s *shell) openPage(p page) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.pageTitle, s.pageEnd = p.title, cancel
 	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
-	s.pageHead = widgets.Inset(look.Group, 0, 0, look.Inside, container.NewVBox(widgets.Row(0, -1, s.pageMenu)))
+	s.pageHead = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(0, -1, s.pageMenu)))
 	s.pageBox.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), s.pageHead}
 	s.closeDrawer()
 	s.arrange()
@@ -169,7 +169,7 @@ func (s *shell) arrangePage() bool {
 		return false
 	}
 	if s.narrow {
-		widgets.LeadPages(s.pageMenu.MinSize().AddWidthHeight(2*look.Inside, 0))
+		widgets.LeadPages(s.pageMenu.MinSize().AddWidthHeight(2*style.Inside, 0))
 		s.pageHead.Show()
 	} else {
 		widgets.LeadPages(fyne.Size{})

@@ -10,10 +10,10 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/memory"
 	"fairlead/app/settings"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/tray"
 )
 
@@ -24,9 +24,9 @@ const appID = "app.fairlead.desktop"
 func runGUI(f flags, b *backend, i *instance) {
 	memory.Prepare()
 	a := fyneapp.NewWithID(appID)
-	a.SetIcon(look.AppIcon())
+	a.SetIcon(style.AppIcon())
 	last := b.prefs.get()
-	a.Settings().SetTheme(look.New(look.Mode(cmp.Or(last.Theme, string(look.System))), last.TextSize))
+	a.Settings().SetTheme(style.New(style.Mode(cmp.Or(last.Theme, string(style.System))), last.TextSize))
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	s := newShell(ctx, a, b)
@@ -97,7 +97,7 @@ func (s *shell) loadUI() {
 		if err != nil {
 			return
 		}
-		s.setTheme(look.Mode(ui.Theme), ui.TextSize)
+		s.setTheme(style.Mode(ui.Theme), ui.TextSize)
 		s.setFirstRun(!ui.FirstRunDone && s.b.f.join == "")
 	})
 }
@@ -108,7 +108,7 @@ func (s *shell) followUI() {
 	turn := s.uiTurn
 	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
 		if err == nil && turn == s.uiTurn { // answers may come in another order than they were asked for
-			s.setTheme(look.Mode(ui.Theme), ui.TextSize)
+			s.setTheme(style.Mode(ui.Theme), ui.TextSize)
 			if ui.FirstRunDone { // answered elsewhere, such as on the command line
 				s.setFirstRun(false)
 			}

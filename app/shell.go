@@ -12,8 +12,8 @@ import (
 	"fairlead/app/approve"
 	"fairlead/app/bind"
 	"fairlead/app/files"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -26,7 +26,7 @@ type shell struct {
 	ctx      context.Context
 	app      fyne.App
 	b        *backend
-	machines look.Machines
+	machines style.Machines
 	hasTray  bool
 	visible  bool
 	// showQuietly opens a window without taking the keyboard.

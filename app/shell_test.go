@@ -14,9 +14,9 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -25,7 +25,7 @@ import (
 func newTestShell(t *testing.T) *shell {
 	t.Helper()
 	a := pagetest.App(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
+	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := newTestBackend(t)
 	b.prefs.update(func(r *remembered) { r.Begun = true })
 	s := newShell(t.Context(), a, b)
@@ -76,7 +76,7 @@ func TestSidebarShowsWhatThereIs(t *testing.T) {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
 	pagetest.Shot(t, s.window, "shell-light")
-	s.setTheme(look.Dark, 1)
+	s.setTheme(style.Dark, 1)
 	pagetest.Shot(t, s.window, "shell-dark")
 }
 

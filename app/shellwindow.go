@@ -3,8 +3,8 @@ package app
 import (
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
 	"fairlead/app/memory"
+	"fairlead/app/style"
 )
 
 // Sizes of the main window (LOOK).
@@ -15,7 +15,7 @@ var (
 // sidebarWidth is that of the sidebar, which grows with the text: the names in it must not be cut off.
 func sidebarWidth() float32 {
 	const normal, most = 240, 360
-	return min(max(normal, normal*look.Size("text")/14), most)
+	return min(max(normal, normal*style.Size("text")/14), most)
 }
 
 // show brings the window to the front.
@@ -81,10 +81,10 @@ func (s *shell) activated() {
 	}
 }
 
-func (s *shell) setTheme(mode look.Mode, scale float32) {
+func (s *shell) setTheme(mode style.Mode, scale float32) {
 	last := s.b.prefs.get()
 	s.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
 	if last.Theme != string(mode) || last.TextSize != scale {
-		s.app.Settings().SetTheme(look.New(mode, scale))
+		s.app.Settings().SetTheme(style.New(mode, scale))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -41,7 +41,7 @@ type sidebar struct {
 
 func newSidebar(s *shell) *sidebar {
 	b := &sidebar{s: s, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
-	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), look.SizeTitle)
+	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: widgets.KeyWords("N", false)}, s.newChat)
 	b.search = widgets.NewSearchField("Search", widgets.KeyWords("K", false))
@@ -75,13 +75,13 @@ func newSidebar(s *shell) *sidebar {
 		foot.Add(row)
 	}
 	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
-	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
-		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
+	head := widgets.Inset(style.Group, style.Inside, style.Inside, style.Inside, container.NewVBox(
+		widgets.Inset(0, style.Inside, style.Inside, style.Inside, name), newChat, b.search))
 	part := func(rows fyne.CanvasObject) fyne.CanvasObject {
-		return widgets.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, rows))
+		return widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, rows))
 	}
 	b.middle = container.New(shelfLayout{b.rows, b.shelf}, part(b.rows), part(b.shelf))
-	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, b.middle))
+	b.inner = container.NewStack(widgets.NewGround(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
 	b.box = container.NewStack(b.inner)
 	return b
 }

@@ -6,8 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -48,7 +48,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if len(v.Approvals) > 0 {
 		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
 		for _, a := range v.Approvals {
-			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
+			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
 		}
 	}
 	if b.query != "" {
@@ -92,7 +92,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 			item.Trail = state.PresenceText(v, n, b.now())
 		}
 		if !n.Online {
-			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, b.now())
+			item.Icon, item.Color, item.Muted, item.Trail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
 		item.Selected = s.pageTitle == machinesTitle && s.machine == n.ID
 		lines = append(lines, line{item: item, tap: func() { s.openMachine(n.ID) }})

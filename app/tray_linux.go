@@ -1,6 +1,6 @@
 package app
 
-import "fairlead/gateway/protocol/bus"
+import "fairlead/gateway/peer/bus"
 
 // trayAvailable reports whether a panel shows tray icons. A window that is hidden without one could never be found again.
 func trayAvailable() bool {

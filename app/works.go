@@ -11,10 +11,10 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 
@@ -104,7 +104,7 @@ func (s *works) start(p trust.Peer) error {
 		up, down := o.OnUp, o.OnDown
 		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.tell(w, ""); up(ctx, r) }
 		o.OnDown = func(err error) { s.tell(w, err.Error()); down(err) }
-		return client.Through(o, s.peers, p.Tie(), id, discover.Find)
+		return client.Through(o, s.peers, p.Tie(), id, discovery.Find)
 	}
 	n, err := node.New(opts)
 	if err != nil {

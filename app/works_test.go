@@ -15,8 +15,8 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/app/state"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 

@@ -1,5 +1,5 @@
 // Package assets holds the pictures that are part of the program: the icons of the windows, the tray's glyphs and the
-// program's own icon. It knows no toolkit; app/look turns the icons into coloured resources.
+// program's own icon. It knows no toolkit; app/style turns the icons into coloured resources.
 package assets
 
 import (

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/store"
 )
 
@@ -20,7 +20,7 @@ const (
 // auditLog is the audit log, with its head kept among the secrets.
 type auditLog struct {
 	*store.Store
-	secrets secret.Store
+	secrets keychain.Store
 }
 
 // VerifyAudit implements rpc.Audit.
@@ -35,7 +35,7 @@ func (a auditLog) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, 
 func (a auditLog) known() (store.AuditHead, error) {
 	var head store.AuditHead
 	text, err := a.secrets.Get(auditHead)
-	if errors.Is(err, secret.ErrNotFound) {
+	if errors.Is(err, keychain.ErrNotFound) {
 		return head, nil
 	}
 	if err != nil {
@@ -60,7 +60,7 @@ func (a auditLog) keep(ctx context.Context) error {
 	if holds, err := a.AuditHolds(ctx, known); err != nil || !holds {
 		return err
 	}
-	return a.secrets.Set(auditHead, secret.Secret(fmt.Sprintf("%d %s", head.Seq, head.Hash)))
+	return a.secrets.Set(auditHead, keychain.Secret(fmt.Sprintf("%d %s", head.Seq, head.Hash)))
 }
 
 // keepHead keeps the head now and then, and once more when ctx has ended.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 	"fairlead/node"
 )
 

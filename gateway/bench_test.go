@@ -22,7 +22,7 @@ import (
 )
 
 // BenchmarkInvoke is tool.invoke through the whole gateway, journal on the disk included, to a node that answers at once. The echo of
-// gateway/rpc is its floor.
+// gateway/surface/rpc is its floor.
 func BenchmarkInvoke(b *testing.B) {
 	for _, effect := range []protocol.Effect{protocol.EffectRead, protocol.EffectExec} {
 		b.Run(string(effect), func(b *testing.B) {
@@ -72,7 +72,7 @@ func BenchmarkInvoke(b *testing.B) {
 	})
 }
 
-// BenchmarkInvokeBare is [BenchmarkInvoke] of a tool that reads between ends as bare as those of gateway/rpc's echo: each is one goroutine that reads a
+// BenchmarkInvokeBare is [BenchmarkInvoke] of a tool that reads between ends as bare as those of gateway/surface/rpc's echo: each is one goroutine that reads a
 // message and writes the next one. What it takes more than the echo is the gateway's, and that the node tells one call from another.
 func BenchmarkInvokeBare(b *testing.B) {
 	url := benchGateway(b)

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 

@@ -6,7 +6,7 @@
 // Imports point down; layers_test.go holds that.
 //
 //	L5  main.go  gateway/cmd/fairlead  node/cmd/fairlead-node      wire things together
-//	L4  app, app/*, tray               gateway/rpc                 surfaces
+//	L4  app, app/*, tray               gateway/surface/rpc                 surfaces
 //	L3  node, node/*                   gateway/session             the hands; conversations
 //	L2  gateway/agent dispatch approval journal nodes auth workspace
 //	L1  gateway/store config event llm

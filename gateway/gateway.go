@@ -19,12 +19,12 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
-	"fairlead/gateway/protocol/lock"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/rpc"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -47,7 +47,7 @@ type Gateway struct {
 	log       *slog.Logger
 	lock      *lock.Lock
 	store     *store.Store
-	secrets   secret.Store
+	secrets   keychain.Store
 	config    *config.Store
 	tokens    *auth.Tokens
 	bus       *event.Bus

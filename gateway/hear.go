@@ -3,8 +3,8 @@ package gateway
 import (
 	"context"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/speech"
 )
 
@@ -26,5 +26,5 @@ func (g *Gateway) transcribe(ctx context.Context, name, mimeType string, data []
 		return "", protocol.ErrModelAuth.With("It needs a key: set " + keyName + ".")
 	}
 	text, err := s.Transcribe(ctx, name, mimeType, data)
-	return text, secret.Hide(err, s.Key)
+	return text, keychain.Hide(err, s.Key)
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 
@@ -115,7 +115,7 @@ type peerBox struct {
 func newMachine(t *testing.T, name string) *peerBox {
 	t.Helper()
 	dir := t.TempDir()
-	secrets := secret.Open(dir)
+	secrets := keychain.Open(dir)
 	id, err := trust.OpenIdentity(secrets)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,36 @@ import (
 	"testing"
 )
 
-// rule forbids packages under from, but not those under except, to import packages under not, but for those under may.
+// level is a set of packages that may import each other and those of earlier levels.
+type level struct {
+	name     string
+	packages []string // import paths without "fairlead/"; one that ends in /... means all below it too
+}
+
+// levels are every package of the module, from the bottom up. The longest matching path counts.
+var levels = []level{
+	{"contract", []string{"gateway/protocol", "assets"}},
+	{"peer", []string{"gateway/peer/..."}},
+	{"client", []string{"gateway/protocol/client"}},
+	{"foundation", []string{
+		"gateway/config", "gateway/cron/when", "gateway/event", "gateway/llm/...", "gateway/policy/...", "gateway/speech", "gateway/store/...",
+	}},
+	{"stages", []string{
+		"gateway/approval", "gateway/auth", "gateway/background", "gateway/dispatch/...", "gateway/install", "gateway/native", "gateway/nodes",
+		"gateway/skills", "gateway/workspace",
+	}},
+	{"behaviour", []string{
+		"gateway/agent", "gateway/channel/...", "gateway/cron/...", "gateway/pairing", "gateway/session", "gateway/transfer", "node/...",
+	}},
+	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
+	{"wiring", []string{"gateway", "app", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", ""}},
+}
+
+// systems are the values of GOOS that Fairlead is built for.
+var systems = []string{"linux", "windows", "darwin", "freebsd"}
+
+// rule forbids packages under from, except those under except, to import packages under not, except those under may.
+// Levels already forbid imports that point up; rules are for packages that could import each other by level.
 type rule struct {
 	from, not   string
 	may, except []string
@@ -19,94 +48,65 @@ type rule struct {
 }
 
 var rules = []rule{
-	{from: "fairlead/gateway/protocol", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "the contract stands alone"},
-	{from: "fairlead/gateway/event", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "L1 knows only the contract"},
-	{from: "fairlead/gateway/store", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/store"}, why: "L1 knows only the contract"},
-	{from: "fairlead/gateway/llm", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/llm"}, why: "L1 knows only the contract"},
-	{from: "fairlead/gateway/approval/shell", not: "fairlead/", why: "taking a command apart needs nothing else"},
+	{from: "gateway/protocol", not: "", except: []string{"gateway/protocol/client"}, why: "wire types need nothing else"},
+	{from: "gateway/policy/shell", not: "", why: "parsing a command needs nothing else"},
+	{from: "gateway/policy", not: "", may: []string{"gateway/protocol", "gateway/policy/shell", "gateway/peer/sensitive"}, why: "the command line judges like the gateway"},
+	{from: "gateway/agent", not: "gateway/store", why: "the loop does no I/O"},
+	{from: "gateway/channel", not: "gateway/session", why: "a channel reaches chats through an interface"},
+	{from: "gateway/transfer", not: "gateway/session", why: "transfers do not need chats"},
 	{
-		from: "fairlead/gateway/approval/policy", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/approval/shell", "fairlead/gateway/peer/sensitive"},
-		why: "the command line and the gateway judge alike",
+		from: "gateway", not: "node", except: []string{"gateway/cmd"},
+		why: "the gateway reaches machines over the wire only",
 	},
 	{
-		from: "fairlead/gateway/skills", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/config", "fairlead/gateway/workspace"},
-		why: "what was taught is files, machines and settings",
+		from: "node", not: "gateway", may: []string{"gateway/protocol", "gateway/peer"},
+		why: "a node knows the contract and the code that both ends run",
 	},
-	{
-		from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
-		why: "both ends of a transfer, wherever they are, share it",
-	},
-	{from: "fairlead/gateway/peer/sensitive", not: "fairlead/", why: "gateways and nodes share one list of files"},
-	{from: "fairlead/gateway/protocol/tcp", not: "fairlead/", why: "it is a connection, whoever speaks over it"},
-	{from: "fairlead/gateway/protocol/picture", not: "fairlead/", why: "it reads pictures, whoever shows or sends them"},
-	{from: "fairlead/gateway/protocol/lock", not: "fairlead/", why: "whoever is one at a time uses it"},
-	{
-		from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret", "fairlead/gateway/protocol/tcp"},
-		why: "both ends of a pairing use it",
-	},
-	{from: "fairlead/gateway/install", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it hands out files"},
-	{from: "fairlead/gateway/pairing", not: "fairlead/gateway/rpc", why: "the surface calls it, not the other way round"},
-	{from: "fairlead/gateway/channel", not: "fairlead/", may: []string{
-		"fairlead/gateway/protocol", "fairlead/gateway/auth", "fairlead/gateway/config", "fairlead/gateway/event",
-		"fairlead/gateway/store", "fairlead/gateway/channel", "fairlead/gateway/speech",
-	}, why: "a channel gives text, pictures and recordings to the chats through an interface"},
-	{from: "fairlead/gateway/speech", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "a server that transcribes is asked by whoever has its key"},
-	{
-		from: "fairlead/gateway/background", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/store"},
-		why: "what machines report reaches chats through an interface",
-	},
-	{from: "fairlead/gateway/span", not: "fairlead/", why: "settings and schedules read the same words"},
-	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
-	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
-	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},
-	{from: "fairlead/gateway/", not: "fairlead/tray", why: "the gateway runs without a screen"},
-	{from: "fairlead/gateway", not: "fyne.io/", why: "the gateway runs without a screen"},
-	{
-		from: "fairlead/node", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/peer"},
-		why: "a node knows only the contract, and the code that both ends run",
-	},
-	{from: "fairlead/node/files", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/node/workspace"}, why: "the browser works on files, through the one door"},
-	{from: "fairlead/node/direct", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it connects two ends, and knows neither files nor tools"},
-	{from: "fairlead/node", not: "fyne.io/", why: "a node runs without a screen"},
-	{from: "fairlead/app/", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "windows are clients of the protocol"},
-	{from: "fairlead/app/", not: "fairlead/node", why: "windows are clients of the protocol"},
-	{from: "fairlead/app/state", not: "fyne.io/", why: "view-models are tested without a toolkit"},
-	{from: "fairlead/tray", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "the tray is a client of the protocol"},
-	{from: "fairlead/gateway/", not: "fairlead/gateway", may: []string{"fairlead/gateway/"}, except: []string{"fairlead/gateway/cmd"}, why: "only mains and the app start the composition root"},
+	{from: "node/direct", not: "node", why: "it connects two ends and knows neither files nor tools"},
+	{from: "app/", not: "gateway", may: []string{"gateway/protocol", "gateway/peer"}, why: "windows are clients of the protocol"},
+	{from: "app/", not: "node", why: "windows are clients of the protocol"},
+	{from: "tray", not: "gateway", may: []string{"gateway/protocol"}, why: "the tray is a client of the protocol"},
+	{from: "gateway/surface", not: "app", why: "surfaces do not know each other"},
+	{from: "gateway", not: "tray", why: "the gateway runs without a screen"},
 }
 
-// only lists outside packages that belong in one place each.
+// only lists packages of other modules that belong in one place each.
 var only = map[string][]string{
-	"gorm.io/":                             {"fairlead/gateway/store"},
-	"github.com/glebarez/":                 {"fairlead/gateway/store"},
-	"github.com/gorilla/websocket":         {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client", "fairlead/gateway/protocol/wire"},
-	"github.com/zalando/go-keyring":        {"fairlead/gateway/protocol/secret"},
-	"github.com/fsnotify/fsnotify":         {"fairlead/node/workspace", "fairlead/gateway/workspace"},
-	"go.yaml.in/yaml/":                     {"fairlead/gateway/skills"},
-	"fyne.io/fyne/v2/app":                  {"fairlead/app"},
-	"github.com/anthropics/":               {"fairlead/gateway/llm/anthropic"},
-	"github.com/cloudflare/circl/":         {"fairlead/gateway/protocol/trust"},
-	"github.com/bwesterb/":                 {"fairlead/gateway/protocol/trust"},
-	"github.com/mdp/qrterminal/":           {"fairlead/gateway/cmd/fairlead"},
-	"rsc.io/qr":                            {"fairlead/app/widgets"},
-	"github.com/go-text/":                  {"fairlead/app/glyph"},
-	"github.com/yuin/goldmark":             {"fairlead/app/widgets"},
-	"github.com/hashicorp/mdns":            {"fairlead/gateway/protocol/discover"},
-	"github.com/charmbracelet/x/":          {"fairlead/node/tools"},
-	"github.com/bep/imagemeta":             {"fairlead/gateway/protocol/picture"},
-	"github.com/aymanbagabas/":             {"fairlead/gateway/protocol/unified"},
-	"github.com/rogpeppe/go-internal/diff": {"fairlead/gateway/protocol/unified"},
+	"fyne.io/":                             {"app", "tray"},
+	"fyne.io/fyne/v2/app":                  {"app"},
+	"gorm.io/":                             {"gateway/store"},
+	"github.com/glebarez/":                 {"gateway/store"},
+	"github.com/gorilla/websocket":         {"gateway/surface/rpc", "gateway/protocol/client", "gateway/peer/wire"},
+	"github.com/zalando/go-keyring":        {"gateway/peer/keychain"},
+	"github.com/fsnotify/fsnotify":         {"node/workspace", "gateway/workspace"},
+	"go.yaml.in/yaml/":                     {"gateway/skills"},
+	"github.com/anthropics/":               {"gateway/llm/anthropic"},
+	"github.com/cloudflare/circl/":         {"gateway/peer/trust"},
+	"github.com/bwesterb/":                 {"gateway/peer/trust"},
+	"github.com/mdp/qrterminal/":           {"gateway/cmd/fairlead"},
+	"rsc.io/qr":                            {"app/widgets"},
+	"github.com/go-text/":                  {"app/typeset"},
+	"github.com/yuin/goldmark":             {"app/widgets"},
+	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
+	"github.com/charmbracelet/x/":          {"node/tools"},
+	"github.com/bep/imagemeta":             {"gateway/peer/picture"},
+	"github.com/aymanbagabas/":             {"gateway/peer/diff"},
+	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},
 }
+
+// noToolkit are packages under app that work without Fyne.
+var noToolkit = []string{"app/state", "app/launch", "app/notify"}
 
 type pkg struct {
 	ImportPath string
 	Imports    []string
 }
 
-func packages(t *testing.T) []pkg {
+// packages lists the module's packages as they are built for one system.
+func packages(t *testing.T, system string) []pkg {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "fairlead/...")
-	cmd.Env = append(os.Environ(), "HOME="+personHome)
+	cmd.Env = append(os.Environ(), "HOME="+personHome, "GOOS="+system, "CGO_ENABLED=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -123,12 +123,23 @@ func packages(t *testing.T) []pkg {
 		}
 		list = append(list, p)
 	}
+	if len(list) < 50 {
+		t.Fatalf("got %d packages, want all of the module", len(list))
+	}
 	return list
+}
+
+// local returns an import path without the module's name; ok is false for other modules.
+func local(path string) (_ string, ok bool) {
+	if path == "fairlead" {
+		return "", true
+	}
+	return strings.CutPrefix(path, "fairlead/")
 }
 
 // under reports whether path is prefix or lies below it; a prefix that ends in / means only what lies below.
 func under(path, prefix string) bool {
-	if strings.HasSuffix(prefix, "/") {
+	if prefix == "" || strings.HasSuffix(prefix, "/") {
 		return strings.HasPrefix(path, prefix)
 	}
 	return path == prefix || strings.HasPrefix(path, prefix+"/")
@@ -143,23 +154,81 @@ func underAny(path string, prefixes []string) bool {
 	return false
 }
 
-func TestImportsPointDownTheLayers(t *testing.T) {
-	list := packages(t)
-	if len(list) < 5 {
-		t.Fatalf("only %d packages found", len(list))
-	}
-	for _, p := range list {
-		for _, imp := range p.Imports {
-			for _, r := range rules {
-				if under(p.ImportPath, r.from) && !underAny(p.ImportPath, r.except) && under(imp, r.not) && !underAny(imp, r.may) {
-					t.Errorf("%s imports %s: %s", p.ImportPath, imp, r.why)
-				}
+// levelOf returns the index of a package's level and the entry that names it, or -1.
+func levelOf(path string) (at int, entry string) {
+	at, longest := -1, -1
+	for i, l := range levels {
+		for _, e := range l.packages {
+			tree, all := strings.CutSuffix(e, "/...")
+			if (path == tree || all && strings.HasPrefix(path, tree+"/")) && (len(tree) > longest || path == e) {
+				at, entry, longest = i, e, len(tree)
 			}
-			for module, homes := range only {
-				if strings.HasPrefix(imp, module) && !underAny(p.ImportPath, homes) {
-					t.Errorf("%s imports %s, which belongs in %v alone", p.ImportPath, imp, homes)
+		}
+	}
+	return at, entry
+}
+
+func TestEveryPackageHasALevelAndImportsPointDown(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, system := range systems {
+		for _, p := range packages(t, system) {
+			path, _ := local(p.ImportPath)
+			from, entry := levelOf(path)
+			if used[entry] = true; from < 0 {
+				t.Errorf("%s has no level: add it to levels", p.ImportPath)
+				continue
+			}
+			for _, imp := range p.Imports {
+				to, ok := local(imp)
+				if !ok {
+					continue
+				}
+				if at, _ := levelOf(to); at > from {
+					t.Errorf("%s: %s (%s) imports %s (%s), which points up", system, path, levels[from].name, to, levels[at].name)
 				}
 			}
 		}
+	}
+	for _, l := range levels {
+		for _, e := range l.packages {
+			if !used[e] {
+				t.Errorf("level %s names %q, which does not exist", l.name, e)
+			}
+		}
+	}
+}
+
+func TestPackagesStayWithinTheirRules(t *testing.T) {
+	t.Parallel()
+	for _, system := range systems {
+		for _, p := range packages(t, system) {
+			path, _ := local(p.ImportPath)
+			for _, imp := range p.Imports {
+				to, ours := local(imp)
+				if !ours {
+					checkModule(t, path, imp)
+					continue
+				}
+				for _, r := range rules {
+					if under(path, r.from) && !underAny(path, r.except) && under(to, r.not) && to != path && !underAny(to, r.may) {
+						t.Errorf("%s: %s imports %s: %s", system, path, to, r.why)
+					}
+				}
+			}
+		}
+	}
+}
+
+// checkModule checks an import of another module's package.
+func checkModule(t *testing.T, path, imp string) {
+	t.Helper()
+	for module, homes := range only {
+		if strings.HasPrefix(imp, module) && !underAny(path, homes) {
+			t.Errorf("%s imports %s, which belongs in %v alone", path, imp, homes)
+		}
+	}
+	if strings.HasPrefix(imp, "fyne.io/") && underAny(path, noToolkit) {
+		t.Errorf("%s imports %s: it works without a toolkit", path, imp)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"fairlead/gateway/protocol/lock"
+	"fairlead/gateway/peer/lock"
 )
 
 // ErrInUse says that another gateway uses the same data folder.

@@ -3,7 +3,7 @@ package gateway
 import (
 	"io"
 
-	"fairlead/gateway/protocol/logfile"
+	"fairlead/gateway/peer/logfile"
 )
 
 // OpenLog opens a rotating log file in home's log folder. It is safe for use by many goroutines.

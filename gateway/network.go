@@ -16,17 +16,17 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/install"
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/junction"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/junction"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // network is the listener for other machines: TLS with our own certificate, only while the person has it turned on. The loopback listener has
 // nothing to do with it.
 type network struct {
-	secrets secret.Store
+	secrets keychain.Store
 	wanted  func() (enabled bool, listen string, discovery bool)
 	serve   func(ctx context.Context, l net.Listener) error
 	changed func()
@@ -42,7 +42,7 @@ type network struct {
 	bound  net.IP
 }
 
-func newNetwork(secrets secret.Store) *network {
+func newNetwork(secrets keychain.Store) *network {
 	return &network{secrets: secrets, kick: make(chan struct{}, 1)}
 }
 
@@ -169,7 +169,7 @@ type tlsListener struct {
 // SetDeadline ends waiting for connections at a time, as that of a TCP listener does.
 func (l tlsListener) SetDeadline(t time.Time) error { return l.tcp.SetDeadline(t) }
 
-func listenTLS(secrets secret.Store, listen string, meetings *junction.Junction) (tlsListener, error) {
+func listenTLS(secrets keychain.Store, listen string, meetings *junction.Junction) (tlsListener, error) {
 	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
 	if err != nil {
 		return tlsListener{}, err
@@ -231,7 +231,7 @@ func (g *Gateway) openDevices(ctx context.Context) (err error) {
 		return c.Enabled, c.Listen, c.Discovery
 	}
 	g.network.changed = func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) }
-	g.network.announce = discover.Announce
+	g.network.announce = discovery.Announce
 	g.network.serve = func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) }
 	name, _ := os.Hostname()
 	if name == "" {

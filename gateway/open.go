@@ -21,14 +21,14 @@ import (
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/resident"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/resident"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/tool"
-	"fairlead/gateway/rpc"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -76,7 +76,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if at, ok := g.listenAddr(); ok && !at.IP.IsLoopback() {
 		o.Logger.Warn("This address is not encrypted. Other machines come in by: fairlead network on", "listen", at.String())
 	}
-	g.secrets = secret.Open(o.Home)
+	g.secrets = keychain.Open(o.Home)
 	if err = g.openStore(ctx, o); err != nil {
 		return g, err
 	}
@@ -114,7 +114,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	})
 	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Meet: g.network.meet, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
 	tools := native.New(g.hub, native.Services{
-		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
+		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool{g.schedules.Tool()},
 		Message: g.message,
 	})
 	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 
@@ -178,7 +178,7 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 // TestAManInTheMiddleGetsNothing: he terminates TLS with his own certificate and passes on what he reads.
 func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	h := openHouse(t)
-	his, _, err := auth.OpenCertificate(secret.Open(t.TempDir()), time.Now())
+	his, _, err := auth.OpenCertificate(keychain.Open(t.TempDir()), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

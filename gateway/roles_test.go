@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 

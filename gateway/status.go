@@ -6,8 +6,8 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 func (g *Gateway) status(context.Context) protocol.Status {
@@ -39,7 +39,7 @@ func (g *Gateway) tellStatus() {
 func (g *Gateway) configChanged(path string) {
 	if path == "auth.token" {
 		if v, ok := g.config.Secret(path); ok {
-			if err := g.tokens.Set(secret.Secret(v)); err != nil {
+			if err := g.tokens.Set(keychain.Secret(v)); err != nil {
 				g.log.Error("The new token is not in force", "err", err)
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/junction"
-	"fairlead/gateway/rpc"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/rpc"
 )
 
 // Progress says how far the store of an earlier Fairlead is brought up to date. Its String is such as "step 2 of 3, about 40 %".

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 	"fairlead/gateway/store"
 	"fairlead/gateway/store/storetest"
 )

@@ -6,14 +6,14 @@ import (
 	"errors"
 	"slices"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
 // check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change. place is
 // where the path of a file tool leads, which the call is bound to; empty where nothing was compared, or the call fails anyway.
-func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) (place string, err error) {
+func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvoke) (place string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
 	}
@@ -43,7 +43,7 @@ func within(opened, needed []protocol.FolderAccess) bool {
 }
 
 // preview answers null for a tool that has none.
-func preview(ctx context.Context, t tool.Tool, args json.RawMessage) (json.RawMessage, error) {
+func preview(ctx context.Context, t toolkit.Tool, args json.RawMessage) (json.RawMessage, error) {
 	p, ok, err := t.Preview(ctx, args)
 	if err != nil {
 		return nil, err

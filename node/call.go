@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/tools"
 )
 
@@ -137,7 +137,7 @@ func words(err error) string {
 		return "The call was cancelled."
 	}
 	if s := err.Error(); s != "" {
-		return tool.Brief(s)
+		return toolkit.Brief(s)
 	}
 	return "The tool failed and did not say why."
 }
@@ -189,7 +189,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
 		ctx = tools.WithKeep(ctx, n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID))
 	}
-	ctx = tool.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
+	ctx = toolkit.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
 	go func() {

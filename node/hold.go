@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"fairlead/gateway/protocol/lock"
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/lock"
+	"fairlead/gateway/peer/trust"
 )
 
 // WorksError says that another program of the same data folder works for a gateway: with the same key, of which a gateway lets one in, the two would drive

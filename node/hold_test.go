@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/trust"
 )
 
 func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {

@@ -3,8 +3,8 @@ package node
 import (
 	"cmp"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // Applicant is how a node describes itself when it is to be paired: what it would offer is what the person says yes to.

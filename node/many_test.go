@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 // Each kind of call has its own words in its result. One in a hundred starts a command.
@@ -61,11 +61,11 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	var working, most atomic.Int32
 	full := make(chan struct{})
 	reached := sync.OnceFunc(func() { close(full) })
-	define := func(name string, fn func(context.Context, struct{}) (any, error)) tool.Tool {
-		return tool.Define(name, "", tool.Traits{Caps: []string{protocol.CapRead}}, fn)
+	define := func(name string, fn func(context.Context, struct{}) (any, error)) toolkit.Tool {
+		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
 	hold := make(chan struct{})
-	n.offer([]tool.Tool{
+	n.offer([]toolkit.Tool{
 		define("Slow", func(context.Context, struct{}) (any, error) {
 			now := working.Add(1)
 			defer working.Add(-1)

@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/logfile"
+	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/logfile"
-	"fairlead/gateway/protocol/stream"
-	"fairlead/gateway/protocol/tool"
+	"fairlead/node/browse"
 	"fairlead/node/direct"
-	"fairlead/node/files"
 	"fairlead/node/sandbox"
 	"fairlead/node/tools"
 	"fairlead/node/transfer"
@@ -61,10 +61,10 @@ type Options struct {
 type Node struct {
 	opts    Options
 	ws      *workspace.Root
-	browse  *files.Browser
+	browse  *browse.Browser
 	box     *sandbox.Box
 	jobs    *tools.Jobs
-	tools   map[string]tool.Tool
+	tools   map[string]toolkit.Tool
 	hello   protocol.ConnectParams
 	client  *client.Client // made by Run
 	ends    *stream.Ends   // of transfers; made by Run
@@ -102,7 +102,7 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	n.browse = files.New(ws, past(opts.Home), n.filesChanged)
+	n.browse = browse.New(ws, past(opts.Home), n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,8 +133,8 @@ func New(opts Options) (*Node, error) {
 }
 
 // offer sets the tools and what the node says of itself.
-func (n *Node) offer(list []tool.Tool) {
-	n.tools = make(map[string]tool.Tool, len(list))
+func (n *Node) offer(list []toolkit.Tool) {
+	n.tools = make(map[string]toolkit.Tool, len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
 	n.hello = protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -54,16 +54,16 @@ func withTools(t *testing.T) *Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.close)
-	define := func(name string, fn func(context.Context, struct{}) (any, error)) tool.Tool {
-		return tool.Define(name, "", tool.Traits{Caps: []string{protocol.CapRead}}, fn)
+	define := func(name string, fn func(context.Context, struct{}) (any, error)) toolkit.Tool {
+		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
-	n.offer([]tool.Tool{
+	n.offer([]toolkit.Tool{
 		define("Crash", func(context.Context, struct{}) (any, error) { panic("secret argument") }),
 		define("Silent", func(context.Context, struct{}) (any, error) { return nil, errors.New("") }),
 		define("Nothing", func(context.Context, struct{}) (any, error) { return nil, nil }),
 		define("Huge", func(context.Context, struct{}) (any, error) { return strings.Repeat("x", maxResult), nil }),
 		define("Wait", func(ctx context.Context, _ struct{}) (any, error) { <-ctx.Done(); return nil, ctx.Err() }),
-		tool.WithPreview(define("Bad", nil), func(context.Context, struct{}) (protocol.CallPreview, error) { panic("secret preview") }),
+		toolkit.WithPreview(define("Bad", nil), func(context.Context, struct{}) (protocol.CallPreview, error) { panic("secret preview") }),
 	})
 	return n
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/peer/stream"
 )
 
 // sweepEvery is how often a node looks for unfinished files of transfers that nobody goes on with; the first time is its start.

@@ -21,7 +21,7 @@ trap cleanup EXIT
 trap 'exit 1' INT TERM
 
 go test -c -o "$test/transfer.test" ./gateway/transfer
-go test -c -o "$test/stream.test" ./gateway/protocol/stream
+go test -c -o "$test/stream.test" ./gateway/peer/stream
 ip link add $id type bridge
 ip link set $id up
 ip address add 10.77.0.254/24 dev $id

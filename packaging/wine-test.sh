@@ -49,7 +49,7 @@ GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/wo
 cd node/workspace
 run 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
 cd ../..
-GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/protocol/secret
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/peer/keychain
 run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
 run 300 wine "$work/notify.exe" -test.timeout 250s "$@"

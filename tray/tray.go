@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/assets"
 	"fairlead/gateway/protocol"
 )
@@ -33,7 +33,7 @@ func (t *Tray) Show(s state.Tray) {
 		return
 	}
 	if !t.drawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
-		t.app.SetSystemTrayIcon(look.TrayIcon(icons[s.Icon], s.Needs))
+		t.app.SetSystemTrayIcon(style.TrayIcon(icons[s.Icon], s.Needs))
 	}
 	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
 	t.shown, t.drawn = s, true

@@ -6,7 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -42,7 +42,7 @@ func (d *Dialog) Tick(now time.Time) {
 	} else {
 		d.confirm.Disable()
 	}
-	d.progress.FillColor = look.Color(look.ColorAccent)
+	d.progress.FillColor = style.Color(style.ColorAccent)
 	d.progress.Resize(fyne.NewSize(float32(progress)*d.Size().Width, 2))
 	setShown(d.progress, !ok)
 	d.left.SetText(timeLeft(q, now))
@@ -74,7 +74,7 @@ func (d *Dialog) seen() {
 
 // look notes when the end of the text is in view.
 func (d *Dialog) look() {
-	if d.scroll.Size().Height > 0 && d.scroll.Offset.Y+d.scroll.Size().Height >= d.body.MinSize().Height-look.Inside {
+	if d.scroll.Size().Height > 0 && d.scroll.Offset.Y+d.scroll.Size().Height >= d.body.MinSize().Height-style.Inside {
 		d.arm.Read()
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -41,7 +41,7 @@ type bench struct {
 
 func newBench(t *testing.T, open ...protocol.Approval) *bench {
 	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
+	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := &bench{t: t, now: time.Unix(1000, 0)}
 	b.window = test.NewTempWindow(t, nil)
 	b.window.SetPadded(false)
@@ -60,7 +60,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 			done(b.found, nil)
 		},
 		Shown: func(id protocol.ApprovalID) { b.told = append(b.told, id) },
-	}, new(look.Machines), b.window.Canvas())
+	}, new(style.Machines), b.window.Canvas())
 	b.clock = func() time.Time { return b.now }
 	b.window.SetContent(b.Dialog)
 	for i := range open {

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -113,21 +113,21 @@ func highlight(lines []string, lang string) []widgets.CodeLine {
 // unified are the lines under each other, with their signs: colour is never all there is.
 func unified(h state.Hunk, lang string) []widgets.CodeLine {
 	before, after := coloured(h, lang)
-	out := []widgets.CodeLine{{Spans: []widgets.Span{{Text: h.Head, Color: look.ColorMuted}}}}
+	out := []widgets.CodeLine{{Spans: []widgets.Span{{Text: h.Head, Color: style.ColorMuted}}}}
 	b, a := 0, 0
 	for _, l := range h.Lines {
 		switch l[0] {
 		case '-':
-			out = append(out, signed("− ", look.ColorBad, look.ColorRemovedBg, before[b]))
+			out = append(out, signed("− ", style.ColorBad, style.ColorRemovedBg, before[b]))
 			b++
 		case '+':
-			out = append(out, signed("+ ", look.ColorGood, look.ColorAddedBg, after[a]))
+			out = append(out, signed("+ ", style.ColorGood, style.ColorAddedBg, after[a]))
 			a++
 		case ' ':
 			out = append(out, signed("  ", "", "", after[a]))
 			a, b = a+1, b+1
 		default:
-			out = append(out, widgets.CodeLine{Spans: []widgets.Span{{Text: l, Color: look.ColorMuted}}})
+			out = append(out, widgets.CodeLine{Spans: []widgets.Span{{Text: l, Color: style.ColorMuted}}})
 		}
 	}
 	return out
@@ -152,10 +152,10 @@ func columnsOf(h state.Hunk, lang string) (left, right []widgets.CodeLine) {
 	for _, l := range h.Lines {
 		switch l[0] {
 		case '-':
-			left = append(left, signed("− ", look.ColorBad, look.ColorRemovedBg, before[b]))
+			left = append(left, signed("− ", style.ColorBad, style.ColorRemovedBg, before[b]))
 			b++
 		case '+':
-			right = append(right, signed("+ ", look.ColorGood, look.ColorAddedBg, after[a]))
+			right = append(right, signed("+ ", style.ColorGood, style.ColorAddedBg, after[a]))
 			a++
 		case ' ':
 			level()

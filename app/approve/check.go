@@ -1,7 +1,7 @@
 package approve
 
 import (
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 
 	"fyne.io/fyne/v2"
@@ -24,7 +24,7 @@ func (d *Dialog) longCheck(text string, on bool, changed func(bool)) (*keyCheck,
 		return c, c
 	}
 	c := d.check("", on, changed)
-	words := widgets.NewParagraph(text, look.ColorText, "text")
+	words := widgets.NewParagraph(text, style.ColorText, "text")
 	area := &tapArea{onTap: func() { c.SetChecked(!c.Checked) }}
 	area.ExtendBaseWidget(area)
 	return c, container.New(besideCheck{}, c, words, area)

@@ -5,8 +5,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -17,13 +17,13 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 	text.Wrapping = fyne.TextWrapBreak
 	for _, s := range state.CommandSpans(q) {
 		shown, _ := state.Reveal(s.Text)
-		style := widget.RichTextStyle{Inline: true, SizeName: look.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
+		look := widget.RichTextStyle{Inline: true, SizeName: style.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
 		if s.Risky {
-			style.ColorName, style.TextStyle.Underline, style.TextStyle.Bold = look.ColorBad, true, true
+			look.ColorName, look.TextStyle.Underline, look.TextStyle.Bold = style.ColorBad, true, true
 		}
-		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: style})
+		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: look})
 	}
-	ground := widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner)
+	ground := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
 	box := container.NewStack(ground, text)
 	if d.h.Copy != nil {
 		take := widgets.NewQuiet("", "copy", func() { d.h.Copy(state.QuestionText(q)) })
@@ -34,7 +34,7 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{box}
 	for i, p := range state.CommandParts(q) {
 		if i == maxParts {
-			rows = append(rows, widgets.NewText("and more parts like these", look.ColorMuted, look.SizeSmall))
+			rows = append(rows, widgets.NewText("and more parts like these", style.ColorMuted, style.SizeSmall))
 			break
 		}
 		rows = append(rows, part(p))
@@ -46,15 +46,15 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 const maxParts = 12
 
 func part(p state.CommandPart) fyne.CanvasObject {
-	icon, color := "right", look.ColorMuted
+	icon, color := "right", style.ColorMuted
 	if p.Risky {
-		icon, color = "warning", look.ColorBad
+		icon, color = "warning", style.ColorBad
 	}
 	line, _ := state.Reveal(p.Text)
 	if r := []rune(line); len(r) > 60 {
 		line = string(r[:59]) + "…"
 	}
-	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: look.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
+	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
 	about := ""
 	if p.Path != "" {
 		about += "  " + p.Path
@@ -63,7 +63,7 @@ func part(p state.CommandPart) fyne.CanvasObject {
 		about += "  " + p.Reason
 	}
 	about, _ = state.Reveal(about)
-	says := widget.NewRichText(name, &widget.TextSegment{Text: about, Style: widget.RichTextStyle{Inline: true, SizeName: look.SizeSmall, ColorName: look.ColorMuted}})
+	says := widget.NewRichText(name, &widget.TextSegment{Text: about, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
 	says.Wrapping = fyne.TextWrapWord
-	return widgets.Lead(look.SizeSmall, 0, widget.NewIcon(look.IconIn(icon, color)), widgets.Bleed(says))
+	return widgets.Lead(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.Bleed(says))
 }

@@ -8,24 +8,24 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // layout arranges the window: title, what is asked, buttons.
 func (d *Dialog) layout() fyne.CanvasObject {
-	head := widgets.Inset(look.Group, look.Page, look.Inside, look.Page, widgets.Row(look.Group, 0, d.title, d.place, d.left))
-	d.noteRow = widgets.Inset(0, look.Page, look.Inside, look.Page, d.note)
+	head := widgets.Inset(style.Group, style.Page, style.Inside, style.Page, widgets.Row(style.Group, 0, d.title, d.place, d.left))
+	d.noteRow = widgets.Inset(0, style.Page, style.Inside, style.Page, d.note)
 	d.noteRow.Hide()
-	d.foot = widgets.Col(look.Gap, d.reasonRow, buttons([]fyne.CanvasObject{d.deny, d.reason, d.later}, []fyne.CanvasObject{d.next, d.modify, d.allow}))
+	d.foot = widgets.Col(style.Gap, d.reasonRow, buttons([]fyne.CanvasObject{d.deny, d.reason, d.later}, []fyne.CanvasObject{d.next, d.modify, d.allow}))
 	d.stepFoot = buttons([]fyne.CanvasObject{d.leave}, []fyne.CanvasObject{d.confirm})
 	d.stepFoot.Hide()
 	d.head = container.NewVBox(head, d.noteRow, widgets.HLine())
 	d.bottom = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
-		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.foot, d.stepFoot)))
-	return container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
+		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(d.foot, d.stepFoot)))
+	return container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
 		container.New(frameLayout{}, d.scroll, d.head, d.bottom))
 }
 
@@ -77,14 +77,14 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 		rows = append(rows, fact("network", words))
 	}
 	rows = append(rows, fact("why asked", q.Why))
-	return widgets.Col(look.Inside, append(rows, d.extras(q)...)...)
+	return widgets.Col(style.Inside, append(rows, d.extras(q)...)...)
 }
 
 // machine names the machine in its own colour.
 func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
 	color := d.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
-	icon := container.NewGridWrap(fyne.NewSquareSize(look.IconNormal), widget.NewIcon(look.IconIn("machine", color)))
+	icon := container.NewGridWrap(fyne.NewSquareSize(style.IconNormal), widget.NewIcon(style.IconIn("machine", color)))
 	id := string(q.Node)
 	name := widgets.NewHeading(d.machines.Name(id), "text")
 	var about []string
@@ -98,9 +98,9 @@ func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
 			}
 		}
 	}
-	info := widgets.NewText(strings.Join(about, ", "), look.ColorMuted, "text")
+	info := widgets.NewText(strings.Join(about, ", "), style.ColorMuted, "text")
 	info.Ellipsis = true
-	return widgets.Row(look.Inside, 3, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name, info)
+	return widgets.Row(style.Inside, 3, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name, info)
 }
 
 func askedBy(q protocol.Approval) string {
@@ -145,16 +145,16 @@ const labelWidth = 84
 
 func fact(label, text string) fyne.CanvasObject {
 	text, _ = state.Reveal(text)
-	return labelled(label, widgets.NewParagraph(text, look.ColorText, "text"))
+	return labelled(label, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
 func labelled(label string, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(factLayout{}, widgets.NewText(label, look.ColorMuted, "text"), o)
+	return container.New(factLayout{}, widgets.NewText(label, style.ColorMuted, "text"), o)
 }
 
 func warning(text string) fyne.CanvasObject {
-	icon := widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou))
-	return widgets.Lead("text", 0, icon, widgets.NewParagraph(text, look.ColorNeedsYou, "text"))
+	icon := widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou))
+	return widgets.Lead("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
 // factLayout puts a label of fixed width before a text that wraps.

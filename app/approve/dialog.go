@@ -15,8 +15,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -40,7 +40,7 @@ type Handlers struct {
 type Dialog struct {
 	widget.BaseWidget
 	h        Handlers
-	machines *look.Machines
+	machines *style.Machines
 	canvas   fyne.Canvas
 
 	queue []protocol.Approval
@@ -83,11 +83,11 @@ type Dialog struct {
 }
 
 // New makes a dialog for a window's canvas.
-func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
+func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d := &Dialog{h: h, machines: machines, canvas: c, shown: make(map[protocol.ApprovalID]bool), clock: time.Now}
-	d.title = widgets.NewHeading("", look.SizeTitle)
-	d.left, d.place = widgets.NewText("", look.ColorMuted, look.SizeSmall), widgets.NewText("", look.ColorMuted, look.SizeSmall)
-	d.note = widgets.NewText("", look.ColorNeedsYou, look.SizeSmall)
+	d.title = widgets.NewHeading("", style.SizeTitle)
+	d.left, d.place = widgets.NewText("", style.ColorMuted, style.SizeSmall), widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	d.note = widgets.NewText("", style.ColorNeedsYou, style.SizeSmall)
 	d.note.Ellipsis = true
 	d.body = container.NewStack()
 	d.scroll = container.NewVScroll(d.body)
@@ -102,7 +102,7 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.leave = widgets.NewButton("Back", "back", d.back)
 	d.confirm = widgets.NewButton("", "", d.done)
 	d.confirm.Primary = true
-	d.progress = canvas.NewRectangle(look.Color(look.ColorAccent))
+	d.progress = canvas.NewRectangle(style.Color(style.ColorAccent))
 	for _, b := range []*widgets.Button{d.deny, d.reason, d.allow.Main, d.allow.More, d.next, d.later, d.modify, d.leave, d.confirm} {
 		b.OnKey = d.key
 	}

@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -54,7 +54,7 @@ func (l *buttonsLayout) lines(o []fyne.CanvasObject, width float32) (lines [][]f
 func wide(o []fyne.CanvasObject) (w float32) {
 	for i, x := range o {
 		if i > 0 {
-			w += look.Gap
+			w += style.Gap
 		}
 		w += x.MinSize().Width
 	}
@@ -72,7 +72,7 @@ func (l *buttonsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 			s.Width, h = max(s.Width, m.Width), max(h, m.Height)
 		}
 		if i > 0 {
-			h += look.Gap
+			h += style.Gap
 		}
 		s.Height += h
 	}
@@ -98,10 +98,10 @@ func (l *buttonsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 			m.Width = min(m.Width, size.Width)
 			b.Resize(m)
 			b.Move(fyne.NewPos(x, y))
-			x += m.Width + look.Gap
+			x += m.Width + style.Gap
 			h = max(h, m.Height)
 		}
-		y += h + look.Gap
+		y += h + style.Gap
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -30,7 +30,7 @@ type Inbox struct {
 	Box fyne.CanvasObject
 
 	h        InboxHandlers
-	machines *look.Machines
+	machines *style.Machines
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -44,10 +44,10 @@ type Inbox struct {
 const maxRows = 100
 
 // NewInbox makes the page.
-func NewInbox(h InboxHandlers, machines *look.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", look.ColorMuted, look.SizeSmall), clock: time.Now}
-	in.none = widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
-	in.list = widgets.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Gap, in.rows, in.more)))
+func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
+	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
+	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }

@@ -10,15 +10,15 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
 func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
+	a.Settings().SetTheme(style.New(style.Light, 1))
 	did = new([]string)
 	note := func(what string, list []protocol.Approval) {
 		for _, q := range list {
@@ -32,7 +32,7 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 		Snooze:    func(l []protocol.Approval) { note("later", l) },
 		Wake:      func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
 		Chat:      func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
-	}, new(look.Machines))
+	}, new(style.Machines))
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
 	w = test.NewTempWindow(t, in.Box)
 	w.SetPadded(false)
@@ -61,7 +61,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 			t.Errorf("%q is not shown", want)
 		}
 	}
-	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Dark, 1))
 	pagetest.Shot(t, w, "inbox-dark")
 }
 

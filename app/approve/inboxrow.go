@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -29,13 +29,13 @@ type inboxRow struct {
 
 func newInboxRow(in *Inbox, i int) *inboxRow {
 	r := &inboxRow{
-		in: in, mark: widgets.NewRect("", "", 3), title: widgets.NewText("", look.ColorText, "text"), text: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		trail: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		in: in, mark: widgets.NewRect("", "", 3), title: widgets.NewText("", style.ColorText, "text"), text: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		trail: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	r.title.Ellipsis, r.text.Ellipsis = true, true
 	r.mark.SetMinSize(fyne.NewSquareSize(12))
-	r.press = widgets.NewPress(widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside,
-		widgets.Row(look.Inside, 2, r.mark, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.Col(2, r.title, r.text), r.trail)), r.review)
+	r.press = widgets.NewPress(widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside,
+		widgets.Row(style.Inside, 2, r.mark, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.Col(2, r.title, r.text), r.trail)), r.review)
 	r.press.OnMenu = func(at fyne.Position) {
 		widgets.ShowMenuAt(in.rows, at, []*fyne.MenuItem{fyne.NewMenuItem("Review", r.review), fyne.NewMenuItem("Open the chat", func() { in.h.Chat(r.group.SessionKey) })})
 	}
@@ -66,7 +66,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		}
 		in.h.Snooze(r.group.All)
 	})
-	buttons := widgets.Row(look.Inside, -1, r.all, r.deny, r.later)
+	buttons := widgets.Row(style.Inside, -1, r.all, r.deny, r.later)
 	r.box = widgets.Col(0, container.New(&inboxRowLayout{}, r.press, buttons), widgets.HLine())
 	return r
 }
@@ -94,10 +94,10 @@ func (r *inboxRow) set(g state.Group) {
 		}
 	}
 	r.all.SetText(review)
-	color := look.ColorText
+	color := style.ColorText
 	r.later.SetText("Not now")
 	if g.Later != 0 {
-		color = look.ColorMuted
+		color = style.ColorMuted
 		r.later.SetText("Now")
 	}
 	r.title.Tail = ""
@@ -135,7 +135,7 @@ func (l *inboxRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	text, buttons := o[0].MinSize(), o[1].MinSize()
 	s := fyne.NewSize(max(text.Width, buttons.Width), max(text.Height, buttons.Height))
 	if l.below {
-		s.Height = text.Height + buttons.Height + look.Gap
+		s.Height = text.Height + buttons.Height + style.Gap
 	}
 	return s
 }
@@ -143,13 +143,13 @@ func (l *inboxRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 func (l *inboxRowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	text, buttons := o[0].MinSize(), o[1].MinSize()
 	o[1].Resize(buttons)
-	if l.below = size.Width-buttons.Width-look.Inside < rowText*look.Size("text")/14; l.below {
+	if l.below = size.Width-buttons.Width-style.Inside < rowText*style.Size("text")/14; l.below {
 		o[0].Resize(fyne.NewSize(size.Width, text.Height))
 		o[0].Move(fyne.NewPos(0, 0))
-		o[1].Move(fyne.NewPos(max(0, size.Width-buttons.Width), text.Height+look.Gap/2))
+		o[1].Move(fyne.NewPos(max(0, size.Width-buttons.Width), text.Height+style.Gap/2))
 		return
 	}
-	o[0].Resize(fyne.NewSize(size.Width-buttons.Width-look.Inside, size.Height))
+	o[0].Resize(fyne.NewSize(size.Width-buttons.Width-style.Inside, size.Height))
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Move(fyne.NewPos(size.Width-buttons.Width, (size.Height-buttons.Height)/2))
 }

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -35,11 +35,11 @@ func (d *Dialog) makeRule(scope string) {
 	}
 	d.rule.end = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(d.rule.end, d.ends()) })
 	d.rule.end.OnKey = d.key
-	d.rule.ends = widgets.NewText("", look.ColorMuted, "text")
+	d.rule.ends = widgets.NewText("", style.ColorMuted, "text")
 	d.endAt(protocol.RuleEnds[0])
 	rows = append(rows, container.NewHBox(d.rule.end, d.rule.ends))
-	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", look.ColorMuted, look.SizeSmall))
-	d.enter(ruling, widgets.Col(look.Inside, rows...), "Make the rule and allow", d.leave)
+	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", style.ColorMuted, style.SizeSmall))
+	d.enter(ruling, widgets.Col(style.Inside, rows...), "Make the rule and allow", d.leave)
 	d.try()
 }
 
@@ -101,13 +101,13 @@ func (d *Dialog) try() {
 		d.rearm()
 	}
 	if left == 0 {
-		say(widgets.NewText("Choose what the rule lets through.", look.ColorMuted, "text"))
+		say(widgets.NewText("Choose what the rule lets through.", style.ColorMuted, "text"))
 		return
 	}
 	if d.h.Try == nil {
 		return
 	}
-	say(widgets.NewText("Looking at what was called before…", look.ColorMuted, "text"))
+	say(widgets.NewText("Looking at what was called before…", style.ColorMuted, "text"))
 	found, looked := make(map[protocol.CallID]bool), 0
 	var calls []protocol.RuleChange
 	for _, r := range d.rule.rules {
@@ -143,20 +143,20 @@ const maxWould = 8
 func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
 	switch {
 	case looked == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.NothingToTry, look.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.NothingToTry, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would have allowed nothing else.", look.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would also have allowed:", look.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would also have allowed:", style.ColorText, "text")}
 	lines := d.linesOf(calls)
 	for i, line := range lines {
 		if i == maxWould {
-			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), look.ColorMuted, look.SizeSmall))
+			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
-		t := widgets.NewText(line, look.ColorText, look.SizeSmall)
+		t := widgets.NewText(line, style.ColorText, style.SizeSmall)
 		t.Style.Monospace, t.Ellipsis = true, true
-		rows = append(rows, widgets.Inset(0, 0, 0, look.Group, t))
+		rows = append(rows, widgets.Inset(0, 0, 0, style.Group, t))
 	}
 	return rows
 }

@@ -3,7 +3,7 @@ package approve
 import (
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -22,13 +22,13 @@ func (d *Dialog) Best() fyne.Size {
 	if p := d.Current().Preview; p != nil && p.Diff != "" {
 		width = WideWidth
 	}
-	full := widgets.Fit(d.body, width) + widgets.Fit(d.head, width) + widgets.Fit(d.bottom, width) + look.Inside
+	full := widgets.Fit(d.body, width) + widgets.Fit(d.head, width) + widgets.Fit(d.bottom, width) + style.Inside
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 
 // put shows something between the title and the buttons.
 func (d *Dialog) put(o fyne.CanvasObject) {
-	d.body.Objects = []fyne.CanvasObject{widgets.Inset(look.Inside, look.Page, look.Inside, look.Page, o)}
+	d.body.Objects = []fyne.CanvasObject{widgets.Inset(style.Inside, style.Page, style.Inside, style.Page, o)}
 	d.body.Refresh()
 	d.scroll.ScrollToTop()
 	d.grow()

@@ -7,8 +7,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -193,13 +193,13 @@ func (d *Dialog) edit() {
 	e.SetMinRowsVisible(10)
 	e.SetText(text)
 	hidden, _ := state.Reveal(text)
-	rows := []fyne.CanvasObject{widgets.NewText(name, look.ColorMuted, look.SizeSmall), e}
+	rows := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, style.SizeSmall), e}
 	if hidden != text {
 		rows = append(rows, warning("It holds characters that are not seen. Read them before you go on: "+hidden))
 	}
-	rows = append(rows, widgets.NewParagraph("It is checked again as you leave it here, and runs once. The agent is told what you changed.", look.ColorMuted, look.SizeSmall))
+	rows = append(rows, widgets.NewParagraph("It is checked again as you leave it here, and runs once. The agent is told what you changed.", style.ColorMuted, style.SizeSmall))
 	d.editor = e
-	d.enter(editing, widgets.Col(look.Inside, rows...), "Run this", e)
+	d.enter(editing, widgets.Col(style.Inside, rows...), "Run this", e)
 }
 
 // done ends a step with its allow.
@@ -226,7 +226,7 @@ type columnLayout struct{}
 func (columnLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	var h float32
 	for _, x := range o {
-		h += x.MinSize().Height + look.Gap
+		h += x.MinSize().Height + style.Gap
 	}
 	return fyne.NewSize(0, h)
 }
@@ -236,6 +236,6 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	for _, x := range o {
 		h := widgets.Fit(x, size.Width)
 		x.Move(fyne.NewPos(0, y))
-		y += h + look.Gap
+		y += h + style.Gap
 	}
 }

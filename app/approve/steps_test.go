@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -261,7 +261,7 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 
 func TestDialogInTheDark(t *testing.T) {
 	b := newBench(t, risky("q"))
-	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Dark, 1))
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-dark")
 	b.Update([]protocol.Approval{twoParts("p")}, nil)

@@ -11,8 +11,8 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -24,7 +24,7 @@ type Handlers struct {
 	Undo     func(text string, undo func(), until time.Time) // says what was done; undo may be nil
 	Save     func(title, text string)                        // Markdown, to a file of the person's choice
 	Chat     chat.Handlers                                   // links, pictures; what would change something is not needed
-	Machines *look.Machines
+	Machines *style.Machines
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -90,9 +90,9 @@ func (p *Page) draw() {
 			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))
 		back.Hide()
 	default:
-		name := widgets.NewText(p.app.ChatTitle(p.key), look.ColorMuted, "text")
+		name := widgets.NewText(p.app.ChatTitle(p.key), style.ColorMuted, "text")
 		name.Ellipsis = true
-		body = widgets.Border(widgets.Inset(0, 0, look.Inside, 0, name), nil, nil, nil, p.list)
+		body = widgets.Border(widgets.Inset(0, 0, style.Inside, 0, name), nil, nil, nil, p.list)
 	}
 	p.set(widgets.NewPage("Earlier conversations", body, back))
 }
@@ -149,11 +149,11 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
 	p.bring = widgets.NewButton("Bring back", "undo", func() { p.bringBack(a) })
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
-		". Brought back, the chat goes on with it, and what it holds now is kept here.", look.ColorText, "text")
-	banner := container.NewStack(widgets.NewRect(look.ColorSelected, "", look.Corner),
-		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(look.IconIn("clock", look.ColorAccent)), text)))
-	head := widgets.Col(look.Inside, widgets.Flow(look.Inside, back, p.bring, export), banner)
-	p.set(widgets.Border(widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, head), nil, nil, nil, p.pane))
+		". Brought back, the chat goes on with it, and what it holds now is kept here.", style.ColorText, "text")
+	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
+		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
+	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.bring, export), banner)
+	p.set(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())
 }

@@ -13,17 +13,17 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T, mode look.Mode, width float32) (p *Page, w fyne.Window, opened *protocol.SessionKey) {
+func inPage(t *testing.T, mode style.Mode, width float32) (p *Page, w fyne.Window, opened *protocol.SessionKey) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	opened = new(protocol.SessionKey)
-	p = New(ctx, app, "agent:main:2", Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }, Machines: &look.Machines{}, Chat: chat.Handlers{}})
+	p = New(ctx, app, "agent:main:2", Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }, Machines: &style.Machines{}, Chat: chat.Handlers{}})
 	p.now = pagetest.Clock
 	return p, pagetest.Window(t, p.Box, width, 600), opened
 }
@@ -51,7 +51,7 @@ func said(n int) state.ChatView {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p, _, _ := inPage(t, look.Light, 880)
+	p, _, _ := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.fill(nil, errors.New("the disk is full"))
 	golden.Markup(t, "problem", p.Box)
@@ -59,7 +59,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "empty", p.Box)
 	p.fill(archives(3), nil)
 	golden.Markup(t, "list", p.Box)
-	for name, mode := range map[string]look.Mode{"read": look.Light, "read-dark": look.Dark} {
+	for name, mode := range map[string]style.Mode{"read": style.Light, "read-dark": style.Dark} {
 		for _, width := range []float32{880, 520} {
 			p, w, _ := inPage(t, mode, width)
 			p.read(archives(1)[0], p.app.Archived(p.key, "a0"))
@@ -71,7 +71,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestThousandsOfArchivesAreListed(t *testing.T) {
-	p, _, opened := inPage(t, look.Light, 880)
+	p, _, opened := inPage(t, style.Light, 880)
 	p.fill(archives(3000), nil)
 	if n := len(p.list.Items()); n != 3000 {
 		t.Errorf("%d lines", n)
@@ -83,7 +83,7 @@ func TestThousandsOfArchivesAreListed(t *testing.T) {
 }
 
 func TestArchiveIsReadAndNotWritten(t *testing.T) {
-	p, _, _ := inPage(t, look.Light, 880)
+	p, _, _ := inPage(t, style.Light, 880)
 	p.fill(archives(2), nil)
 	p.read(p.known[1], p.app.Archived(p.key, "a1"))
 	p.show(said(80))
@@ -104,7 +104,7 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 
 func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _, opened := inPage(t, look.Light, 880)
+		p, _, opened := inPage(t, style.Light, 880)
 		var said string
 		p.h.Say = func(text string) { said = text }
 		p.read(archives(1)[0], p.app.Archived(p.key, "a0"))

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -21,9 +21,9 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	text, _ = state.Reveal(text)
 	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Trail: state.When(e.At, now)}
 	if e.Kind == protocol.AuditCall {
-		it.Icon, it.Color = "check", look.ColorGood
+		it.Icon, it.Color = "check", style.ColorGood
 		if e.Verdict == "deny" {
-			it.Icon, it.Color = "denied", look.ColorBad
+			it.Icon, it.Color = "denied", style.ColorBad
 		}
 	}
 	return it
@@ -40,9 +40,9 @@ func (p *Page) open(i int) {
 	title, text := state.AuditLine(e, view)
 	machine, chat := state.AuditPlace(e, view)
 	title, _ = state.Reveal(title)
-	heading := widgets.NewParagraph(title, look.ColorText, "text")
+	heading := widgets.NewParagraph(title, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
-	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, look.ColorText, "text")}
+	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, style.ColorText, "text")}
 	for _, f := range []struct{ name, value string }{
 		{"Line", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
@@ -72,7 +72,7 @@ func (p *Page) open(i int) {
 		buttons = append(buttons, undo)
 	}
 	if buttons != nil {
-		rows = append(rows, widgets.Flow(look.Inside, buttons...))
+		rows = append(rows, widgets.Flow(style.Inside, buttons...))
 	}
 	back := widgets.NewQuiet("All lines", "back", p.openList)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Line of the audit log", widgets.NewForm(rows...), back)}

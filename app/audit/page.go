@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -76,7 +76,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(b Backend, h Handlers) *Page {
-	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack(), chain: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall)}
+	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack(), chain: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
 	p.search = widgets.NewSearchField("Search all lines", "")
@@ -93,9 +93,9 @@ func newPage(b Backend, h Handlers) *Page {
 
 func (p *Page) openList() {
 	p.one = false
-	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), p.chain)
+	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.chain)
 	show(p.chain, p.chain.Text() != "")
-	body := widgets.Over(widgets.Inset(0, 0, look.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
+	body := widgets.Over(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
@@ -149,7 +149,7 @@ func (p *Page) draw() {
 		if narrow := (protocol.AuditListParams{Limit: p.params.Limit}); p.params != narrow {
 			title, text = "No line found", "No line fits what is chosen above."
 		}
-		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
+		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
 	}
 	p.none.Refresh()
 	show(p.none, empty)
@@ -159,7 +159,7 @@ func (p *Page) draw() {
 }
 
 func (p *Page) verify() {
-	p.chain.Set("Looking at every line…", look.ColorMuted)
+	p.chain.Set("Looking at every line…", style.ColorMuted)
 	p.chain.Show()
 	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
@@ -168,9 +168,9 @@ func (p *Page) verify() {
 		if err != nil {
 			text, ok = "It could not be verified: "+err.Error(), false
 		}
-		color := look.ColorGood
+		color := style.ColorGood
 		if !ok {
-			color = look.ColorBad
+			color = style.ColorBad
 		}
 		p.chain.Set(text, color)
 		p.Box.Refresh()

@@ -13,9 +13,9 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -71,7 +71,7 @@ type bench struct {
 	file strings.Builder
 }
 
-func newBench(t *testing.T, mode look.Mode) *bench {
+func newBench(t *testing.T, mode style.Mode) *bench {
 	pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{broken: protocol.AuditVerifyResult{Lines: 4}}}
 	one := 1
@@ -105,7 +105,7 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 }
 
 func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
-	for mode, name := range map[look.Mode]string{look.Light: "audit", look.Dark: "audit-dark"} {
+	for mode, name := range map[style.Mode]string{style.Light: "audit", style.Dark: "audit-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
 		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
@@ -116,7 +116,7 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 }
 
 func TestEmptyAndBrokenLog(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.verify()
 	pagetest.Shows(t, b.Box, "All 4 lines hold together")
 	b.g.broken = protocol.AuditVerifyResult{Lines: 4, Broken: 2, Why: "its hash is another"}
@@ -124,7 +124,7 @@ func TestEmptyAndBrokenLog(t *testing.T) {
 	pagetest.Shows(t, b.Box, "Line 2 does not follow from the line before it: its hash is another.")
 	b.g.lines = nil
 	b.Load()
-	b.chain.Set("", look.ColorMuted)
+	b.chain.Set("", style.ColorMuted)
 	golden.Markup(t, "empty", b.Box)
 	b.g.fail = errors.New("no connection")
 	b.Load()
@@ -132,7 +132,7 @@ func TestEmptyAndBrokenLog(t *testing.T) {
 }
 
 func TestLogIsFilteredAndSearched(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.search.SetText("passwd")
 	if len(b.shown) != 1 || b.shown[0].Seq != 2 || !strings.Contains(b.g.did[len(b.g.did)-1], "passwd") {
 		t.Errorf("found %v by %v", b.shown, b.g.did)
@@ -160,7 +160,7 @@ func TestLogIsFilteredAndSearched(t *testing.T) {
 }
 
 func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.g.lines = nil
 	for i := range 500 {
 		b.g.lines = append(b.g.lines, protocol.AuditEntry{Seq: int64(500 - i), Kind: protocol.AuditCall, By: "owner", Tool: "Bash", What: "ls", Verdict: "allow"})
@@ -175,7 +175,7 @@ func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
 }
 
 func TestGrantIsTakenBackFromItsLine(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.g.did = nil
 	b.undo(b.shown[0])
 	if b.g.did[0] != "undo q1" || b.said[0] != "Taken back: 1 rule. What has run has run." {
@@ -190,7 +190,7 @@ func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 }
 
 func TestLogIsExported(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.kinds()[1].Action()
 	b.export(true)
 	b.export(false)

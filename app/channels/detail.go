@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -38,7 +38,7 @@ type detail struct {
 }
 
 func newDetail(p *Page, key string) *detail {
-	d := &detail{p: p, key: key, state: widgets.NewParagraph("", look.ColorText, "text"), icon: container.NewStack(), scan: container.NewStack(), facts: container.NewStack()}
+	d := &detail{p: p, key: key, state: widgets.NewParagraph("", style.ColorText, "text"), icon: container.NewStack(), scan: container.NewStack(), facts: container.NewStack()}
 	d.toggle = widgets.NewButton("", "", func() {
 		if d.running() {
 			p.m.Stop(d.a)
@@ -72,7 +72,7 @@ func (d *detail) running() bool {
 // tick counts down to the next try.
 func (d *detail) tick() {
 	if d.a.RetryAt > 0 {
-		d.state.Set(state.AccountText(d.a, d.p.now()), look.ColorText)
+		d.state.Set(state.AccountText(d.a, d.p.now()), style.ColorText)
 	}
 }
 
@@ -89,14 +89,14 @@ func (d *detail) show() {
 	d.a = a
 	d.buttons()
 	icon, color := mark(a)
-	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, color))}
+	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, color))}
 	text := state.AccountText(a, p.now())
 	if a.Busy != "" {
 		text = a.Busy
 	}
-	d.state.Set(text, look.ColorText)
+	d.state.Set(text, style.ColorText)
 	d.showLogin(p.view.Logins[d.key])
-	d.facts.Objects = []fyne.CanvasObject{widgets.Col(look.Group, d.lines()...)}
+	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
 	d.facts.Refresh()
 	if d.policy == nil {
 		d.policy = newPolicy(p, a.Channel)
@@ -105,7 +105,7 @@ func (d *detail) show() {
 	if !d.drawn {
 		d.drawn = true
 		back := widgets.NewQuiet("All channels", "back", p.back)
-		p.set(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.login, d.change, d.logout),
+		p.set(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
 			widgets.Lead("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
 	}
 	p.Box.Refresh()
@@ -151,18 +151,18 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 		img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScalePixels
 		size := pictureSize(l.QR)
 		img.SetMinSize(fyne.NewSquareSize(size))
-		paper := widgets.NewRect(look.ColorPaper, "", look.Corner)
-		rows = append(rows, widgets.Limit(size+2*look.Group, true, container.NewStack(paper, widgets.Inset(look.Group, look.Group, look.Group, look.Group, img))))
+		paper := widgets.NewRect(style.ColorPaper, "", style.Corner)
+		rows = append(rows, widgets.Limit(size+2*style.Group, true, container.NewStack(paper, widgets.Inset(style.Group, style.Group, style.Group, style.Group, img))))
 	}
 	if l.Message != "" {
-		rows = append(rows, widgets.NewParagraph(l.Message, look.ColorText, "text"))
+		rows = append(rows, widgets.NewParagraph(l.Message, style.ColorText, "text"))
 	}
 	if l.QR != nil {
 		done := widgets.NewButton("It is scanned: connect", "check", func() { d.p.m.Start(d.a) })
 		done.Primary = true
-		rows = append(rows, widgets.Flow(look.Inside, done, widgets.NewQuiet("Another picture", "reset", func() { d.p.m.Login(d.a) })))
+		rows = append(rows, widgets.Flow(style.Inside, done, widgets.NewQuiet("Another picture", "reset", func() { d.p.m.Login(d.a) })))
 	}
-	d.scan.Objects = []fyne.CanvasObject{widgets.Col(look.Inside, rows...)}
+	d.scan.Objects = []fyne.CanvasObject{widgets.Col(style.Inside, rows...)}
 }
 
 // pictureSize is how large a picture to be scanned is shown: its squares grow by a whole number where they are small.
@@ -179,10 +179,10 @@ func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject
 	if d.sure {
-		rows = append(rows, widgets.NewParagraph("The account and its password are forgotten here, and what it had still to say is lost. Press once more to do that.", look.ColorBad, "text"))
+		rows = append(rows, widgets.NewParagraph("The account and its password are forgotten here, and what it had still to say is lost. Press once more to do that.", style.ColorBad, "text"))
 	}
 	if !a.Own {
-		rows = append(rows, widgets.NewParagraph("Another program is connected to the gateway and serves this account; it is started and stopped there.", look.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("Another program is connected to the gateway and serves this account; it is started and stopped there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {
@@ -214,5 +214,5 @@ func (d *detail) lines() []fyne.CanvasObject {
 
 // fact is something that is known, under its name, which may be long too.
 func fact(name, text string) fyne.CanvasObject {
-	return widgets.Col(look.Gap, widgets.NewParagraph(name, look.ColorMuted, look.SizeSmall), widgets.NewParagraph(text, look.ColorText, "text"))
+	return widgets.Col(style.Gap, widgets.NewParagraph(name, style.ColorMuted, style.SizeSmall), widgets.NewParagraph(text, style.ColorText, "text"))
 }

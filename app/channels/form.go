@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -48,7 +48,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	p.form, p.detail, p.drawn = true, nil, ""
 	o := &form{p: p, f: f, leave: leave, fields: container.NewStack(), said: container.NewStack()}
 	title := "Add an account"
-	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, look.ColorText, "text")
+	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, style.ColorText, "text")
 	if f.Known {
 		title = "Settings of " + f.Account
 	} else if len(p.view.Kinds) > 1 {
@@ -69,7 +69,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	o.save.Primary = true
 	cancel := widgets.NewQuiet("Cancel", "", o.cancel)
 	o.draw()
-	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(look.Inside, -1, o.save, cancel))
+	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(style.Inside, -1, o.save, cancel))
 	p.set(widgets.NewPage(title, o.scroll))
 	if o.first != nil {
 		p.focus(o.first)
@@ -110,7 +110,7 @@ func (o *form) draw() {
 		if o.first == nil {
 			o.first = focus
 		}
-		rows = append(rows, widgets.Col(look.Gap, widgets.NewParagraph(caption, look.ColorMuted, look.SizeSmall), entry))
+		rows = append(rows, widgets.Col(style.Gap, widgets.NewParagraph(caption, style.ColorMuted, style.SizeSmall), entry))
 	}
 	if !o.f.Known {
 		name := widget.NewEntry()
@@ -118,7 +118,7 @@ func (o *form) draw() {
 		name.OnChanged = func(s string) { o.f.Account = s }
 		rows = append(rows, widgets.NewField("Name of the account here", name))
 	}
-	o.fields.Objects = []fyne.CanvasObject{widgets.Col(look.Group, rows...)}
+	o.fields.Objects = []fyne.CanvasObject{widgets.Col(style.Group, rows...)}
 	o.fields.Refresh()
 	o.p.Box.Refresh()
 }
@@ -141,7 +141,7 @@ func (o *form) submit() {
 	ctx, stop := context.WithCancel(p.ctx)
 	o.stop = stop
 	o.save.Disable()
-	o.say(widgets.NewParagraph("Logging in… a network may take half a minute.", look.ColorMuted, "text"))
+	o.say(widgets.NewParagraph("Logging in… a network may take half a minute.", style.ColorMuted, "text"))
 	f := o.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return p.m.Save(ctx, f) }, func(key string, err error) {
 		stop()
@@ -171,7 +171,7 @@ func (o *form) cancel() {
 	o.stop()
 	o.stop = nil
 	o.save.Enable()
-	o.say(widgets.NewParagraph("Not logged in.", look.ColorMuted, "text"))
+	o.say(widgets.NewParagraph("Not logged in.", style.ColorMuted, "text"))
 }
 
 // problem says what went wrong, with a button that goes on.

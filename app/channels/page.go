@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -146,9 +146,9 @@ func (p *Page) drawList() {
 			for _, a := range v.Accounts {
 				accounts = append(accounts, p.row(a))
 			}
-			rows = append(rows, widgets.Col(look.Gap, accounts...))
+			rows = append(rows, widgets.Col(style.Gap, accounts...))
 		}
-		body = widgets.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Group, rows...)))
+		body = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Group, rows...)))
 	}
 	if len(v.Kinds) == 0 {
 		add.Hide()
@@ -188,7 +188,7 @@ func (p *Page) reload() {
 // row is an account's line.
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	icon, color := mark(a)
-	title := widgets.NewText(state.AccountTitle(a), look.ColorText, "text")
+	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
 	title.Ellipsis = true
 	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
 	if a.Error != "" {
@@ -196,14 +196,14 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	} else if a.LastActivity > 0 {
 		about += " · last active " + state.When(a.LastActivity, p.now())
 	}
-	text := widgets.NewText(about, look.ColorMuted, look.SizeSmall)
+	text := widgets.NewText(about, style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true
-	trail := widgets.NewText(state.AccountWord(a), look.ColorMuted, look.SizeSmall)
+	trail := widgets.NewText(state.AccountWord(a), style.ColorMuted, style.SizeSmall)
 	if a.State == protocol.AccountNoLogin {
-		trail.Set(trail.Text, look.ColorNeedsYou)
+		trail.Set(trail.Text, style.ColorNeedsYou)
 	}
-	line := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn(icon, color)), widgets.Col(0, title, text), trail)
-	press := widgets.NewPress(widgets.Inset(look.Gap, look.Inside, look.Gap, look.Inside, line), func() { p.open(a.Key()) })
+	line := widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn(icon, color)), widgets.Col(0, title, text), trail)
+	press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
 	p.keys["open "+a.Key()] = press
 	return press
 }
@@ -212,17 +212,17 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	switch {
 	case a.Busy != "":
-		return "clock", look.ColorAccent
+		return "clock", style.ColorAccent
 	case a.State == protocol.AccountConnected:
-		return "online", look.ColorGood
+		return "online", style.ColorGood
 	case a.State == protocol.AccountConnecting:
-		return "clock", look.ColorAccent
+		return "clock", style.ColorAccent
 	case a.State == protocol.AccountNoLogin:
-		return "warning", look.ColorNeedsYou
+		return "warning", style.ColorNeedsYou
 	case a.State == protocol.AccountStopped:
-		return "pause", look.ColorMuted
+		return "pause", style.ColorMuted
 	}
-	return "offline", look.ColorMuted
+	return "offline", style.ColorMuted
 }
 
 // Back leaves one account for all, and reports whether one was shown.

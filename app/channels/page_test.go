@@ -17,9 +17,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +30,7 @@ type bench struct {
 	said []string
 }
 
-func inPage(t *testing.T, mode look.Mode, width float32) *bench {
+func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
@@ -100,7 +100,7 @@ func squares(t *testing.T) []byte {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	golden.Markup(t, "empty", p.Box)
@@ -119,7 +119,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
-	for mode, name := range map[look.Mode]string{look.Light: "light", look.Dark: "dark"} {
+	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
 		for width, size := range map[float32]string{860: "", 520: "-narrow"} {
 			p := inPage(t, mode, width)
 			p.show(full())
@@ -147,7 +147,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 }
 
 func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:away")
 	if got := p.detail.state.Text(); got != "It is offline: dial tcp: connection refused. It is tried again in 30 s." {
@@ -178,7 +178,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 }
 
 func TestLoggingOutAsksOnceMore(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:agent")
 	test.Tap(pagetest.Button(t, p.Box, "Log out"))
@@ -200,7 +200,7 @@ func TestLoggingOutAsksOnceMore(t *testing.T) {
 }
 
 func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.openForm()
 	var secrets, areas, plain int
@@ -236,7 +236,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 }
 
 func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(full())
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
 	for err, want := range map[error][2]string{
@@ -251,7 +251,7 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 }
 
 func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	p.openForm()
 	p.m.Value.Update(func(state.ChannelsView) state.ChannelsView { return full() })
@@ -263,7 +263,7 @@ func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
 }
 
 func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	v := full()
 	for i := range 60 {
 		v.Pending = append(v.Pending, protocol.PendingPair{Channel: "xmpp", SenderID: fmt.Sprint("s", i)})
@@ -283,7 +283,7 @@ func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
 }
 
 func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:agent")
 	p.detail.policy.choose.SetSelectedIndex(2)

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -34,7 +34,7 @@ var policies = []struct{ value, words, about string }{
 }
 
 func newPolicy(p *Page, channel string) *policy {
-	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall), listed: widgets.Col(look.Gap), part: widgets.Col(0)}
+	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), listed: widgets.Col(style.Gap), part: widgets.Col(0)}
 	var words []string
 	for _, x := range policies {
 		words = append(words, x.words)
@@ -48,8 +48,8 @@ func newPolicy(p *Page, channel string) *policy {
 	o.name = widget.NewEntry()
 	o.name.SetPlaceHolder("ann@example.org")
 	o.name.OnSubmitted = func(string) { o.add() }
-	o.box = widgets.Col(look.Group, o.part, widgets.Col(look.Gap, widgets.Limit(320, true, o.choose), o.about),
-		widgets.NewField("Listed", o.listed, widgets.Row(look.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
+	o.box = widgets.Col(style.Group, o.part, widgets.Col(style.Gap, widgets.Limit(320, true, o.choose), o.about),
+		widgets.NewField("Listed", o.listed, widgets.Row(style.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
 	return o
 }
 
@@ -67,9 +67,9 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.quiet = true
 	for i, x := range policies {
 		if x.value == o.value() {
-			color := look.ColorMuted
+			color := style.ColorMuted
 			if x.value == state.PolicyOpen {
-				color = look.ColorNeedsYou
+				color = style.ColorNeedsYou
 			}
 			o.about.Set(x.about, color)
 			if o.choose.SelectedIndex() != i {
@@ -88,16 +88,16 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 func (o *policy) list() {
 	o.listed.Objects = nil
 	if len(o.now.AllowFrom) == 0 {
-		o.listed.Objects = append(o.listed.Objects, widgets.NewText("Nobody yet.", look.ColorMuted, "text"))
+		o.listed.Objects = append(o.listed.Objects, widgets.NewText("Nobody yet.", style.ColorMuted, "text"))
 	}
 	for i, who := range o.now.AllowFrom {
 		shown, _ := state.Reveal(who)
 		if who == "*" {
 			shown = "* (everybody)"
 		}
-		name := widgets.NewText(shown, look.ColorText, "text")
+		name := widgets.NewText(shown, style.ColorText, "text")
 		name.Ellipsis = true
-		o.listed.Objects = append(o.listed.Objects, widgets.Row(look.Inside, 0, name, widgets.NewQuiet("Remove", "cross", func() { o.remove(i, who) })))
+		o.listed.Objects = append(o.listed.Objects, widgets.Row(style.Inside, 0, name, widgets.NewQuiet("Remove", "cross", func() { o.remove(i, who) })))
 	}
 	o.listed.Refresh()
 }

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -21,7 +21,7 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 		return nil, first
 	}
 	_, about := state.PendingText(list[0])
-	rows := []fyne.CanvasObject{widgets.NewPart("WANT TO WRITE TO THE AGENT"), widgets.NewParagraph(about, look.ColorMuted, "text")}
+	rows := []fyne.CanvasObject{widgets.NewPart("WANT TO WRITE TO THE AGENT"), widgets.NewParagraph(about, style.ColorMuted, "text")}
 	for i, s := range list {
 		if i == p.waiting {
 			more := widgets.NewQuiet(fmt.Sprintf("%d more", len(list)-i), "down", func() {
@@ -43,7 +43,7 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 // stranger is one of them, and the button that refuses.
 func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
 	who, _ := state.PendingText(s)
-	title := widgets.NewParagraph(who, look.ColorText, "text")
+	title := widgets.NewParagraph(who, style.ColorText, "text")
 	title.SetStyle(fyne.TextStyle{Bold: true})
 	where := s.Channel
 	for _, k := range p.view.Kinds {
@@ -54,9 +54,9 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	if s.AccountID != "" && s.AccountID != "default" {
 		where += ", account " + s.AccountID
 	}
-	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+state.When(s.RequestedAt, p.now()), look.ColorMuted, look.SizeSmall)}
+	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+state.When(s.RequestedAt, p.now()), style.ColorMuted, style.SizeSmall)}
 	if text, _ := state.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
-		parts = append(parts, widgets.NewParagraph("“"+text+"”", look.ColorText, "text"))
+		parts = append(parts, widgets.NewParagraph("“"+text+"”", style.ColorText, "text"))
 	}
 	answer := func(allow bool) func() {
 		return func() {
@@ -66,9 +66,9 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	refuse := widgets.NewButton("Refuse", "cross", answer(false))
 	allow := widgets.NewButton("Let in", "check", answer(true))
 	p.keys["refuse "+s.Channel+":"+s.SenderID], p.keys["allow "+s.Channel+":"+s.SenderID] = refuse, allow
-	parts = append(parts, widgets.Flow(look.Inside, refuse, allow))
-	edge := widgets.NewRect(look.ColorNeedsYou, "", 2)
+	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
+	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))
-	text := widgets.Lead("text", 0, widget.NewIcon(look.IconIn("person", look.ColorNeedsYou)), widgets.Col(look.Gap, parts...))
-	return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Border(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
+	text := widgets.Lead("text", 0, widget.NewIcon(style.IconIn("person", style.ColorNeedsYou)), widgets.Col(style.Gap, parts...))
+	return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Border(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
 }

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -36,7 +36,7 @@ func TestNoAllowFromAChatBeforeTheEndOfTheCommandWasShown(t *testing.T) {
 	for _, scale := range []float32{1, 1.5} {
 		for _, width := range []float32{1100, 520} {
 			d := newDesk(t, width, 700)
-			fyne.CurrentApp().Settings().SetTheme(look.New(look.Light, scale))
+			fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
 			d.Update(waitingFor("Bash", long))
 			for s := range 10 {
 				d.Tick(noon.Add(time.Duration(s) * time.Second))
@@ -87,20 +87,20 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 	} {
 		s := waitingFor(c.tool, c.args)
 		s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
-		d := newBuilder(&look.Machines{}).build(s, noon)[2].Data.(toolData)
+		d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
 		if d.tool.Argument != c.says || d.tool.Review != c.review {
 			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.tool.Argument, d.tool.Review)
 		}
 	}
 	s := waitingFor("Edit", `{"path":"a.go"}`)
 	s.Approvals[0].Preview = &protocol.CallPreview{Diff: "+a", Truncated: true}
-	if d := newBuilder(&look.Machines{}).build(s, noon)[2].Data.(toolData); !d.tool.Review {
+	if d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData); !d.tool.Review {
 		t.Error("of a change that is longer than what is shown the card offers Allow")
 	}
 }
 
 func TestCardsNameMachinesAsTheirPersonDoes(t *testing.T) {
-	m := &look.Machines{}
+	m := &style.Machines{}
 	m.Call("server", "The big one")
 	d := newBuilder(m).build(waitingFor("Bash", commandArgs("make")), noon)[2].Data.(toolData)
 	if d.tool.Machine != "The big one" || d.tool.Color != m.Color("server") {

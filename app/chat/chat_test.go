@@ -8,15 +8,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
-	card := callView{result: &m}.tool(new(look.Machines), time.Now())
+	card := callView{result: &m}.tool(new(style.Machines), time.Now())
 	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "the end is shown" {
 		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Note)
 	}
@@ -31,7 +31,7 @@ func TestResultsAreMergedIntoTheirCards(t *testing.T) {
 		result("4", "b", "text", nil),
 		assistant("5", "r", protocol.Text("Done.")),
 	}}
-	items := newBuilder(&look.Machines{}).build(s, noon)
+	items := newBuilder(&style.Machines{}).build(s, noon)
 	assertLines(t, items, "You: why?", "Fairlead:", "(Thought)", ": I look.", "[Bash server make 0.2 s]", "[Read laptop x.go]", ": Done.")
 	if d := items[4].Data.(toolData); d.tool.Output != "built" || !d.open {
 		t.Errorf("output %q, open %v", d.tool.Output, d.open)
@@ -39,7 +39,7 @@ func TestResultsAreMergedIntoTheirCards(t *testing.T) {
 }
 
 func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
-	b := newBuilder(&look.Machines{})
+	b := newBuilder(&style.Machines{})
 	s := State{Messages: []protocol.Message{user("1", "hi")}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Step: 1, Text: "Hel"}}}
 	live := b.build(s, noon)
 	s.Runs[0].Text = "Hello"
@@ -61,7 +61,7 @@ func TestStoredAndLiveAtOnceShowOnce(t *testing.T) {
 		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", protocol.Text("Hello"))},
 		Runs:     []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Step: 1, Text: "Hello"}},
 	}
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: hi", "Fairlead: Hello")
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: hi", "Fairlead: Hello")
 }
 
 func TestQuestionsAreAskedInTheirCards(t *testing.T) {
@@ -71,7 +71,7 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli(), Preview: &protocol.CallPreview{Diff: "+a", Added: 1}}},
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}
-	b := newBuilder(&look.Machines{})
+	b := newBuilder(&style.Machines{})
 	items := b.build(s, noon)
 	assertLines(t, items, "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	d := items[2].Data.(toolData)
@@ -95,7 +95,7 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli()}},
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}
-	b := newBuilder(&look.Machines{})
+	b := newBuilder(&style.Machines{})
 	for _, c := range []struct {
 		unseen int
 		shown  bool
@@ -122,7 +122,7 @@ func TestRunStatesAreSaid(t *testing.T) {
 		{RunID: "4", State: protocol.RunCancelled},
 		{RunID: "5", State: protocol.RunQueued, Message: "and then"},
 	}}
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "! The key was refused. <settings>", "- Retrying in 4 s: overloaded", "- Working… 14 s", "- Stopped.", "next and then",
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "! The key was refused. <settings>", "- Retrying in 4 s: overloaded", "- Working… 14 s", "- Stopped.", "next and then",
 		"- The agent is paused: it starts nothing new.")
 }
 
@@ -155,7 +155,7 @@ func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 	for _, online := range []bool{true, false} {
 		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
 		said := 0
-		for _, i := range newBuilder(&look.Machines{}).build(s, noon) {
+		for _, i := range newBuilder(&style.Machines{}).build(s, noon) {
 			if d, ok := i.Data.(toolData); ok && d.tool.Word == "machine offline" && d.tool.Note != "" && d.tool.CanStop {
 				said++
 			}
@@ -179,12 +179,12 @@ func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 		{ID: "1", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!ls")}, Timestamp: at(0)},
 		result("2", "", "a\nb", &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "laptop", State: protocol.CallDone, Direct: true, ExitCode: &zero, Args: json.RawMessage(`{"command":"ls"}`)}),
 	}}
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: !ls", "[Bash laptop ls]")
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: !ls", "[Bash laptop ls]")
 }
 
 func TestLongMessagesAreCutIntoRows(t *testing.T) {
 	s := State{Messages: []protocol.Message{user("1", "x"), assistant("2", "r", protocol.Text(strings.Repeat("A paragraph of some words.\n\n", 1000)))}}
-	items := newBuilder(&look.Machines{}).build(s, noon)
+	items := newBuilder(&style.Machines{}).build(s, noon)
 	if len(items) < 8 {
 		t.Fatalf("%d rows", len(items))
 	}
@@ -195,7 +195,7 @@ func TestLongMessagesAreCutIntoRows(t *testing.T) {
 
 func TestAnEarlierLostResultIsNotShownAsRunning(t *testing.T) {
 	s := State{Messages: []protocol.Message{user("1", "a"), assistant("2", "r", toolCall("x", "n__Bash", `{"command":"ls"}`)), user("3", "b")}}
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: a", "Fairlead:", "[Bash n ls not run]", "You: b")
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: a", "Fairlead:", "[Bash n ls not run]", "You: b")
 }
 
 func TestToolArgumentsReadWell(t *testing.T) {
@@ -220,9 +220,9 @@ func TestEndsOfRunsAreSaidOnce(t *testing.T) {
 	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("it broke")}, ErrorMessage: "it broke", StopReason: "error"}
 	stopped := protocol.Message{ID: "3", RunID: "q", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}}
 	s := State{Messages: []protocol.Message{user("1", "x"), failed, stopped}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel.With("it broke")}}}
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "- Stopped.", "! It broke. <retry>")
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: x", "- Stopped.", "! It broke. <retry>")
 	s.Runs = nil
-	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
+	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
 }
 
 // TestAFailureThatIsTheNewestCanBeTriedAgain: the run itself is not known any more after a restart.
@@ -232,11 +232,11 @@ func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
 	cut.ErrorMessage, cut.StopReason = "it broke", "error"
 	for want, m := range map[string]protocol.Message{"You: x\n! It broke. <%s>": failed, "You: x\nFairlead: It is\n! It broke. <%s>": cut} {
 		s := State{Messages: []protocol.Message{user("1", "x"), m}}
-		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, "retry"))
+		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, "retry"))
 		s.Runs = []protocol.RunInfo{{RunID: "q", State: protocol.RunThinking, StartedAt: noon.UnixMilli()}}
-		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "- Working…")
+		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "- Working…")
 		s.Runs, s.Messages = nil, append(s.Messages, user("3", "y"))
-		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "You: y")
+		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "You: y")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -35,7 +35,7 @@ type composer struct {
 }
 
 func newComposer(p *Pane) *composer {
-	c := &composer{p: p, entry: newEntry(), meter: widgets.NewText("", look.ColorMuted, look.SizeSmall), note: widgets.NewText("", look.ColorBad, look.SizeSmall)}
+	c := &composer{p: p, entry: newEntry(), meter: widgets.NewText("", style.ColorMuted, style.SizeSmall), note: widgets.NewText("", style.ColorBad, style.SizeSmall)}
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
@@ -54,7 +54,7 @@ func newComposer(p *Pane) *composer {
 		return true
 	}
 	c.entry.onGrow = p.relayout
-	c.thumbs = widgets.Flow(look.Inside)
+	c.thumbs = widgets.Flow(style.Inside)
 	c.strip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbs))
 	c.strip.Hide()
 	c.note.Ellipsis = true
@@ -76,12 +76,12 @@ func newComposer(p *Pane) *composer {
 		}
 	})
 	c.stop.Hide()
-	foot := widgets.Row(look.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
-	c.frame = widgets.NewGround(look.ColorSurface, "inputBorder", look.Corner)
+	foot := widgets.Row(style.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
+	c.frame = widgets.NewGround(style.ColorSurface, "inputBorder", style.Corner)
 	c.entry.onFocus = func(on bool) {
 		line := fyne.ThemeColorName("inputBorder")
 		if on {
-			line = look.ColorAccent
+			line = style.ColorAccent
 		}
 		c.frame.SetLine(line)
 	}
@@ -89,7 +89,7 @@ func newComposer(p *Pane) *composer {
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
 	edge.ExtendBaseWidget(edge) // Fyne does so only when it is first drawn, and forgets the size it got before
 	plain := container.New(entryLayout{c.entry}, edge)
-	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(look.Gap, c.strip, plain, c.note, foot)))
+	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.strip, plain, c.note, foot)))
 	return c
 }
 
@@ -117,13 +117,13 @@ func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = 0
 	if thumbs := l.c.thumbs; len(thumbs.Objects) > 0 {
 		line, lines := thumbs.Objects[0].MinSize().Height, float32(2)
-		if l.c.p.Size().Height < lowPane*look.Size("text")/14 {
+		if l.c.p.Size().Height < lowPane*style.Size("text")/14 {
 			lines = 1
 		}
 		thumbs.Resize(fyne.NewSize(size.Width, size.Height))
 		thumbs.Layout.Layout(thumbs.Objects, size)
-		if l.height = thumbs.MinSize().Height; l.height > lines*(line+look.Inside) {
-			l.height = lines*(line+look.Inside) + line/4 // there are more: they show
+		if l.height = thumbs.MinSize().Height; l.height > lines*(line+style.Inside) {
+			l.height = lines*(line+style.Inside) + line/4 // there are more: they show
 		}
 	}
 	o[0].Resize(fyne.NewSize(size.Width, l.height))
@@ -236,7 +236,7 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 			c.show(c.p.state)
 			c.p.relayout()
 		})
-		item.Icon = look.IconIn("online", c.p.machines.Color(string(n.ID)))
+		item.Icon = style.IconIn("online", c.p.machines.Color(string(n.ID)))
 		item.Checked = string(n.ID) == now
 		item.Disabled = !n.Online
 		items = append(items, item)

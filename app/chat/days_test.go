@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,10 +17,10 @@ func TestDaysAreNamedWhereTheyBegin(t *testing.T) {
 		days(3, user("1", "long ago")), days(3, assistant("2", "r1", protocol.Text("yes"))),
 		days(1, user("3", "then")), days(0, assistant("4", "r2", protocol.Text("after midnight"))), days(0, user("5", "now")),
 	}}
-	b := newBuilder(&look.Machines{})
+	b := newBuilder(&style.Machines{})
 	assertLines(t, b.build(s, noon), "-- Thursday, 30 April", "You: long ago", "Fairlead: yes", "-- Yesterday", "You: then", "-- Today", "Fairlead: after midnight", "You: now")
 	if b.rows["3"] != "m/3" {
 		t.Errorf("the message stands in row %q", b.rows["3"])
 	}
-	assertLines(t, newBuilder(&look.Machines{}).build(State{Messages: s.Messages[4:]}, noon), "You: now")
+	assertLines(t, newBuilder(&style.Machines{}).build(State{Messages: s.Messages[4:]}, noon), "You: now")
 }

@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -182,9 +182,9 @@ func (e *entry) Resize(s fyne.Size) {
 
 // grow makes room for the lines that the text takes at the present width.
 func (e *entry) grow() {
-	width := e.Size().Width - 2*look.Inside
+	width := e.Size().Width - 2*style.Inside
 	lines := 0
-	size := look.Size("text")
+	size := style.Size("text")
 	for _, l := range strings.Split(e.Text, "\n") {
 		n := 1
 		if width > 0 && l != "" && lines < maxLines {

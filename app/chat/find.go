@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -32,7 +32,7 @@ type finder struct {
 
 func newFinder(p *Pane) *finder {
 	f := &finder{
-		p: p, field: newFindField(), count: widgets.NewText("", look.ColorMuted, look.SizeSmall), unfolded: map[string]folding{},
+		p: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall), unfolded: map[string]folding{},
 	}
 	f.field.OnChanged = func(string) {
 		f.hits = nil
@@ -51,8 +51,8 @@ func newFinder(p *Pane) *finder {
 	})
 	f.every.Small, f.every.Muted = true, true
 	shut := widgets.NewQuiet("", "cross", f.close)
-	f.box = container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
-		widgets.Inset(4, 12, 4, look.Group, widgets.Row(look.Inside, 0, f.field, f.count, up, down, f.every, shut)))
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
+		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, f.every, shut)))
 	f.box.Hide()
 	return f
 }
@@ -183,7 +183,7 @@ func newFindField() *findField {
 	f := &findField{}
 	f.ExtendBaseWidget(f)
 	f.SetPlaceHolder("Find in this chat")
-	f.SetIcon(look.IconInField("search", look.ColorMuted))
+	f.SetIcon(style.IconInField("search", style.ColorMuted))
 	return f
 }
 

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -41,7 +41,7 @@ func newHeader(p *Pane) *header {
 	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
 	h.more = widgets.NewQuiet("", "more", func() { widgets.ShowMenu(h.more, h.moreMenu()) })
 	title := container.NewStack(h.title, h.name)
-	h.box = widgets.Inset(6, 12, 6, look.Group, widgets.Row(look.Inside, 1, h.left, title, h.mode, h.model, h.think, h.more))
+	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.left, title, h.mode, h.model, h.think, h.more))
 	return h
 }
 
@@ -115,7 +115,7 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 	add := func(text, icon string, act func()) {
 		if act != nil {
 			item := fyne.NewMenuItem(text, act)
-			item.Icon = look.Icon(icon)
+			item.Icon = style.Icon(icon)
 			items = append(items, item)
 		}
 	}
@@ -126,13 +126,13 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 	add("Earlier conversations", "clock", h.p.h.Earlier)
 	if h.narrow && h.p.h.SetThink != nil {
 		item := fyne.NewMenuItem("Thinking", nil)
-		item.Icon = look.Icon("thinking")
+		item.Icon = style.Icon("thinking")
 		item.ChildMenu = fyne.NewMenu("", h.thinkMenu()...)
 		items = append(items, item)
 	}
 	if h.narrow && h.p.h.SetMode != nil {
 		item := fyne.NewMenuItem("How it asks", nil)
-		item.Icon = look.Icon("shield")
+		item.Icon = style.Icon("shield")
 		item.ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 		items = append(items, item)
 	}

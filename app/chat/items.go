@@ -3,7 +3,7 @@ package chat
 import (
 	"time"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -65,7 +65,7 @@ const (
 // builder makes rows of states. It keeps what it made of messages that can no longer change, so that a new piece of an answer
 // at the end of 20,000 messages costs little more than a comparison.
 type builder struct {
-	machines *look.Machines
+	machines *style.Machines
 	stamps   map[string]stamped
 	seen     map[protocol.ApprovalID]sight
 	rows     map[protocol.MessageID]string // key of the row in which a stored message begins, of a result its card
@@ -98,7 +98,7 @@ func (c cursor) clone() cursor {
 	return cursor{c.speaker, c.day, steps}
 }
 
-func newBuilder(machines *look.Machines) *builder {
+func newBuilder(machines *style.Machines) *builder {
 	return &builder{
 		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]sight{},
 		rows: map[protocol.MessageID]string{}, keptCursor: cursor{steps: map[protocol.RunID]int{}},

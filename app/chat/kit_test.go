@@ -11,7 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -85,7 +85,7 @@ type desk struct {
 
 func newDesk(t testing.TB, width, height float32) *desk {
 	test.NewTempApp(t)
-	fyne.CurrentApp().Settings().SetTheme(look.New(look.Light, 1))
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 1))
 	d := &desk{}
 	note := func(format string, a ...any) { d.did = append(d.did, fmt.Sprintf(format, a...)) }
 	d.Pane = New(Handlers{
@@ -119,7 +119,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 			done(list)
 		},
 		PasteImage: func(done func(protocol.Attachment, error)) { done(protocol.Attachment{Filename: "pasted.png"}, nil) },
-	}, &look.Machines{})
+	}, &style.Machines{})
 	d.win = test.NewTempWindow(t, d.Pane)
 	d.win.SetPadded(false)
 	d.win.Resize(fyne.NewSize(width, height))

@@ -3,7 +3,7 @@ package chat
 import (
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -21,17 +21,17 @@ func (p *Pane) relayout() {
 }
 
 func (p *Pane) place(size fyne.Size) {
-	narrow := size.Width < look.Narrow-200
-	if short := size.Width < shortHeader*look.Size("text")/14; short != p.header.narrow {
+	narrow := size.Width < style.Narrow-200
+	if short := size.Width < shortHeader*style.Size("text")/14; short != p.header.narrow {
 		p.header.narrow = short
 		p.header.show(p.state)
 	}
-	margin := look.Page
+	margin := style.Page
 	if narrow {
 		margin = 12
 	}
 	if p.reader {
-		p.transcript.Width = min(size.Width-2*margin, columnWidth*look.Size("text")/14)
+		p.transcript.Width = min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 		p.middle.Resize(size)
 		p.middle.Layout.Layout(p.middle.Objects, size)
 		return
@@ -49,7 +49,7 @@ func (p *Pane) place(size fyne.Size) {
 		relayout(f)
 		top += h
 	}
-	width := min(size.Width-2*margin, columnWidth*look.Size("text")/14)
+	width := min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 	x := float32(int((size.Width - width) / 2))
 	c := p.composer.box
 	c.Resize(fyne.NewSize(width, c.MinSize().Height))
@@ -81,7 +81,7 @@ func (middleLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 			o.Resize(size)
 			continue
 		}
-		width := min(size.Width-2*look.Page, 620)
+		width := min(size.Width-2*style.Page, 620)
 		h := widgets.Fit(o, width)
 		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
 	}

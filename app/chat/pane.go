@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -16,7 +16,7 @@ import (
 type Pane struct {
 	widget.BaseWidget
 	h        Handlers
-	machines *look.Machines
+	machines *style.Machines
 	builder  *builder
 	state    State
 	given    bool
@@ -46,7 +46,7 @@ type Pane struct {
 }
 
 // New makes a pane without a conversation; [Pane.Update] gives it one. machines are shared by all windows.
-func New(h Handlers, machines *look.Machines) *Pane {
+func New(h Handlers, machines *style.Machines) *Pane {
 	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), left: map[protocol.SessionKey]left{}, open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
 	p.transcript = widgets.NewTranscript(p.row)
 	p.transcript.Width = columnWidth
@@ -70,7 +70,7 @@ func New(h Handlers, machines *look.Machines) *Pane {
 	p.composer = newComposer(p)
 	p.empty = p.newEmpty()
 	p.trouble = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actReload, "") })
-	p.waiting = widgets.NewText("Loading…", look.ColorMuted, "text")
+	p.waiting = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.waiting.Align = fyne.TextAlignCenter
 	p.middle = container.New(middleLayout{}, p.transcript, p.empty, p.trouble, p.waiting)
 	p.ExtendBaseWidget(p)
@@ -79,7 +79,7 @@ func New(h Handlers, machines *look.Machines) *Pane {
 }
 
 // NewReader makes a pane for a conversation that goes on no more: without the line above it and the field to write in.
-func NewReader(h Handlers, machines *look.Machines) *Pane {
+func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
 	p.reader = true
 	p.middle.Remove(p.empty)

@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -35,7 +35,7 @@ func (r *row) Bind(i widgets.Item) {
 func (r *row) place(s fyne.Size) {
 	if s.Width > 0 {
 		r.content.Move(fyne.NewPos(0, r.top))
-		r.content.Resize(fyne.NewSize(s.Width, max(s.Height-r.top-look.Gap, 0)))
+		r.content.Resize(fyne.NewSize(s.Width, max(s.Height-r.top-style.Gap, 0)))
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *row) CreateRenderer() fyne.WidgetRenderer { return &rowRenderer{r} }
 type rowRenderer struct{ r *row }
 
 func (x *rowRenderer) MinSize() fyne.Size {
-	return x.r.content.MinSize().AddWidthHeight(0, x.r.top+look.Gap)
+	return x.r.content.MinSize().AddWidthHeight(0, x.r.top+style.Gap)
 }
 
 func (x *rowRenderer) Layout(s fyne.Size) { x.r.place(s) }

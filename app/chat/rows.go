@@ -10,10 +10,10 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/picture"
 )
 
 // row makes a row of a kind.
@@ -29,7 +29,7 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		f.OnToggle = func(open bool) { p.choose(d.id, open) }
 		f.OnPress = p.transcript.Press
 		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thought", d.text) }
-		return newRow(look.Inside, f, func(i widgets.Item) {
+		return newRow(style.Inside, f, func(i widgets.Item) {
 			d = i.Data.(foldData)
 			f.Set(d.title, d.text, p.open[d.id])
 		})
@@ -37,7 +37,7 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		var d noticeData
 		n := widgets.NewNotice()
 		n.OnButton = func() { p.act(d.act, "") }
-		return newRow(look.Inside, n, func(i widgets.Item) {
+		return newRow(style.Inside, n, func(i widgets.Item) {
 			d = i.Data.(noticeData)
 			n.Set(d.icon, d.text, d.button)
 		})
@@ -45,19 +45,19 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		var d problemData
 		e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.act, d.run) })
 		e.OnAgain = func() { p.act(actRetry, d.run) }
-		return newRow(look.Inside, e, func(i widgets.Item) {
+		return newRow(style.Inside, e, func(i widgets.Item) {
 			d = i.Data.(problemData)
 			e.Set(d.problem)
 		})
 	}
 	if kind == kindDay {
 		d := widgets.NewDivider()
-		return newRow(look.Group, d, func(i widgets.Item) { d.SetText(i.Data.(dayData).text) })
+		return newRow(style.Group, d, func(i widgets.Item) { d.SetText(i.Data.(dayData).text) })
 	}
 	var d queuedData
-	text := widgets.NewText("", look.ColorMuted, "text")
+	text := widgets.NewText("", style.ColorMuted, "text")
 	text.Ellipsis = true
-	label := widgets.NewText("Next", look.ColorMuted, look.SizeSmall)
+	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
 	cancel := widgets.NewQuiet("Take back", "cross", func() {
 		if p.h.Unqueue != nil {
 			p.h.Unqueue(d.run)
@@ -66,8 +66,8 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		}
 	})
 	cancel.Small = true
-	box := container.NewStack(widgets.NewRect("", look.ColorLine, look.Corner), widgets.Inset(4, 4, 4, 12, widgets.Row(look.Inside, 1, label, text, cancel)))
-	return newRow(look.Gap, box, func(i widgets.Item) {
+	box := container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, cancel)))
+	return newRow(style.Gap, box, func(i widgets.Item) {
 		d = i.Data.(queuedData)
 		first, _, many := strings.Cut(d.text, "\n")
 		if many {
@@ -117,9 +117,9 @@ func (p *Pane) messageRow() *row {
 	r := newRow(0, m, nil)
 	r.bind = func(i widgets.Item) {
 		d, key = i.Data.(messageData), i.Key
-		r.top = look.Gap
+		r.top = style.Gap
 		if d.from != "" {
-			r.top = look.Group
+			r.top = style.Group
 		}
 		m.SetRaw(p.raw[key])
 		m.Set(widgets.Message{From: d.from, Time: d.time, Exact: d.exact, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
@@ -172,7 +172,7 @@ func (p *Pane) toolRow() *row {
 	c.OnWhole = func(whole bool) { p.builder.saw(d.approval, d.hash, whole, p.now) }
 	c.OnDeny = func() { answer(protocol.DecisionDeny) }
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
-	return newRow(look.Gap, c, func(i widgets.Item) {
+	return newRow(style.Gap, c, func(i widgets.Item) {
 		next := i.Data.(toolData)
 		open, chosen := p.open[next.id]
 		if !chosen {
@@ -205,7 +205,7 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 	for _, key := range strings.Split(keys, "\n") {
 		r, ok := p.images[key]
 		if !ok {
-			r = look.IconIn("image", look.ColorMuted)
+			r = style.IconIn("image", style.ColorMuted)
 			p.images[key] = r
 			if data, inline := strings.CutPrefix(key, "data:"); inline {
 				if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
@@ -230,7 +230,7 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 // drawable is a picture as a resource with a name of its own for each content: Fyne caches by name. What cannot be shown, or is too large to be, is an icon.
 func drawable(key string, data []byte) fyne.Resource {
 	if _, _, err := picture.Config(data); err != nil {
-		return look.IconIn("image", look.ColorMuted)
+		return style.IconIn("image", style.ColorMuted)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(key))

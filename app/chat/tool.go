@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -24,7 +24,7 @@ type callView struct {
 }
 
 // tool makes what a card shows.
-func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
+func (c callView) tool(machines *style.Machines, now time.Time) widgets.Tool {
 	var t widgets.Tool
 	var args json.RawMessage
 	var node protocol.NodeID

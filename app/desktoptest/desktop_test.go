@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
-	"fairlead/gateway/protocol/secret"
 )
 
 // program is the built desktop program under test.
@@ -83,8 +83,8 @@ func (p *program) launch() {
 // gateway connects to the program's gateway with the token from the keychain, as another client would.
 func (p *program) gateway() *client.Client {
 	p.t.Helper()
-	store := secret.Open(p.home)
-	if store.Where() != secret.Keychain {
+	store := keychain.Open(p.home)
+	if store.Where() != keychain.Keychain {
 		p.t.Fatalf("secrets are in %s, not in the keychain", store.Where())
 	}
 	token, err := store.Get(gateway.TokenName)
@@ -304,7 +304,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.typeText("sk-desktop-test-key")
 	d.keys("Return")
 	d.waitText(settings, "key is set")
-	if v, err := secret.Open(p.home).Get("key-compatible"); err != nil || v.Reveal() != "sk-desktop-test-key" {
+	if v, err := keychain.Open(p.home).Get("key-compatible"); err != nil || v.Reveal() != "sk-desktop-test-key" {
 		t.Errorf("the key in the keychain: %v", err)
 	}
 	d.clickText(settings, "Test")

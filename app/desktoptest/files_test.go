@@ -14,15 +14,15 @@ import (
 	"testing"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
 )
 
 // machine starts a second machine and returns the folder that it works in.
 func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace string) {
 	p.t.Helper()
-	token, err := secret.Open(p.home).Get(gateway.TokenName)
+	token, err := keychain.Open(p.home).Get(gateway.TokenName)
 	if err != nil {
 		p.t.Fatal(err)
 	}

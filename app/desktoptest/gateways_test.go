@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // TestAWindowForEachGateway pairs with a second gateway in the settings, opens a window on it beside the first, takes the gateway away, and ends

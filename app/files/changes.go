@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -107,7 +107,7 @@ func (p *Page) short(abs string) string {
 // change shows one change, and lets it be taken back.
 func (p *Page) change(c protocol.FileChange) {
 	body := container.NewStack(widgets.NewLoading())
-	said := widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	said := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()
 	back := widgets.NewQuiet("All changes", "back", func() { p.changesOf("") })
@@ -120,7 +120,7 @@ func (p *Page) change(c protocol.FileChange) {
 			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // said above
 				o = container.NewVBox()
 			case d.Diff == "":
-				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), look.ColorMuted, "text"))
+				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), style.ColorMuted, "text"))
 			default:
 				o = widgets.NewDiffView(d.Diff, 0)
 			}
@@ -129,12 +129,12 @@ func (p *Page) change(c protocol.FileChange) {
 			switch {
 			case err != nil:
 			case d.State == protocol.ChangeStands && c.Lost == "":
-				said.Set(d.Why, look.ColorMuted)
+				said.Set(d.Why, style.ColorMuted)
 				revert.Enable()
 			case d.State == protocol.ChangeAltered:
-				said.Set("The file was changed after the agent's change, so it cannot be reverted. "+d.Why, look.ColorNeedsYou)
+				said.Set("The file was changed after the agent's change, so it cannot be reverted. "+d.Why, style.ColorNeedsYou)
 			case d.State == protocol.ChangeReverted:
-				said.Set("✓ The file is as it was before.", look.ColorGood)
+				said.Set("✓ The file is as it was before.", style.ColorGood)
 			}
 		})
 	}
@@ -148,8 +148,8 @@ func (p *Page) change(c protocol.FileChange) {
 		})
 	}
 	said.Ellipsis = true
-	p.cover(widgets.NewPage(path.Base(p.short(c.Path)), widgets.Border(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap,
-		widgets.NewText(p.short(c.Path), look.ColorMuted, look.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, look.Group, 0, body)), revert, back))
+	p.cover(widgets.NewPage(path.Base(p.short(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
+		widgets.NewText(p.short(c.Path), style.ColorMuted, style.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
 	load()
 }
 

@@ -4,19 +4,19 @@ import (
 	"context"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 )
 
 // conflict asks whose text shall stay.
 func (e *editor) conflict(c state.Conflict) {
 	e.theirs = c
-	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", look.ColorText)
+	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", style.ColorText)
 	if c.Gone {
-		e.told.Set("This file was deleted by somebody else while you wrote. Shall it have your text again?", look.ColorText)
+		e.told.Set("This file was deleted by somebody else while you wrote. Shall it have your text again?", style.ColorText)
 	}
 	e.clash.Show()
-	e.say("", look.ColorMuted)
+	e.say("", style.ColorMuted)
 }
 
 func (e *editor) keepMine() {
@@ -34,7 +34,7 @@ func (e *editor) takeTheirs() {
 	}
 	e.base, e.there = e.theirs.Theirs, true
 	e.text.SetText(e.base)
-	e.say("", look.ColorMuted)
+	e.say("", style.ColorMuted)
 }
 
 // follow looks at the file again whenever one on the disk changed, as long as this editor is shown.
@@ -75,7 +75,7 @@ func (e *editor) changed(text string, there bool) {
 	case !e.dirty() && there:
 		e.base, e.there = text, true
 		e.text.SetText(text)
-		e.say("It was changed by somebody else; this is how it is now.", look.ColorMuted)
+		e.say("It was changed by somebody else; this is how it is now.", style.ColorMuted)
 	default:
 		e.conflict(state.Conflict{Theirs: text, Gone: !there})
 	}

@@ -3,8 +3,8 @@ package files
 import (
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 )
 
 // describe adds to the marks of the list what each of the agent's files is for, and whether it is missing or not saved.
@@ -37,7 +37,7 @@ const notThere = " · not there yet"
 // markColor makes what a file is for quieter than what happened to it.
 func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
 	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notThere) {
-		return look.ColorMuted
+		return style.ColorMuted
 	}
-	return look.ColorAccent
+	return style.ColorAccent
 }

@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -42,8 +42,8 @@ type editor struct {
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
 	e := &editor{
 		p: p, v: v, path: f.Path, fresh: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, there: !f.Missing,
-		text: widget.NewMultiLineEntry(), name: widget.NewEntry(), said: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall),
-		length: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall), told: widgets.NewParagraph("", look.ColorText, "text"),
+		text: widget.NewMultiLineEntry(), name: widget.NewEntry(), said: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
+		length: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), told: widgets.NewParagraph("", style.ColorText, "text"),
 	}
 	e.there = e.there && !e.fresh
 	e.text.Wrapping = fyne.TextWrapWord
@@ -55,8 +55,8 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	e.length.Hide()
 
 	mine, take := widgets.NewButton("Keep mine", "check", e.keepMine), widgets.NewButton("Take theirs", "import", e.takeTheirs)
-	e.clash = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorNeedsYou, look.Corner),
-		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Col(look.Inside, e.told, widgets.Flow(look.Inside, mine, take))))
+	e.clash = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
+		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Col(style.Inside, e.told, widgets.Flow(style.Inside, mine, take))))
 	e.clash.Hide()
 
 	save := widgets.NewButton("Save", "check", e.save)
@@ -81,14 +81,14 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 		about += " It is not there; this is how a new agent has it."
 	}
 	if about != "" {
-		top = append(top, widgets.NewParagraph(about, look.ColorMuted, "text"))
+		top = append(top, widgets.NewParagraph(about, style.ColorMuted, "text"))
 	}
 	top = append(top, e.clash)
-	foot := widgets.Inset(look.Gap, 0, look.Inside, 0, widgets.Col(0, e.length, e.said))
-	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
+	foot := widgets.Inset(style.Gap, 0, style.Inside, 0, widgets.Col(0, e.length, e.said))
+	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
 	if draft, ok := p.app.Draft(f.Path); ok && !e.fresh && draft != f.Text {
 		e.text.SetText(draft)
-		e.say("What you typed before, not saved yet.", look.ColorNeedsYou)
+		e.say("What you typed before, not saved yet.", style.ColorNeedsYou)
 	}
 	e.measure()
 	e.follow()
@@ -101,7 +101,7 @@ func (e *editor) guard(back *widgets.Button) {
 	back.OnTap = func() {
 		if e.dirty() && !sure {
 			sure = true
-			e.say("Not saved yet. Leave once more to lose it.", look.ColorNeedsYou)
+			e.say("Not saved yet. Leave once more to lose it.", style.ColorNeedsYou)
 			return
 		}
 		e.p.close()
@@ -130,12 +130,12 @@ func (e *editor) typed() {
 		e.box.Refresh()
 	}
 	if dirty {
-		e.said.Set("Not saved yet. It is kept while Fairlead runs.", look.ColorNeedsYou)
+		e.said.Set("Not saved yet. It is kept while Fairlead runs.", style.ColorNeedsYou)
 		if e.fresh {
-			e.said.Set("Not saved yet", look.ColorNeedsYou)
+			e.said.Set("Not saved yet", style.ColorNeedsYou)
 		}
 	} else {
-		e.said.Set("", look.ColorMuted)
+		e.said.Set("", style.ColorMuted)
 	}
 	e.measure()
 }
@@ -143,9 +143,9 @@ func (e *editor) typed() {
 // measure warns of a file that is longer than what is read of it.
 func (e *editor) measure() {
 	words, over := state.FileLength(e.path, e.text.Text)
-	color := look.ColorMuted
+	color := style.ColorMuted
 	if over {
-		color = look.ColorNeedsYou
+		color = style.ColorNeedsYou
 	}
 	e.length.Set(words, color)
 	if (words != "") != e.length.Visible() {
@@ -166,7 +166,7 @@ func (e *editor) discard() {
 	e.p.app.KeepDraft(e.path, "")
 	e.text.SetText(e.base)
 	e.clash.Hide()
-	e.say("", look.ColorMuted)
+	e.say("", style.ColorMuted)
 }
 
 // target is where the file is saved, and whether it is there already as far as known: a new file under another name is another one.
@@ -181,7 +181,7 @@ func (e *editor) target() (at string, there bool) {
 func (e *editor) save() {
 	now, base := e.text.Text, e.base
 	at, there := e.target()
-	e.say("Saving…", look.ColorMuted)
+	e.say("Saving…", style.ColorMuted)
 	bind.Go(e.p.ctx, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, e.p.m.SaveOver(ctx, at, now, base, there)
 	}, func(_ struct{}, err error) {
@@ -193,14 +193,14 @@ func (e *editor) save() {
 func (e *editor) saved(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
 		if e.fresh {
-			e.say("There is a file of this name already. Choose another, or open that one.", look.ColorBad)
+			e.say("There is a file of this name already. Choose another, or open that one.", style.ColorBad)
 			return
 		}
 		e.conflict(*c)
 		return
 	}
 	if err != nil {
-		e.say("Not saved: "+err.Error(), look.ColorBad)
+		e.say("Not saved: "+err.Error(), style.ColorBad)
 		return
 	}
 	e.base, e.there, e.kept = text, true, at
@@ -208,7 +208,7 @@ func (e *editor) saved(at, text string, err error) {
 	e.clash.Hide()
 	e.typed()
 	if !e.dirty() { // nothing was typed meanwhile
-		e.say("✓ Saved.", look.ColorGood)
+		e.say("✓ Saved.", style.ColorGood)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -40,7 +40,7 @@ func (p *Page) draw() {
 	case v.Loading:
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
-		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
+		o = container.NewVBox(widgets.NewText("Nothing found", style.ColorMuted, "text"))
 	case len(v.Entries) == 0:
 		o = widgets.NewNothing("folder", "This folder is empty", "")
 	}
@@ -66,8 +66,8 @@ func (p *Page) draw() {
 		}
 		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
 	}
-	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.head(widgets.Border(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
+	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
+	p.Box.Objects = []fyne.CanvasObject{p.head(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body))}
 	p.Box.Refresh()
 	if p.keys {
 		p.focus()
@@ -93,7 +93,7 @@ func (p *Page) frame() string {
 // head puts what is above a list there: its machine, and what can be done with the whole of it. Of two lists each has only pictures on its buttons.
 func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
 	words := func(text string) string {
-		if p.beside || look.Size("text") > 18 { // with large text the head would need two lines
+		if p.beside || style.Size("text") > 18 { // with large text the head would need two lines
 			return ""
 		}
 		return text
@@ -117,6 +117,6 @@ func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
 	if !p.beside {
 		return widgets.NewPage("Files", body, actions...)
 	}
-	row := widgets.Row(look.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
-	return widgets.Inset(look.Group, look.Group, 0, look.Group, widgets.Border(widgets.Inset(0, 0, look.Inside, 0, row), nil, nil, nil, body))
+	row := widgets.Row(style.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
+	return widgets.Inset(style.Group, style.Group, 0, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, row), nil, nil, nil, body))
 }

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -26,7 +26,7 @@ func newHeads(choose func(string)) *heads {
 	h := &heads{heads: map[string]*widgets.Press{}, texts: map[string]*widgets.Text{}}
 	var list []fyne.CanvasObject
 	for _, by := range []string{state.ByName, state.BySize, state.ByTime} {
-		t := widgets.NewText(columnNames[by], look.ColorMuted, look.SizeSmall)
+		t := widgets.NewText(columnNames[by], style.ColorMuted, style.SizeSmall)
 		if by != state.ByName {
 			t.Align = fyne.TextAlignTrailing
 		}
@@ -34,7 +34,7 @@ func newHeads(choose func(string)) *heads {
 		h.heads[by] = widgets.NewPress(t, func() { choose(by) })
 		list = append(list, h.heads[by])
 	}
-	line := widgets.NewRect(look.ColorLine, "", 0)
+	line := widgets.NewRect(style.ColorLine, "", 0)
 	line.SetMinSize(fyne.NewSize(1, 1))
 	h.box = widgets.Border(nil, line, nil, nil, container.New(headLayout{}, list...))
 	return h
@@ -43,9 +43,9 @@ func newHeads(choose func(string)) *heads {
 // set shows by which column the list is sorted; details says that there are sizes and times.
 func (h *heads) set(s state.FileSort, details bool) {
 	for by, t := range h.texts {
-		name, color := columnNames[by], look.ColorMuted
+		name, color := columnNames[by], style.ColorMuted
 		if by == cmp.Or(s.By, state.ByName) {
-			color = look.ColorText
+			color = style.ColorText
 			arrow := " ↑"
 			if s.Down {
 				arrow = " ↓"
@@ -68,25 +68,25 @@ func (h *heads) set(s state.FileSort, details bool) {
 type headLayout struct{}
 
 func (headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(120, o[0].MinSize().Height+look.Gap)
+	return fyne.NewSize(120, o[0].MinSize().Height+style.Gap)
 }
 
 func (headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	right, h := size.Width-look.Inside, size.Height
+	right, h := size.Width-style.Inside, size.Height
 	place := func(c fyne.CanvasObject, x, width float32) {
 		c.Move(fyne.NewPos(x, 0))
 		c.Resize(fyne.NewSize(width, h))
 	}
 	place(o[2], right-timeWidth, timeWidth)
 	if size.Width >= wideFrom {
-		right -= timeWidth + look.Inside
+		right -= timeWidth + style.Inside
 		o[2].Show()
 	} else {
 		o[2].Hide()
 	}
 	place(o[1], right-sizeWidth, sizeWidth)
-	right -= sizeWidth + look.Inside
-	place(o[0], look.Inside, max(0, right-look.Inside))
+	right -= sizeWidth + style.Inside
+	place(o[0], style.Inside, max(0, right-style.Inside))
 }
 
 // way is the way to the folder shown, a button for each step; with Ctrl+L it is written.

@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -23,16 +23,16 @@ type lineLayout struct{ r *row }
 func (*lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
 
 func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left, right := float32(look.Inside), size.Width-look.Inside
+	left, right := float32(style.Inside), size.Width-style.Inside
 	middle := func(c fyne.CanvasObject, x, width float32) {
 		h := min(c.MinSize().Height, size.Height)
 		c.Move(fyne.NewPos(x, (size.Height-h)/2))
 		c.Resize(fyne.NewSize(width, h))
 	}
-	icon := min(size.Height, look.Size(theme.SizeNameInlineIcon))
+	icon := min(size.Height, style.Size(theme.SizeNameInlineIcon))
 	o[0].Move(fyne.NewPos(left, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
-	left += icon + look.Inside
+	left += icon + style.Inside
 	if !l.r.t.details {
 		o[4].Hide()
 		o[5].Hide()
@@ -43,13 +43,13 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[4].Show()
 	if size.Width >= wideFrom {
 		middle(o[5], right-timeWidth, timeWidth)
-		right -= timeWidth + look.Inside
+		right -= timeWidth + style.Inside
 		o[5].Show()
 	} else {
 		o[5].Hide()
 	}
 	middle(o[4], right-sizeWidth, sizeWidth)
-	right -= sizeWidth + look.Inside
+	right -= sizeWidth + style.Inside
 	l.rest(o, left, right, middle)
 	field(o[2], left, right, size.Height)
 }
@@ -57,16 +57,16 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // field puts the field of a name over it, a little higher than the line: with less than it needs, its letters are cut off and it scrolls.
 func field(o fyne.CanvasObject, left, right, line float32) {
 	h := o.MinSize().Height
-	o.Move(fyne.NewPos(left-look.Inside, (line-h)/2))
-	o.Resize(fyne.NewSize(max(0, right-left+look.Inside), h))
+	o.Move(fyne.NewPos(left-style.Inside, (line-h)/2))
+	o.Resize(fyne.NewSize(max(0, right-left+style.Inside), h))
 }
 
 // rest puts the mark at the right and gives the name what is left.
 func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
 	if mark := o[3].(*widgets.Text); mark.Text != "" {
-		w := min(fyne.MeasureText(mark.Text, look.Size(look.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
+		w := min(fyne.MeasureText(mark.Text, style.Size(style.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
 		middle(o[3], right-w, w)
-		right -= w + look.Inside
+		right -= w + style.Inside
 	}
 	o[1].(*widgets.Text).SetText(fitted(l.r.shown.entry.Title(), max(0, right-left)))
 	middle(o[1], left, max(0, right-left))
@@ -74,7 +74,7 @@ func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle fun
 
 // fitted is a name without its middle where it is wider than its place: its end says what kind of file it is.
 func fitted(name string, width float32) string {
-	size := look.Size("text")
+	size := style.Size("text")
 	if float32(len(name))*size*0.8 < width {
 		return name // surely
 	}

@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -82,13 +82,13 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), colour: widgets.HighlightLong,
 	}
 	p.view.Loading = true
 	p.list = newTable()
 	p.list.onOpen, p.list.onPick, p.list.onKey, p.list.onMenu, p.list.onRename = p.choose, p.picked, p.key, p.menu, p.renamed
-	p.aim = widgets.NewRect("", look.ColorAccent, look.Corner)
+	p.aim = widgets.NewRect("", style.ColorAccent, style.Corner)
 	p.list.onDrag = p.dragged
 	p.list.onFocus = func() { p.pair.turn(p) }
 	p.list.onDrop = func(fyne.Position) { p.dropped() }

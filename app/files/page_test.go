@@ -10,16 +10,16 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
+	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Fetch: func(protocol.NodeID, string) {}, Copy: func(string) {}})
 	pagetest.Window(t, p.Box, 880, 500)
 	return p
@@ -118,11 +118,11 @@ func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
 }
 
 func TestLongNameKeepsItsEnd(t *testing.T) {
-	pagetest.Start(t, look.Light)
+	pagetest.Start(t, style.Light)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
 	for _, width := range []float32{40, 120, 300, 500} {
 		got := fitted(name, width)
-		if w := fyne.MeasureText(got, look.Size("text"), fyne.TextStyle{}).Width; w > width && width > 40 {
+		if w := fyne.MeasureText(got, style.Size("text"), fyne.TextStyle{}).Width; w > width && width > 40 {
 			t.Errorf("%q is %g wide, not %g", got, w, width)
 		}
 		if width >= 300 && (!strings.HasPrefix(got, "A report") || !strings.HasSuffix(got, ").pdf")) {

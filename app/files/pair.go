@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -30,7 +30,7 @@ type Pair struct {
 
 // NewPair makes the page with what h says and follows the gateway until ctx ends.
 func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
-	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(look.ColorLine, "", 0)}
+	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
 	b.left = b.list(ctx, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
@@ -48,7 +48,7 @@ func (b *Pair) list(ctx context.Context, h Handlers) *Page {
 }
 
 // leastList is the width that a list needs beside another one.
-func leastList() float32 { return 340 * look.Size("text") / 14 }
+func leastList() float32 { return 340 * style.Size("text") / 14 }
 
 // room reports whether two lists have room.
 func (b *Pair) room() bool { return b != nil && b.width >= 2*leastList() }

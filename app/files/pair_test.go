@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -17,7 +17,7 @@ import (
 // twoLists are those of the machines nas and box, 500 wide each. What is sent and how the page is remembered is noted.
 func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
+	ctx, app := pagetest.Start(t, style.Light)
 	acts = new([]string)
 	h := Handlers{
 		Say: func(text string) { *acts = append(*acts, text) },
@@ -26,7 +26,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		},
 		Drop: func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
 	}
-	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(look.ColorLine, "", 0), end: func() {}}
+	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), end: func() {}}
 	nodes := []protocol.NodeInfo{
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
@@ -47,7 +47,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 // at is a place in a list: on a row, or below all.
 func at(p *Page, row int) fyne.Position {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
-	return from.AddXY(60, (float32(row)+0.5)*(rowHeight()+look.Gap))
+	return from.AddXY(60, (float32(row)+0.5)*(rowHeight()+style.Gap))
 }
 
 func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -47,9 +47,9 @@ type drawn struct {
 
 func newRow(t *table) *row {
 	r := &row{
-		t: t, ground: widgets.NewRect("", "", look.Corner), icon: widget.NewIcon(nil), title: widgets.NewText("", look.ColorText, "text"),
-		mark: widgets.NewText("", look.ColorAccent, look.SizeSmall), size: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		time: widgets.NewText("", look.ColorMuted, look.SizeSmall), field: newNameField(t),
+		t: t, ground: widgets.NewRect("", "", style.Corner), icon: widget.NewIcon(nil), title: widgets.NewText("", style.ColorText, "text"),
+		mark: widgets.NewText("", style.ColorAccent, style.SizeSmall), size: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		time: widgets.NewText("", style.ColorMuted, style.SizeSmall), field: newNameField(t),
 	}
 	r.title.Ellipsis, r.mark.Ellipsis = true, true
 	r.size.Align, r.time.Align = fyne.TextAlignTrailing, fyne.TextAlignTrailing
@@ -78,12 +78,12 @@ func (r *row) set(i int) {
 	r.ground.Fill, r.ground.Line = "", ""
 	switch {
 	case now.picked:
-		r.ground.Fill = look.ColorSelected
+		r.ground.Fill = style.ColorSelected
 	case now.hovered || now.aimed:
-		r.ground.Fill = look.ColorHover
+		r.ground.Fill = style.ColorHover
 	}
 	if now.cursor || now.aimed {
-		r.ground.Line = look.ColorAccent
+		r.ground.Line = style.ColorAccent
 	}
 	r.ground.Refresh()
 	if now.entry != was.entry || now.mark != was.mark || now.editing != was.editing || now.below != was.below || now.details != was.details {
@@ -92,10 +92,10 @@ func (r *row) set(i int) {
 }
 
 func (r *row) fill(d drawn) {
-	icon, color := "file", look.ColorMuted
+	icon, color := "file", style.ColorMuted
 	switch {
 	case d.entry.Dir:
-		icon, color = "folder", look.ColorAccent
+		icon, color = "folder", style.ColorAccent
 	case d.entry.Info.Kind == protocol.FileLink:
 		icon = "link"
 	case d.entry.Info.Kind == protocol.FileOther:
@@ -105,10 +105,10 @@ func (r *row) fill(d drawn) {
 	case picture(d.entry.Path):
 		icon = "image"
 	}
-	r.icon.SetResource(look.IconIn(icon, color))
-	title := look.ColorText
+	r.icon.SetResource(style.IconIn(icon, color))
+	title := style.ColorText
 	if d.entry.Missing {
-		title = look.ColorMuted
+		title = style.ColorMuted
 	}
 	r.title.Set(d.entry.Title(), title)
 	mark := d.mark

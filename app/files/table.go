@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -199,5 +199,5 @@ var (
 )
 
 func rowHeight() float32 {
-	return fyne.MeasureText("M", look.Size("text"), fyne.TextStyle{}).Height + 2*look.Gap
+	return fyne.MeasureText("M", style.Size("text"), fyne.TextStyle{}).Height + 2*style.Gap
 }

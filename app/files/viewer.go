@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -61,7 +61,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		}
 		body = panel
 		if f.Cut {
-			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", look.ColorMuted, look.SizeSmall), nil, nil, panel)
+			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, panel)
 		}
 		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}
@@ -74,7 +74,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))
 	}
-	v.box = widgets.NewPage(state.Shown(f.Path), widgets.Inset(0, 0, look.Group, 0, body), append(actions, back)...)
+	v.box = widgets.NewPage(state.Shown(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
 }
 

@@ -9,7 +9,7 @@ package memory
 import (
 	"context"
 
-	"fairlead/gateway/protocol/resident"
+	"fairlead/gateway/peer/resident"
 )
 
 // rests is how often what only the start needed is given back: the first start, and one on a busy machine, goes on after the first time.

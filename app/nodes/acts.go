@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -34,7 +34,7 @@ func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasOb
 	a.field.OnSubmitted = func(string) { end(true) }
 	a.field.leave = func() { end(false) }
 	// As high as the buttons that were there, so that nothing below moves.
-	return widgets.Row(look.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
+	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
 }
 

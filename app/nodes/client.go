@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -16,9 +16,9 @@ import (
 // clientItem is the line of a window or command line that was let in from elsewhere.
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
-	item := widgets.ListItem{Icon: "window", Color: look.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Trail: state.ClientPresence(p.view, d, now)}
+	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Trail: state.ClientPresence(p.view, d, now)}
 	if !d.Online {
-		item.Color, item.Muted = look.ColorMuted, true
+		item.Color, item.Muted = style.ColorMuted, true
 	}
 	return item
 }
@@ -46,7 +46,7 @@ func (c *client) show() {
 		return
 	}
 	drawn := p.Draw(fmt.Sprint("window ", c.id, d.Name), func() fyne.CanvasObject {
-		form := widgets.NewForm(widgets.Inset(look.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
 		return widgets.NewPage(d.Name, form, widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
 	})
 	what := fmt.Sprint(state.PairingEnded(d, p.now()), d.RevokedAt > 0, c.acts.sure)
@@ -87,5 +87,5 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}
 	buttons = append(buttons, p.until(&c.acts, d)...)
-	return widgets.Flow(look.Inside, append(buttons, c.acts.twice(text, "trash", really, "Keep it", do)...)...)
+	return widgets.Flow(style.Inside, append(buttons, c.acts.twice(text, "trash", really, "Keep it", do)...)...)
 }

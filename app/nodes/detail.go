@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -84,7 +84,7 @@ func (d *detail) show() {
 // page puts the parts below each other.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewPart("LOG", widgets.NewQuiet("Reload", "reset", d.reload))
-	form := widgets.NewForm(widgets.Inset(look.Gap, 0, 0, 0, d.acts.Box), // room for a field, which is higher than the buttons
+	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box), // room for a field, which is higher than the buttons
 		d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
 		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
@@ -102,9 +102,9 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewPart("RUNS NOW")}
 	for _, c := range calls {
 		line, _ := state.Reveal(p.view.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
-		text := widgets.NewText(line, look.ColorText, "text")
+		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
-		rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("terminal", look.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {
+		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
 				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
 			}, func(_ protocol.Ack, err error) {
@@ -114,7 +114,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 			})
 		})))
 	}
-	return widgets.Col(look.Inside, rows...)
+	return widgets.Col(style.Inside, rows...)
 }
 
 // names tells calls apart.
@@ -158,27 +158,27 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			})
 		})...)
 	}
-	return widgets.Flow(look.Inside, buttons...)
+	return widgets.Flow(style.Inside, buttons...)
 }
 
 // colours lets the person choose the machine's colour. Each has its name: never colour alone.
 func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 	var chips []fyne.CanvasObject
 	pick := func(name, words string, icon fyne.CanvasObject) {
-		text := widgets.NewText(words, look.ColorText, look.SizeSmall)
+		text := widgets.NewText(words, style.ColorText, style.SizeSmall)
 		var content fyne.CanvasObject = text
 		if icon != nil {
-			content = widgets.Row(look.Gap, -1, icon, text)
+			content = widgets.Row(style.Gap, -1, icon, text)
 		}
-		press := widgets.NewPress(widgets.Inset(look.Gap, look.Inside, look.Gap, look.Inside, content), func() { d.p.app.ColourMachine(n.ID, name) })
+		press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.ColourMachine(n.ID, name) })
 		if name == n.Colour {
-			press.SetGround(look.ColorSelected)
+			press.SetGround(style.ColorSelected)
 		}
 		chips = append(chips, press)
 	}
 	pick("", "by itself", nil)
-	for _, name := range look.Choices {
-		pick(name, name, widget.NewIcon(look.IconIn("online", look.ChoiceColor(name))))
+	for _, name := range style.Choices {
+		pick(name, name, widget.NewIcon(style.IconIn("online", style.ChoiceColor(name))))
 	}
-	return widgets.Flow(look.Gap, chips...)
+	return widgets.Flow(style.Gap, chips...)
 }

@@ -4,8 +4,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -15,20 +15,20 @@ func known(facts []state.MachineFact) fyne.CanvasObject {
 	for _, f := range facts {
 		rows = append(rows, fact(f.Name, f.Text))
 	}
-	return widgets.Col(look.Gap, rows...)
+	return widgets.Col(style.Gap, rows...)
 }
 
 // fact is a line: its name at the left, what it is at the right.
 func fact(name, text string) fyne.CanvasObject {
-	label := widgets.NewText(name, look.ColorMuted, "text")
+	label := widgets.NewText(name, style.ColorMuted, "text")
 	label.Ellipsis = true
-	return container.New(factLayout{}, label, widgets.NewParagraph(text, look.ColorText, "text"))
+	return container.New(factLayout{}, label, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
 // factLayout gives the names of facts one width.
 type factLayout struct{}
 
-func factWidth() float32 { return 128 * look.Size("text") / 14 }
+func factWidth() float32 { return 128 * style.Size("text") / 14 }
 
 func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[1].MinSize()
@@ -36,7 +36,7 @@ func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(factWidth()-look.Inside, o[0].MinSize().Height))
+	o[0].Resize(fyne.NewSize(factWidth()-style.Inside, o[0].MinSize().Height))
 	o[1].Move(fyne.NewPos(factWidth(), 0))
 	widgets.Fit(o[1], max(size.Width-factWidth(), 0))
 }

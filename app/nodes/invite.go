@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -19,8 +19,8 @@ import (
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
 	p.given = container.NewVBox()
-	network := widgets.NewParagraph("", look.ColorMuted, "text")
-	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	network := widgets.NewParagraph("", style.ColorMuted, "text")
+	said := widgets.NewParagraph("", style.ColorMuted, "text")
 	said.Hide()
 	turn := widgets.NewButton("Let other machines reach this gateway", "globe", nil)
 	load := func() {
@@ -37,10 +37,10 @@ func (p *Page) openInvite() {
 	}
 	turn.OnTap = func() {
 		on := !p.pairing.Network.Enabled
-		network.Set("Changing…", look.ColorMuted)
+		network.Set("Changing…", style.ColorMuted)
 		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, "network.enabled", on) }, func(_ struct{}, err error) {
 			if err != nil {
-				network.Set(err.Error(), look.ColorBad)
+				network.Set(err.Error(), style.ColorBad)
 				return
 			}
 			load()
@@ -58,13 +58,13 @@ func (p *Page) openInvite() {
 	invite := func(role string) func() {
 		return func() {
 			said.Show()
-			said.Set("Making an invitation…", look.ColorMuted)
+			said.Set("Making an invitation…", style.ColorMuted)
 			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
 				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
 			}, func(r protocol.DeviceInvite, err error) {
 				if err != nil {
-					said.Set(err.Error(), look.ColorBad)
+					said.Set(err.Error(), style.ColorBad)
 					return
 				}
 				said.Hide()
@@ -77,12 +77,12 @@ func (p *Page) openInvite() {
 	client := widgets.NewButton("Invite a window", "window", invite(protocol.RoleClient))
 	load()
 	p.form = widgets.NewForm(
-		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", look.ColorText, "text"),
-		widgets.NewPart("NETWORK"), network, widgets.Row(look.Inside, -1, turn),
+		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", style.ColorText, "text"),
+		widgets.NewPart("NETWORK"), network, widgets.Row(style.Inside, -1, turn),
 		widgets.NewPart("INVITATION"),
-		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", look.ColorMuted, "text"),
-		widgets.NewField("Who takes it is let in", widgets.Row(look.Inside, -1, until)),
-		widgets.Row(look.Inside, -1, machine, client), said, p.given,
+		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", style.ColorMuted, "text"),
+		widgets.NewField("Who takes it is let in", widgets.Row(style.Inside, -1, until)),
+		widgets.Row(style.Inside, -1, machine, client), said, p.given,
 	)
 	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
 }
@@ -102,18 +102,18 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		value := widgets.NewCodePanel(120)
 		value.SetLines(widgets.PlainLines(text))
 		value.SetForward(p.form.Scrolled)
-		rows = append(rows, widgets.NewField(name, value, widgets.Row(look.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
+		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
 	}
 	add("Open this link on the other machine", r.Link)
 	add("Or say this code", r.Code)
 	add("Where Fairlead is not installed yet, run", r.Install)
 	add("The same on Windows, in PowerShell", r.InstallWindows)
-	texts := widgets.Col(look.Group, rows...)
+	texts := widgets.Col(style.Group, rows...)
 	code, err := widgets.NewQR(r.Link)
 	if err != nil {
 		return texts // a link too long for a picture
 	}
-	return widgets.Beside(look.Page, 320, widgets.NewField("Scan this with the other machine's camera", code), texts)
+	return widgets.Beside(style.Page, 320, widgets.NewField("Scan this with the other machine's camera", code), texts)
 }
 
 // NetworkText says whether other machines can reach the gateway.
@@ -121,13 +121,13 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	n := r.Network
 	switch {
 	case r.Problem != "":
-		return r.Problem, look.ColorBad
+		return r.Problem, style.ColorBad
 	case n.Problem != "":
-		return "Other machines cannot reach this gateway: " + n.Problem, look.ColorBad
+		return "Other machines cannot reach this gateway: " + n.Problem, style.ColorBad
 	case n.Listening:
-		return fmt.Sprintf("Other machines reach this gateway at %s. Its words are %s.", strings.Join(n.Addresses, ", "), join(n.Words)), look.ColorText
+		return fmt.Sprintf("Other machines reach this gateway at %s. Its words are %s.", strings.Join(n.Addresses, ", "), join(n.Words)), style.ColorText
 	case n.Enabled:
-		return "The gateway is about to listen.", look.ColorMuted
+		return "The gateway is about to listen.", style.ColorMuted
 	}
-	return "No other machine can reach this gateway.", look.ColorText
+	return "No other machine can reach this gateway.", style.ColorText
 }

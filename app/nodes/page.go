@@ -10,15 +10,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // Handlers are what the page does beside its machines.
 type Handlers struct {
-	Machines *look.Machines
+	Machines *style.Machines
 	Copy     func(string)
 	Say      func(string)
 	// Undo tells what was done and offers to take it back, until a time.
@@ -137,7 +137,7 @@ func (p *Page) show(v state.View) {
 func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
-		item.Icon, item.Color, item.Muted = "offline", look.ColorMuted, true
+		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
 		if d, ok := p.pairing.Machine(n); ok && state.PairingEnded(d, p.now()) {
 			item.Trail = state.ClientPresence(p.view, d, p.now()) // that says why it does not come
 		}
@@ -158,7 +158,7 @@ func (p *Page) drawList() {
 		case none:
 			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
 			if len(p.clients) > 0 {
-				body = widgets.Border(widgets.Inset(0, 0, look.Page, 0, body), nil, nil, nil, p.list)
+				body = widgets.Border(widgets.Inset(0, 0, style.Page, 0, body), nil, nil, nil, p.list)
 			}
 		}
 		return widgets.NewPage(machinesTitle, widgets.Border(p.asking, nil, nil, nil, body), add)
@@ -184,11 +184,11 @@ func (p *Page) showPairing(r state.Pairing) {
 
 // request is a device that waits for a yes.
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
-	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), look.ColorText, "text"))}
+	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
 		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
 		words.SetText(join(q.Words))
-		rows = append(rows, widgets.NewParagraph("Allow it only when the other machine shows the same words:", look.ColorMuted, look.SizeSmall), words)
+		rows = append(rows, widgets.NewParagraph("Allow it only when the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	answer := func(m protocol.Method[protocol.DeviceRequestParams, protocol.OK]) {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
@@ -202,9 +202,9 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 			return protocol.OK{}, err
 		}, p.answered)
 	})
-	rows = append(rows, widgets.Row(look.Inside, -1, deny, allow))
-	return widgets.Inset(0, 0, look.Inside, 0, container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorNeedsYou, look.Corner),
-		widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, widgets.Col(look.Inside, rows...))))
+	rows = append(rows, widgets.Row(style.Inside, -1, deny, allow))
+	return widgets.Inset(0, 0, style.Inside, 0, container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
+		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
 }
 
 func (p *Page) answered(_ protocol.OK, err error) {

@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -19,8 +19,8 @@ import (
 // inPage makes a page without a gateway: the test gives it its states.
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
-	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}, Undo: func(string, func(), time.Time) {}})
+	ctx, app := pagetest.Start(t, style.Light)
+	p := newPage(ctx, app, Handlers{Machines: &style.Machines{}, Say: func(string) {}, Copy: func(string) {}, Undo: func(string, func(), time.Time) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 1400)
 	return p

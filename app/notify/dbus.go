@@ -12,7 +12,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	session "fairlead/gateway/protocol/bus"
+	session "fairlead/gateway/peer/bus"
 )
 
 // Names of the Desktop Notifications Specification 1.2.

@@ -15,8 +15,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -29,9 +29,9 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 func Clock() time.Time { return Noon }
 
 // Start begins the toolkit, as [App] does, and a state that knows no gateway. Both end with the test, as ctx does.
-func Start(t *testing.T, mode look.Mode) (ctx context.Context, app *state.App) {
+func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
-	App(t).Settings().SetTheme(look.New(mode, 1))
+	App(t).Settings().SetTheme(style.New(mode, 1))
 	app = state.NewApp()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(app.Close)

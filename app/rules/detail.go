@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -37,7 +37,7 @@ var terms = []struct {
 }{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
 
 func (p *Page) open(r protocol.Rule) {
-	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", look.ColorBad, "text")}
+	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", style.ColorBad, "text")}
 	p.detail = d
 	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
 	d.text.SetMinRowsVisible(12)
@@ -52,12 +52,12 @@ func (p *Page) open(r protocol.Rule) {
 	if r.ID == "" {
 		words = "A new rule"
 	}
-	heading := widgets.NewParagraph(words, look.ColorText, "text")
+	heading := widgets.NewParagraph(words, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading}
 	if r.Problem != "" {
-		rows = append(rows, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)),
-			widgets.NewParagraph("It is switched off: "+r.Problem, look.ColorNeedsYou, "text")))
+		rows = append(rows, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)),
+			widgets.NewParagraph("It is switched off: "+r.Problem, style.ColorNeedsYou, "text")))
 	}
 	if r.ID != "" {
 		about := state.RuleOrigin(r)
@@ -67,10 +67,10 @@ func (p *Page) open(r protocol.Rule) {
 		if use := state.RuleUse(r, p.now()); use != "" {
 			about += " · " + use
 		}
-		rows = append(rows, widgets.NewParagraph(about, look.ColorMuted, look.SizeSmall))
+		rows = append(rows, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))
 	}
 	if edit {
-		rows = append(rows, widgets.Row(look.Group, -1, widgets.NewField("What it does", d.verdict), widgets.NewField("It ends", d.expires)))
+		rows = append(rows, widgets.Row(style.Group, -1, widgets.NewField("What it does", d.verdict), widgets.NewField("It ends", d.expires)))
 	} else {
 		d.text.Disable()
 	}
@@ -90,14 +90,14 @@ func (p *Page) open(r protocol.Rule) {
 		buttons = append(buttons, b)
 	}
 	if r.Origin == protocol.RuleFromConfig {
-		rows = append(rows, widgets.NewParagraph("It is an entry of toolApproval in the configuration and is changed there.", look.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("It is an entry of toolApproval in the configuration and is changed there.", style.ColorMuted, "text"))
 		if p.h.Config != nil {
 			buttons = []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", p.h.Config)}
 		} else {
 			buttons = nil
 		}
 	}
-	rows = append(rows, widgets.Flow(look.Inside, buttons...), d.result)
+	rows = append(rows, widgets.Flow(style.Inside, buttons...), d.result)
 	back := widgets.NewQuiet("All rules", "back", func() { p.openList() })
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
 	d.show()
@@ -214,13 +214,13 @@ func (d *detail) try() {
 		if res.Looked > 0 {
 			said = fmt.Sprintf("%s it would have decided %d otherwise.", state.TriedOn(res.Looked), len(res.Changed))
 		}
-		rows := []fyne.CanvasObject{widgets.NewText(said, look.ColorText, "text")}
+		rows := []fyne.CanvasObject{widgets.NewText(said, style.ColorText, "text")}
 		for _, c := range res.Changed {
 			line, _ := state.Reveal(d.p.view.CallLine(c.Call))
-			t := widgets.NewText(line, look.ColorText, look.SizeSmall)
+			t := widgets.NewText(line, style.ColorText, style.SizeSmall)
 			t.Style.Monospace, t.Ellipsis = true, true
-			rows = append(rows, widgets.Row(look.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, look.ColorMuted, look.SizeSmall),
-				widgets.NewText(state.When(c.Call.RequestedAt, d.p.now()), look.ColorMuted, look.SizeSmall)))
+			rows = append(rows, widgets.Row(style.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, style.ColorMuted, style.SizeSmall),
+				widgets.NewText(state.When(c.Call.RequestedAt, d.p.now()), style.ColorMuted, style.SizeSmall)))
 		}
 		d.result.Objects = rows
 		d.result.Refresh()
@@ -230,7 +230,7 @@ func (d *detail) try() {
 
 // say says what is wrong; nothing takes no room.
 func (d *detail) say(text string) {
-	d.note.Set(text, look.ColorBad)
+	d.note.Set(text, style.ColorBad)
 	if on := text != ""; on != d.note.Visible() {
 		show(d.note, on)
 		d.p.Box.Refresh()

@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -88,7 +88,7 @@ func newPage(ctx context.Context, b Backend, h Handlers) *Page {
 	})
 	p.search = widgets.NewSearchField("Search rules", "")
 	p.search.OnChanged = func(string) { p.draw() }
-	p.count = widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	p.openList()
 	return p
 }
@@ -119,7 +119,7 @@ func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
-	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(look.Gap, 0, look.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
+	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuiet("Import…", "import", p.load), widgets.NewQuiet("Export…", "export", p.save), add)}
 	p.draw()
 }
@@ -163,7 +163,7 @@ func (p *Page) draw() {
 		if p.search.Text != "" {
 			title, about = "No rule found", "No rule holds all of these words."
 		}
-		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
+		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
 	}
 	p.none.Refresh()
 	show(p.none, empty)
@@ -172,13 +172,13 @@ func (p *Page) draw() {
 }
 
 func item(r protocol.Rule, now time.Time) widgets.ListItem {
-	icon, color := "check", look.ColorGood
+	icon, color := "check", style.ColorGood
 	f, _ := state.FieldsOf(r.Policy)
 	switch f.Verdict {
 	case "deny":
-		icon, color = "denied", look.ColorBad
+		icon, color = "denied", style.ColorBad
 	case "ask":
-		icon, color = "question", look.ColorNeedsYou
+		icon, color = "question", style.ColorNeedsYou
 	}
 	words, _ := state.Reveal(r.Words)
 	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Trail: state.RuleUse(r, now)}
@@ -186,7 +186,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 		it.Trail, it.Muted = "expired", true
 	}
 	if r.Problem != "" {
-		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", look.ColorNeedsYou, "switched off", true, true
+		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "switched off", true, true
 		it.Text = r.Problem
 	}
 	return it

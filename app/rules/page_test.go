@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -72,7 +72,7 @@ type bench struct {
 	saved string
 }
 
-func newBench(t *testing.T, mode look.Mode) *bench {
+func newBench(t *testing.T, mode style.Mode) *bench {
 	ctx, _ := pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{}}
 	b.g.rules = []protocol.Rule{
@@ -98,7 +98,7 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 }
 
 func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
-	for mode, name := range map[look.Mode]string{look.Light: "rules", look.Dark: "rules-dark"} {
+	for mode, name := range map[style.Mode]string{style.Light: "rules", style.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
 		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · what no rule names is asked about")
@@ -110,7 +110,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 }
 
 func TestNoRules(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.g.rules = nil
 	b.Load()
 	golden.Markup(t, "empty", b.Box)
@@ -120,7 +120,7 @@ func TestNoRules(t *testing.T) {
 }
 
 func TestRulesAreFound(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.search.SetText("git SERVER")
 	if len(b.shown) != 1 || b.shown[0].ID != "1" {
 		t.Errorf("found %v", b.shown)
@@ -130,7 +130,7 @@ func TestRulesAreFound(t *testing.T) {
 }
 
 func TestRuleIsChangedAndKept(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	for _, item := range b.detail.verdictMenu() {
 		if item.Label == "Deny" {
@@ -151,7 +151,7 @@ func TestRuleIsChangedAndKept(t *testing.T) {
 }
 
 func TestRuleThatIsWrongStaysOpen(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.detail.text.SetText("{")
 	b.detail.keep()
@@ -168,7 +168,7 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 }
 
 func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.remove(b.detail.rule)
 	b.undo()
@@ -178,7 +178,7 @@ func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
 }
 
 func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.open(b.shown[4])
 	pagetest.Shows(t, b.Box, "It is an entry of toolApproval")
 	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "Delete<") || strings.Contains(markup, "Keep<") {
@@ -189,7 +189,7 @@ func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
 }
 
 func TestRulesGoOutAndComeIn(t *testing.T) {
-	b := newBench(t, look.Light)
+	b := newBench(t, style.Light)
 	b.save()
 	b.load()
 	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
@@ -203,7 +203,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 func TestTenThousandRulesAreListedAtOnce(t *testing.T) {
 	best := time.Hour
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
-		b := newBench(t, look.Light)
+		b := newBench(t, style.Light)
 		one := b.g.rules[0]
 		b.g.rules = nil
 		for i := range 10_000 {

@@ -6,8 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -23,7 +23,7 @@ type beat struct {
 var beats = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 30 min"}, {"1h", "Every hour"}, {"4h", "Every 4 hours"}, {"24h", "Once a day"}}
 
 func newBeat(p *Page) *beat {
-	b := &beat{p: p, line: widgets.NewParagraph("", look.ColorMuted, "text")}
+	b := &beat{p: p, line: widgets.NewParagraph("", style.ColorMuted, "text")}
 	b.drop = widgets.NewButton("Off", "", nil)
 	b.drop.Trail = "down"
 	b.drop.OnTap = func() {
@@ -34,8 +34,8 @@ func newBeat(p *Page) *beat {
 		widgets.ShowMenu(b.drop, items)
 	}
 	now := widgets.NewQuiet("Now", "play", func() { p.m.Beat() })
-	b.box = widgets.Inset(look.Inside, 0, look.Group, 0, widgets.Col(look.Inside, widgets.HLine(),
-		widgets.Row(look.Inside, 0, widgets.NewText("HEARTBEAT", look.ColorMuted, look.SizeSmall), b.drop, now), b.line))
+	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(),
+		widgets.Row(style.Inside, 0, widgets.NewText("HEARTBEAT", style.ColorMuted, style.SizeSmall), b.drop, now), b.line))
 	return b
 }
 
@@ -61,7 +61,7 @@ func (b *beat) show(v state.SchedulesView) {
 	if h.LastHeartbeatAt != nil {
 		text += " Last: " + state.When(*h.LastHeartbeatAt, now) + "."
 	}
-	b.line.Set(text+latest(h), look.ColorMuted)
+	b.line.Set(text+latest(h), style.ColorMuted)
 }
 
 // latest says why there was no heartbeat when the latest was due, or that it failed.

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -27,8 +27,8 @@ type detail struct {
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
 	d := &detail{
-		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"), next: widgets.NewParagraph("", look.ColorText, "text"),
-		count: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text"), next: widgets.NewParagraph("", style.ColorText, "text"),
+		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	d.runs = widgets.NewItemList(func(i int) {
 		if i >= len(d.shown) {
@@ -59,7 +59,7 @@ func (d *detail) show(v state.SchedulesView) {
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
-	d.next.Set(nextRun(job, d.p.now()), look.ColorText)
+	d.next.Set(nextRun(job, d.p.now()), style.ColorText)
 	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, state.JobOver(job, d.p.now()), job.Schedule, job.Spec, len(v.Runs) == 0})
 	if err != nil {
 		d.p.Forget() // what cannot be compared is drawn
@@ -119,16 +119,16 @@ func (d *detail) draw() fyne.CanvasObject {
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		what, kind = j.Spec.Text, "A message to the main chat"
 	}
-	facts := widgets.Col(look.Group,
-		widgets.Flow(look.Inside, run, pause, edit, remove),
-		widgets.NewField("When", widgets.NewParagraph(protocol.Capital(state.ScheduleText(j.Schedule, p.now())), look.ColorText, "text")),
+	facts := widgets.Col(style.Group,
+		widgets.Flow(style.Inside, run, pause, edit, remove),
+		widgets.NewField("When", widgets.NewParagraph(protocol.Capital(state.ScheduleText(j.Schedule, p.now())), style.ColorText, "text")),
 		widgets.NewField("Next", d.next),
-		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")))
+		widgets.NewField(kind, widgets.NewParagraph(what, style.ColorText, "text")))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
-		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
+		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.none))
 	}
-	history = widgets.Border(widgets.Inset(look.Group, 0, 0, 0, widgets.NewPart("HISTORY")), nil, nil, nil, history)
+	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewPart("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 

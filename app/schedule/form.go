@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -51,17 +51,17 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	if f.ID != "" {
 		title = "Edit " + f.Name
 	}
-	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	said := widgets.NewParagraph("", style.ColorMuted, "text")
 	said.Hide()
 	name := entry(f.Name, "Morning report", func(s string) { f.Name = s })
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
 	text.OnChanged = func(s string) { f.Text = s }
 
-	every := widgets.NewField("Every", widgets.Row(look.Inside, -1, number(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
+	every := widgets.NewField("Every", widgets.Row(style.Inside, -1, number(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
 	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
-	expr := widgets.Col(look.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
-		widgets.NewText("Minute, hour, day, month, weekday.", look.ColorMuted, look.SizeSmall)),
+	expr := widgets.Col(style.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
+		widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)),
 		widgets.NewField("Time zone", entry(f.TZ, "Europe/Berlin; empty is yours", func(s string) { f.TZ = s })))
 	once := widget.NewCheck("Delete it when it has run", func(on bool) { f.Once = on })
 	once.SetChecked(f.Once)
@@ -89,18 +89,18 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	save.Primary = true
 	save.OnTap = func() {
 		said.Show()
-		said.Set("Saving…", look.ColorMuted)
+		said.Set("Saving…", style.ColorMuted)
 		now := f
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
 			if err != nil {
-				said.Set(protocol.Capital(err.Error()), look.ColorBad)
+				said.Set(protocol.Capital(err.Error()), style.ColorBad)
 				return
 			}
 			f.ID = j.ID
 			p.openList()
 		})
 	}
-	form = widgets.Col(look.Group,
+	form = widgets.Col(style.Group,
 		widgets.NewField("Name", name),
 		widgets.NewField("When", choose(kinds, f.Kind, func(s string) { f.Kind = s; arrange() })),
 		every, at, once, expr,
@@ -108,7 +108,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Where it does it", choose(modes, f.Mode, func(s string) { f.Mode = s })),
 		widgets.NewField("When the gateway was off at that time", choose(missed, f.Missed, func(s string) { f.Missed = s })),
 		said,
-		widgets.Row(look.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
+		widgets.Row(style.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 	widgets.Focus(name)
@@ -117,7 +117,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 // number gives an entry the room that a number needs.
 func number(e fyne.CanvasObject) fyne.CanvasObject {
 	room := widgets.NewRect("", "", 0)
-	room.SetMinSize(fyne.NewSize(6*look.Size("text"), 1))
+	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))
 	return container.NewStack(room, e)
 }
 

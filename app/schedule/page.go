@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -74,24 +74,24 @@ func (p *Page) show(v state.SchedulesView) {
 // item is a job's line in the list.
 func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
-	item := widgets.ListItem{Icon: "clock", Color: look.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
+	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
 	switch {
 	case j.State.RunningAtMs > 0:
 		item.Trail = "running"
 	case state.JobOver(j, now):
-		item.Trail, item.Muted, item.Icon, item.Color = "done", true, "check", look.ColorMuted
+		item.Trail, item.Muted, item.Icon, item.Color = "done", true, "check", style.ColorMuted
 		if j.State.LastStatus == protocol.CronSkipped {
 			item.Trail = "left out"
 		}
 	case !j.Enabled:
-		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", look.ColorMuted
+		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
 	case j.State.NextRunAtMs > 0:
 		item.Trail = state.In(j.State.NextRunAtMs, now)
 	default:
 		item.Trail = "never again"
 	}
 	if j.State.LastStatus == protocol.CronError && j.State.RunningAtMs == 0 {
-		item.Icon, item.Color = "warning", look.ColorBad
+		item.Icon, item.Color = "warning", style.ColorBad
 		item.Text += " · the last run failed"
 	}
 	return item
@@ -151,13 +151,13 @@ func (p *Page) back() {
 func result(status string) (icon string, color fyne.ThemeColorName, word string) {
 	switch status {
 	case protocol.CronOK:
-		return "check", look.ColorGood, "Done"
+		return "check", style.ColorGood, "Done"
 	case protocol.CronError:
-		return "cross", look.ColorBad, "Failed"
+		return "cross", style.ColorBad, "Failed"
 	case protocol.CronSkipped:
-		return "right", look.ColorMuted, "Left out"
+		return "right", style.ColorMuted, "Left out"
 	}
-	return "clock", look.ColorMuted, fmt.Sprint("Status ", status)
+	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
 }
 
 // Back leaves one schedule for all, and reports whether one was shown. What is being written stays.

@@ -10,9 +10,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -20,7 +20,7 @@ import (
 // inPage makes a page without a gateway: the test gives it its states.
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
+	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 700)

@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -73,7 +73,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 		}
 	}
 	p.draw("")
-	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, look.Inside, 0, p.Field), nil, nil, nil, p.body))
+	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Field), nil, nil, nil, p.body))
 	return p
 }
 
@@ -157,7 +157,7 @@ func (p *Page) draw(problem string) {
 			if p.until != 0 {
 				p.more.SetText("Looking further back than " + state.When(p.until, p.now()) + "…")
 			}
-			foot = widgets.Inset(look.Gap, 0, look.Gap, 0, widgets.Row(0, -1, p.more))
+			foot = widgets.Inset(style.Gap, 0, style.Gap, 0, widgets.Row(0, -1, p.more))
 		}
 		o = widgets.Border(nil, foot, nil, nil, p.list)
 	}

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
 func inPage(t *testing.T) (p *Page, opened *protocol.SearchHit) {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
+	ctx, app := pagetest.Start(t, style.Light)
 	opened = new(protocol.SearchHit)
 	p = New(ctx, app, Handlers{Open: func(h protocol.SearchHit) { *opened = h }})
 	p.now = pagetest.Clock

@@ -14,7 +14,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -67,14 +67,14 @@ func (p *Page) about(version string) fyne.CanvasObject {
 			list.Objects = nil
 			show.Set("Show", "down")
 		} else {
-			text := widgets.NewParagraph(licenceText(), look.ColorMuted, look.SizeSmall)
+			text := widgets.NewParagraph(licenceText(), style.ColorMuted, style.SizeSmall)
 			list.Objects = []fyne.CanvasObject{text}
 			show.Set("Hide", "up")
 		}
 		list.Refresh()
 	}
 	rows = append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)
-	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), widgets.Col(look.Gap, rows...), section("Keys", keys()))
+	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), widgets.Col(style.Gap, rows...), section("Keys", keys()))
 }
 
 //go:embed licences.txt
@@ -123,11 +123,11 @@ func (p *Page) advanced() fyne.CanvasObject {
 	token.OnTap = func() {
 		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
 			if err != nil {
-				said.Set(problem(err), look.ColorBad)
+				said.Set(problem(err), style.ColorBad)
 				return
 			}
 			p.h.Copy(t)
-			said.Set("✓ The token is in the clipboard.", look.ColorGood)
+			said.Set("✓ The token is in the clipboard.", style.ColorGood)
 		})
 	}
 	entry := widget.NewEntry()
@@ -137,11 +137,11 @@ func (p *Page) advanced() fyne.CanvasObject {
 	save := func() {
 		text, err := checkListen(entry.Text)
 		if err != nil {
-			saved.Set(problem(err), look.ColorBad)
+			saved.Set(problem(err), style.ColorBad)
 			return
 		}
 		l.SetListen(text)
-		saved.Set("✓ Saved. Takes effect at the next start.", look.ColorGood)
+		saved.Set("✓ Saved. Takes effect at the next start.", style.ColorGood)
 	}
 	entry.OnSubmitted = func(string) { save() }
 	return page(section("Gateway", append(rows, row("Token", "Kept with the keys; never shown", token), said)...),

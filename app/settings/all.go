@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -51,7 +51,7 @@ func (p *Page) all(m *state.Settings) *allSettings {
 }
 
 func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
-	a := &allSettings{ctx: ctx, m: m, rows: map[string]*settingRow{}, col: widgets.Col(look.Group), body: container.NewStack()}
+	a := &allSettings{ctx: ctx, m: m, rows: map[string]*settingRow{}, col: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
 		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.Save(ctx, name, value) }, func(_ struct{},
 			err error,
@@ -69,9 +69,9 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.group.OnChanged = func(string) { a.draw() }
 	a.only = widget.NewCheck("Changed", nil)
 	a.only.OnChanged = func(bool) { a.draw() }
-	a.scroll = widgets.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
+	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.Limit(720, true, a.col)))
 	head := container.New(&headLayout{}, a.search, a.group, a.only)
-	a.box = widgets.Over(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), a.body)
+	a.box = widgets.Over(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
 	a.draw()
 	return a
 }
@@ -170,7 +170,7 @@ func (a *allSettings) fill(list []state.Setting, group, key string) {
 	for _, s := range list[:n] {
 		if s.Group != group {
 			group = s.Group
-			a.col.Objects = append(a.col.Objects, widgets.Inset(look.Inside, 0, 0, 0, heading(group)))
+			a.col.Objects = append(a.col.Objects, widgets.Inset(style.Inside, 0, 0, 0, heading(group)))
 		}
 		a.col.Objects = append(a.col.Objects, a.row(s).box)
 	}
@@ -247,19 +247,19 @@ func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	s, g, c := o[0].MinSize(), o[1].MinSize(), o[2].MinSize()
 	height := max(g.Height, c.Height)
 	if l.below {
-		return fyne.NewSize(g.Width+c.Width+look.Inside, s.Height+look.Inside+height)
+		return fyne.NewSize(g.Width+c.Width+style.Inside, s.Height+style.Inside+height)
 	}
-	return fyne.NewSize(g.Width+c.Width+look.Inside, max(s.Height, height))
+	return fyne.NewSize(g.Width+c.Width+style.Inside, max(s.Height, height))
 }
 
 func (l *headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	g, c, h := o[1].MinSize(), o[2].MinSize(), o[0].MinSize().Height
 	g.Width = max(g.Width, 170)
-	search := size.Width - c.Width - g.Width - 2*look.Inside
-	x, y, height := size.Width-c.Width-g.Width-look.Inside, float32(0), size.Height
-	if l.below = search < searchWidth*look.Size("text")/14; l.below {
-		search, x, y, height = size.Width, 0, h+look.Inside, max(g.Height, c.Height)
-		g.Width = max(size.Width-c.Width-look.Inside, 0)
+	search := size.Width - c.Width - g.Width - 2*style.Inside
+	x, y, height := size.Width-c.Width-g.Width-style.Inside, float32(0), size.Height
+	if l.below = search < searchWidth*style.Size("text")/14; l.below {
+		search, x, y, height = size.Width, 0, h+style.Inside, max(g.Height, c.Height)
+		g.Width = max(size.Width-c.Width-style.Inside, 0)
 	}
 	o[0].Resize(fyne.NewSize(search, h))
 	o[0].Move(fyne.NewPos(0, 0))

@@ -11,9 +11,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +21,7 @@ import (
 type saved struct{ name, value string }
 
 // inAll makes the page without a gateway: the test gives it its states and answers its changes with refuse.
-func inAll(t *testing.T, mode look.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
+func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	a = newAllSettings(ctx, state.NewSettings(app))
@@ -93,15 +93,15 @@ func sample() state.SettingsView {
 func TestAllSettingsLookAsTheyDid(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		mode  look.Mode
+		mode  style.Mode
 		width float32
-	}{{"all", look.Light, 860}, {"all-dark", look.Dark, 860}, {"all-narrow", look.Light, 520}} {
+	}{{"all", style.Light, 860}, {"all-dark", style.Dark, 860}, {"all-narrow", style.Light, 520}} {
 		a, w, _, _ := inAll(t, c.mode, c.width)
 		a.show(sample())
 		pagetest.Shot(t, w, c.name)
 		golden.Markup(t, c.name, a.box)
 	}
-	a, _, _, _ := inAll(t, look.Light, 860)
+	a, _, _, _ := inAll(t, style.Light, 860)
 	golden.Markup(t, "all-loading", a.box)
 	a.show(state.SettingsView{Problem: "The disk is full"})
 	golden.Markup(t, "all-problem", a.box)
@@ -111,7 +111,7 @@ func TestAllSettingsLookAsTheyDid(t *testing.T) {
 }
 
 func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
-	a, _, _, _ := inAll(t, look.Light, 860)
+	a, _, _, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	shown := func() (n int) {
 		pagetest.Walk(a.body, func(o fyne.CanvasObject) bool {
@@ -144,7 +144,7 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 }
 
 func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
-	a, w, asked, refuse := inAll(t, look.Light, 860)
+	a, w, asked, refuse := inAll(t, style.Light, 860)
 	a.show(sample())
 	r := a.rows["timeouts.llmMs"]
 	e := r.focused.(*widget.Entry)
@@ -174,7 +174,7 @@ func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 }
 
 func TestResetCanBeUndone(t *testing.T) {
-	a, _, asked, _ := inAll(t, look.Light, 860)
+	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	r := a.rows["timeouts.llmMs"]
 	test.Tap(pagetest.Button(t, r.box, "Reset to default"))
@@ -193,7 +193,7 @@ func TestResetCanBeUndone(t *testing.T) {
 }
 
 func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
-	a, _, _, refuse := inAll(t, look.Light, 860)
+	a, _, _, refuse := inAll(t, style.Light, 860)
 	a.show(sample())
 	*refuse = protocol.ErrForbidden.With("only an owner may")
 	r := a.rows["ui.theme"]
@@ -205,7 +205,7 @@ func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
 }
 
 func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
-	a, _, asked, _ := inAll(t, look.Light, 860)
+	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	typing, idle := a.rows["timeouts.llmMs"], a.rows["cron.maxJobs"]
 	e := typing.focused.(*widget.Entry)
@@ -224,7 +224,7 @@ func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
 }
 
 func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
-	a, _, asked, _ := inAll(t, look.Light, 860)
+	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	r := a.rows["apiKeys.openai"]
 	pagetest.Shows(t, r.box, "It is set.")
@@ -246,7 +246,7 @@ func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 }
 
 func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
-	a, _, asked, _ := inAll(t, look.Light, 860)
+	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	r := a.rows["apiKeys.*"]
 	e := r.focused.(*widget.Entry)
@@ -268,7 +268,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 }
 
 func TestAllSettingsOpenAtOnce(t *testing.T) {
-	a, w, _, _ := inAll(t, look.Light, 860)
+	a, w, _, _ := inAll(t, style.Light, 860)
 	v := state.SettingsView{Loaded: true}
 	for i := range 60 {
 		s := sample().List[2+i%6]

@@ -5,8 +5,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -72,7 +72,7 @@ func (r *settingRow) line() {
 	var o fyne.CanvasObject = widgets.Limit(width, true, e)
 	if f.Unit != "" {
 		o = widgets.Border(nil, nil, container.NewGridWrap(fyne.NewSize(width, e.MinSize().Height), e), nil,
-			widgets.Inset(0, 0, 0, look.Inside, widgets.NewText(f.Unit, look.ColorMuted, "text")))
+			widgets.Inset(0, 0, 0, style.Inside, widgets.NewText(f.Unit, style.ColorMuted, "text")))
 	}
 	r.control.Objects = []fyne.CanvasObject{o}
 }
@@ -111,14 +111,14 @@ func (r *settingRow) secret() {
 	e.SetPlaceHolder("Paste it here; it is never shown again")
 	r.entry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
-	state := widgets.NewText("", look.ColorText, "text")
+	state := widgets.NewText("", style.ColorText, "text")
 	replace := widgets.NewQuiet("Replace", "edit", nil)
 	remove := widgets.NewQuiet("Remove", "trash", nil)
 	sure := widgets.NewQuiet("Remove it for good", "trash", nil)
 	keep := widgets.NewQuiet("Keep it", "", nil)
 	sure.Danger = true
-	icon := widget.NewIcon(look.IconIn("key", look.ColorGood))
-	there := container.NewVBox(widgets.Flow(look.Inside, icon, state, replace, remove, sure, keep))
+	icon := widget.NewIcon(style.IconIn("key", style.ColorGood))
+	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, sure, keep))
 	ask := func(on bool) {
 		for b, want := range map[*widgets.Button]bool{sure: on, keep: on, replace: !on, remove: !on && r.s.Name != "auth.token"} {
 			r.showIf(b, want)
@@ -150,7 +150,7 @@ func (r *settingRow) adder() {
 	e.SetPlaceHolder("Name")
 	add := func() {
 		if problem := r.a.add(r.s, e.Text); problem != "" {
-			r.say(problem, look.ColorBad)
+			r.say(problem, style.ColorBad)
 			return
 		}
 		e.SetText("")

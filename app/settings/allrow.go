@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -35,11 +35,11 @@ type settingRow struct {
 }
 
 func newSettingRow(a *allSettings, s state.Setting) *settingRow {
-	r := &settingRow{a: a, s: s, control: container.NewStack(), said: muted(""), basis: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall)}
-	title := widgets.NewText(r.title(), look.ColorText, "text")
+	r := &settingRow{a: a, s: s, control: container.NewStack(), said: muted(""), basis: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+	title := widgets.NewText(r.title(), style.ColorText, "text")
 	title.Style.Bold, title.Ellipsis = true, true
-	r.mark = widgets.NewText("Changed", look.ColorAccent, look.SizeSmall)
-	path := widgets.NewText(s.Name, look.ColorMuted, look.SizeSmall)
+	r.mark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)
+	path := widgets.NewText(s.Name, style.ColorMuted, style.SizeSmall)
 	path.Style.Monospace, path.Ellipsis = true, true
 	r.reset = widgets.NewQuiet("Reset to default", "undo", r.toDefault)
 	r.undo = widgets.NewQuiet("Undo", "undo", nil)
@@ -50,11 +50,11 @@ func newSettingRow(a *allSettings, s state.Setting) *settingRow {
 	save.Primary, save.Small = true, true
 	drop := widgets.NewQuiet("Discard", "", r.discard)
 	drop.Small = true
-	r.typing = widgets.Flow(look.Inside, save, drop)
+	r.typing = widgets.Flow(style.Inside, save, drop)
 	r.typing.Hide()
 	r.build()
-	r.foot = widgets.Flow(look.Inside, r.reset, r.undo)
-	r.box = widgets.Col(look.Gap, container.New(titleLayout{}, title, r.mark, path), widgets.NewParagraph(s.Description, look.ColorMuted, "text"), r.control, r.typing, r.basis,
+	r.foot = widgets.Flow(style.Inside, r.reset, r.undo)
+	r.box = widgets.Col(style.Gap, container.New(titleLayout{}, title, r.mark, path), widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.typing, r.basis,
 		r.foot, r.said)
 	r.take(s, true)
 	return r
@@ -127,17 +127,17 @@ func (titleLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 func (titleLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	title, mark, path := o[0].(*widgets.Text), o[1].(*widgets.Text), o[2].(*widgets.Text)
 	full := func(t *widgets.Text) float32 {
-		return fyne.MeasureText(t.Text, look.Size(t.SizeName), t.Style).Width + 1
+		return fyne.MeasureText(t.Text, style.Size(t.SizeName), t.Style).Width + 1
 	}
 	rest := size.Width
 	w := min(full(title), rest)
 	title.Resize(fyne.NewSize(w, size.Height))
-	rest -= w + look.Inside
+	rest -= w + style.Inside
 	if mark.Visible() {
 		m := full(mark)
 		mark.Resize(fyne.NewSize(m, size.Height))
-		mark.Move(fyne.NewPos(w+look.Inside, 0))
-		rest -= m + look.Inside
+		mark.Move(fyne.NewPos(w+style.Inside, 0))
+		rest -= m + style.Inside
 	}
 	p := max(min(full(path), rest), 0)
 	path.Resize(fyne.NewSize(p, size.Height))

@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,7 +22,7 @@ func (r *settingRow) take(s state.Setting, saved bool) {
 	dirty, changed := r.dirty() && !saved, !bytes.Equal(s.Value, r.s.Value)
 	r.s = s
 	if dirty && changed && text != r.typed() {
-		r.say("It was changed elsewhere meanwhile, to "+state.SettingWords(s.ConfigField, s.Value)+". Save keeps yours, Discard takes that.", look.ColorNeedsYou)
+		r.say("It was changed elsewhere meanwhile, to "+state.SettingWords(s.ConfigField, s.Value)+". Save keeps yours, Discard takes that.", style.ColorNeedsYou)
 	}
 	r.base = text
 	if saved || changed && !dirty {
@@ -43,7 +43,7 @@ func (r *settingRow) take(s state.Setting, saved bool) {
 		facts = append(facts, "takes effect at the next start")
 	}
 	line := strings.Join(facts, " · ")
-	r.basis.Set(line, look.ColorMuted)
+	r.basis.Set(line, style.ColorMuted)
 	r.showIf(r.basis, line != "" && !s.Pattern)
 }
 
@@ -95,7 +95,7 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 		}
 		now.Changed = r.s.Name != "auth.token" && state.SettingText(now.ConfigField, now.Value) != state.SettingText(now.ConfigField, now.Default)
 		r.take(now, true)
-		r.say(done, look.ColorGood)
+		r.say(done, style.ColorGood)
 		if !before.Secret {
 			r.offerUndo(before)
 		}
@@ -137,7 +137,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 }
 
 func (r *settingRow) fail(err error) {
-	r.say(problem(errors.New(state.SettingRefusal(r.s, err))), look.ColorBad)
+	r.say(problem(errors.New(state.SettingRefusal(r.s, err))), style.ColorBad)
 }
 
 func (r *settingRow) say(text string, color fyne.ThemeColorName) {

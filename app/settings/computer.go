@@ -11,9 +11,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -82,22 +82,22 @@ func (p *Page) computer() fyne.CanvasObject {
 
 // set lets another confinement hold.
 func (c *computerPage) set(next Confinement) {
-	c.said.Set("Changing…", look.ColorMuted)
+	c.said.Set("Changing…", style.ColorMuted)
 	bind.Go(c.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, c.l.SetConfinement(next) }, func(_ struct{}, err error) {
 		c.now = c.l.Confinement()
 		c.redraw()
 		if err != nil {
-			c.said.Set(problem(err), look.ColorBad)
+			c.said.Set(problem(err), style.ColorBad)
 			return
 		}
-		c.said.Set("✓ This holds from now on.", look.ColorGood)
+		c.said.Set("✓ This holds from now on.", style.ColorGood)
 	})
 }
 
 func (c *computerPage) drawFolders() {
 	c.folders.Objects = nil
 	for i, f := range c.now.Folders {
-		path := widgets.NewText(f.Dir, look.ColorText, "text")
+		path := widgets.NewText(f.Dir, style.ColorText, "text")
 		path.Ellipsis = true
 		way := "Read and write"
 		if f.ReadOnly {
@@ -105,7 +105,7 @@ func (c *computerPage) drawFolders() {
 		}
 		turn := widgets.NewQuiet(way, "", func() { c.change(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list }) })
 		remove := widgets.NewQuiet("Remove", "cross", func() { c.change(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
-		c.folders.Add(widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("folder", look.ColorMuted)), path, turn, remove))
+		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
 	add := widgets.NewButton("Add a folder…", "plus", func() {
 		c.p.h.PickFolder(func(dir string) {
@@ -118,9 +118,9 @@ func (c *computerPage) drawFolders() {
 		})
 	})
 	if len(c.now.Folders) == 0 {
-		c.folders.Add(widgets.NewText("None: the agent stays in its workspace.", look.ColorMuted, "text"))
+		c.folders.Add(widgets.NewText("None: the agent stays in its workspace.", style.ColorMuted, "text"))
 	}
-	c.folders.Add(widgets.Row(look.Inside, -1, add))
+	c.folders.Add(widgets.Row(style.Inside, -1, add))
 	c.folders.Refresh()
 }
 
@@ -154,14 +154,14 @@ func (p *Page) workspace(l Local) fyne.CanvasObject {
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
-		said.Set("Moving the agent there…", look.ColorMuted)
+		said.Set("Moving the agent there…", style.ColorMuted)
 		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
 			if err != nil {
-				said.Set(problem(err), look.ColorBad)
+				said.Set(problem(err), style.ColorBad)
 				return
 			}
 			entry.SetText(l.Workspace())
-			said.Set("✓ The agent works here from now on.", look.ColorGood)
+			said.Set("✓ The agent works here from now on.", style.ColorGood)
 		})
 	}
 	entry.OnSubmitted = set

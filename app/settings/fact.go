@@ -6,15 +6,15 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
 // fact is something under its name, with what can be done about it at the right.
 func fact(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
-	objects := []fyne.CanvasObject{widgets.NewText(name, look.ColorMuted, "text"), value}
+	objects := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, "text"), value}
 	if len(buttons) > 0 {
-		objects = append(objects, widgets.Row(look.Inside, -1, buttons...))
+		objects = append(objects, widgets.Row(style.Inside, -1, buttons...))
 	}
 	return container.New(&factLayout{}, objects...)
 }
@@ -29,18 +29,18 @@ type factLayout struct {
 const twoColumns float32 = 480
 
 // nameWidth is that of the column of names.
-func nameWidth() float32 { return max(140, 116*look.Size("text")/14) }
+func nameWidth() float32 { return max(140, 116*style.Size("text")/14) }
 
 func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	name, value := o[0].MinSize(), o[1].MinSize()
 	var right fyne.Size
 	if len(o) > 2 {
-		right = o[2].MinSize().AddWidthHeight(look.Gap, 0)
+		right = o[2].MinSize().AddWidthHeight(style.Gap, 0)
 	}
 	if l.above {
 		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+belowName(o[1])+max(value.Height, right.Height))
 	}
-	return fyne.NewSize(nameWidth()+look.Gap+value.Width+right.Width, max(name.Height+2*look.Inside, value.Height, right.Height))
+	return fyne.NewSize(nameWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
 // belowName is the room between a name and the value below it: a label has its own.
@@ -48,13 +48,13 @@ func belowName(value fyne.CanvasObject) float32 {
 	if _, label := value.(*widget.Label); label {
 		return 0
 	}
-	return look.Gap
+	return style.Gap
 }
 
 func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	l.above = size.Width < twoColumns*look.Size("text")/14
+	l.above = size.Width < twoColumns*style.Size("text")/14
 	name := o[0].MinSize().Height
-	left, top := nameWidth()+look.Gap, float32(0)
+	left, top := nameWidth()+style.Gap, float32(0)
 	o[0].Resize(fyne.NewSize(nameWidth(), name))
 	o[0].Move(fyne.NewPos(0, theme.InnerPadding()))
 	if l.above {
@@ -70,7 +70,7 @@ func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		b := o[2].MinSize()
 		o[2].Resize(b)
 		o[2].Move(fyne.NewPos(right-b.Width, top+(size.Height-top-b.Height)/2))
-		right -= b.Width + look.Gap
+		right -= b.Width + style.Gap
 	}
 	o[1].Move(fyne.NewPos(left, top))
 	o[1].Resize(fyne.NewSize(max(right-left, 0), size.Height-top))
@@ -87,22 +87,22 @@ const leastField float32 = 180
 func (l *fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	f, b := o[0].MinSize(), o[1].MinSize()
 	if l.below {
-		return fyne.NewSize(max(f.Width, b.Width), f.Height+look.Inside+b.Height)
+		return fyne.NewSize(max(f.Width, b.Width), f.Height+style.Inside+b.Height)
 	}
-	return fyne.NewSize(f.Width+look.Inside+b.Width, max(f.Height, b.Height))
+	return fyne.NewSize(f.Width+style.Inside+b.Width, max(f.Height, b.Height))
 }
 
 func (l *fieldLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	f, b := o[0].MinSize().Height, o[1].MinSize()
 	o[1].Resize(b)
-	rest := size.Width - b.Width - look.Inside
-	if l.below = rest < leastField*look.Size("text")/14; l.below {
+	rest := size.Width - b.Width - style.Inside
+	if l.below = rest < leastField*style.Size("text")/14; l.below {
 		o[0].Resize(fyne.NewSize(size.Width, f))
 		o[0].Move(fyne.Position{})
-		o[1].Move(fyne.NewPos(0, f+look.Inside))
+		o[1].Move(fyne.NewPos(0, f+style.Inside))
 		return
 	}
 	o[0].Resize(fyne.NewSize(rest, size.Height))
 	o[0].Move(fyne.Position{})
-	o[1].Move(fyne.NewPos(rest+look.Inside, (size.Height-b.Height)/2))
+	o[1].Move(fyne.NewPos(rest+style.Inside, (size.Height-b.Height)/2))
 }

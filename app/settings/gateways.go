@@ -10,11 +10,11 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // Gateway is a gateway elsewhere that this computer is paired with: its windows look at it, or its tools work for it.
@@ -66,7 +66,7 @@ type elsewhere struct {
 }
 
 func newElsewhere(p *Page) *elsewhere {
-	e := &elsewhere{p: p, g: p.h.Gateways, list: widgets.Col(look.Inside), said: muted(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
+	e := &elsewhere{p: p, g: p.h.Gateways, list: widgets.Col(style.Inside), said: muted(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
 	e.said.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
@@ -78,7 +78,7 @@ func newElsewhere(p *Page) *elsewhere {
 	how, name := muted(""), widgets.NewField("Name of this computer there", e.name)
 	chosen := func(work bool) {
 		e.work = work
-		how.Set(howToPair(work), look.ColorMuted)
+		how.Set(howToPair(work), style.ColorMuted)
 		if name.Hide(); work {
 			name.Show()
 		}
@@ -101,7 +101,7 @@ func newElsewhere(p *Page) *elsewhere {
 			as, how,
 			widgets.NewField("Link or code", e.invitation),
 			widgets.NewField("Address, only where it is not found by itself", e.address), name,
-			widgets.Row(look.Inside, -1, e.pair), e.said))
+			widgets.Row(style.Inside, -1, e.pair), e.said))
 	bind.Watch(p.ctx, e.g.Changes(), func(int) { e.load() }) // for the first time, too
 	return e
 }
@@ -121,7 +121,7 @@ func (e *elsewhere) load() {
 		e.list.Objects = nil
 		switch {
 		case err != nil:
-			e.list.Add(widgets.NewParagraph(problem(err), look.ColorBad, "text"))
+			e.list.Add(widgets.NewParagraph(problem(err), style.ColorBad, "text"))
 		case len(list) == 0:
 			e.list.Add(muted("None yet."))
 		}
@@ -135,24 +135,24 @@ func (e *elsewhere) load() {
 
 // line is a gateway with what can be done.
 func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
-	name := widgets.NewText(g.Name, look.ColorText, "text")
+	name := widgets.NewText(g.Name, style.ColorText, "text")
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
-	color := look.ColorMuted
+	color := style.ColorMuted
 	switch {
 	case g.Works && g.Down == "":
 		text += " · its agent works here · connected"
 	case g.Works:
-		text, color = text+" · its agent works here · not connected: "+g.Down, look.ColorNeedsYou
+		text, color = text+" · its agent works here · not connected: "+g.Down, style.ColorNeedsYou
 	}
 	if g.Ended != "" {
-		text, color = "It does not let this computer in any more: "+g.Ended, look.ColorBad
+		text, color = "It does not let this computer in any more: "+g.Ended, style.ColorBad
 	}
-	about := widgets.NewText(text, color, look.SizeSmall)
+	about := widgets.NewText(text, color, style.SizeSmall)
 	name.Ellipsis, about.Ellipsis = true, true
 	open := widgets.NewButton("Open", "window", func() {
 		bind.Go(e.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, e.g.Open(g.ID) }, func(_ struct{}, err error) {
 			if err != nil {
-				e.say("No window was opened: "+err.Error(), look.ColorBad)
+				e.say("No window was opened: "+err.Error(), style.ColorBad)
 			}
 		})
 	})
@@ -173,9 +173,9 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 		bind.Go(e.p.ctx, func(ctx context.Context) (bool, error) { return e.g.Leave(ctx, g.ID) }, func(told bool, err error) {
 			switch {
 			case err != nil:
-				e.say("It was not left: "+err.Error(), look.ColorBad)
+				e.say("It was not left: "+err.Error(), style.ColorBad)
 			case !told:
-				e.say(g.Name+" could not be told yet: that is tried again at the next start.", look.ColorNeedsYou)
+				e.say(g.Name+" could not be told yet: that is tried again at the next start.", style.ColorNeedsYou)
 			}
 			e.load()
 		})
@@ -184,11 +184,11 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 	if g.Works {
 		icon = "machine"
 	}
-	buttons := []fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, look.ColorMuted)), widgets.Col(0, name, about)}
+	buttons := []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted)), widgets.Col(0, name, about)}
 	if !g.Over && !g.Works {
 		buttons = append(buttons, open)
 	}
-	return widgets.Row(look.Inside, 1, append(buttons, leave)...)
+	return widgets.Row(style.Inside, 1, append(buttons, leave)...)
 }
 
 func (e *elsewhere) say(text string, color fyne.ThemeColorName) {
@@ -205,16 +205,16 @@ func (e *elsewhere) press() {
 	}
 	taken := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), Work: e.work, Name: strings.TrimSpace(e.name.Text)}
 	if taken.Text == "" {
-		e.say("Give the link or the code of an invitation.", look.ColorBad)
+		e.say("Give the link or the code of an invitation.", style.ColorBad)
 		return
 	}
 	ctx, stop := context.WithCancel(e.p.ctx)
 	e.stop = stop
 	e.pair.Set("Cancel", "cross")
-	e.say("Looking for the gateway…", look.ColorMuted)
+	e.say("Looking for the gateway…", style.ColorMuted)
 	show := func(words []string, seconds int) {
 		bind.Do(e.p.ctx, func() {
-			e.say(fmt.Sprintf("Its person is asked now, for %d seconds. Both ends show these words: %s", seconds, strings.Join(words, "-")), look.ColorText)
+			e.say(fmt.Sprintf("Its person is asked now, for %d seconds. Both ends show these words: %s", seconds, strings.Join(words, "-")), style.ColorText)
 		})
 	}
 	bind.Go(e.p.ctx, func(context.Context) (string, error) { return e.g.Pair(ctx, taken, show) }, func(name string, err error) {
@@ -224,9 +224,9 @@ func (e *elsewhere) press() {
 		e.pair.Set("Pair", "check")
 		switch {
 		case canceled:
-			e.say("Cancelled.", look.ColorMuted)
+			e.say("Cancelled.", style.ColorMuted)
 		case err != nil:
-			e.say(problem(err), look.ColorBad)
+			e.say(problem(err), style.ColorBad)
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
@@ -234,7 +234,7 @@ func (e *elsewhere) press() {
 			if taken.Work {
 				done = ". Its agent can work here now."
 			}
-			e.say("✓ Paired with "+name+done, look.ColorGood)
+			e.say("✓ Paired with "+name+done, style.ColorGood)
 			e.load()
 		}
 	})

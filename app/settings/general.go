@@ -8,7 +8,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/launch"
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -69,10 +69,10 @@ func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (ro
 		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, put(on) }, func(_ struct{}, err error) {
 			if err != nil {
 				set(!on)
-				result.Set(problem(err), look.ColorBad)
+				result.Set(problem(err), style.ColorBad)
 				return
 			}
-			result.Set("✓ Saved.", look.ColorGood)
+			result.Set("✓ Saved.", style.ColorGood)
 		})
 	})
 	return []fyne.CanvasObject{row, result}, set
@@ -80,7 +80,7 @@ func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (ro
 
 // field is an entry with its buttons.
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(&fieldLayout{}, entry, widgets.Row(look.Inside, -1, buttons...))
+	return container.New(&fieldLayout{}, entry, widgets.Row(style.Inside, -1, buttons...))
 }
 
 // choice is a value of the configuration and its name in the window.
@@ -90,11 +90,11 @@ type choice[V comparable] struct {
 }
 
 var (
-	modes  = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
+	modes  = []choice[style.Mode]{{"As the system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
 	starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
 	logins = []choice[bool]{{"Start Fairlead", true}, {"Do not", false}}
 	linked = []choice[bool]{{"Open fairlead:// links", true}, {"Leave them", false}}
-	sizes  = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
+	sizes  = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
 // pick makes a row of buttons of which one is chosen. It calls chosen for what the person chooses; set chooses without a call.
@@ -115,33 +115,33 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 			chosen(c.value)
 		})
 	}
-	return widgets.Flow(look.Gap, buttons...), set
+	return widgets.Flow(style.Gap, buttons...), set
 }
 
 // appearance is theme and text size, and what shows them. A change is seen at once.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "A change is seen at once, in every window."
 	result, failed := muted(about), false
-	var setMode func(look.Mode)
+	var setMode func(style.Mode)
 	var setSize func(float32)
-	now := UI{Theme: string(look.System), TextSize: look.TextNormal}
+	now := UI{Theme: string(style.System), TextSize: style.TextNormal}
 	saving := 0 // what is read meanwhile is older than what the person sees
 	show = func(ui UI, err error) {
 		if failed && err == nil {
-			result.Set(about, look.ColorMuted)
+			result.Set(about, style.ColorMuted)
 		}
 		failed = err != nil
 		switch {
 		case failed:
-			result.Set(problem(err), look.ColorBad)
+			result.Set(problem(err), style.ColorBad)
 		case saving == 0:
 			now = ui
-			setMode(look.Mode(ui.Theme))
+			setMode(style.Mode(ui.Theme))
 			setSize(ui.TextSize)
 		}
 	}
 	save := func(path string, value any) {
-		p.h.Theme(look.Mode(now.Theme), now.TextSize)
+		p.h.Theme(style.Mode(now.Theme), now.TextSize)
 		saving++
 		bind.Go(p.ctx, func(ctx context.Context) (UI, error) {
 			if err := p.app.Set(ctx, path, value); err != nil {
@@ -152,11 +152,11 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 			saving--
 			show(ui, err)
 			if err == nil {
-				result.Set("✓ Saved.", look.ColorGood)
+				result.Set("✓ Saved.", style.ColorGood)
 			}
 		})
 	}
-	modeGroup, setMode := pick(modes, func(m look.Mode) {
+	modeGroup, setMode := pick(modes, func(m style.Mode) {
 		now.Theme = string(m)
 		save("ui.theme", now.Theme)
 	})

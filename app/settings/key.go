@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -23,7 +23,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		remove := widgets.NewQuiet("Remove", "trash", nil)
 		replace := widgets.NewQuiet("Replace", "edit", nil)
 		box := container.NewStack()
-		set := widgets.Flow(look.Inside, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
+		set := widgets.Flow(style.Inside, widget.NewIcon(style.IconIn("key", style.ColorGood)), widgets.NewText("A key is set.", style.ColorText, "text"), replace, remove)
 		box.Objects = []fyne.CanvasObject{set}
 		remove.OnTap = func() { // it cannot be brought back: one press is not enough
 			if !remove.Danger {
@@ -47,7 +47,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 	_, entry := m.keyEntry(p, result)
 	rows := []fyne.CanvasObject{entry}
 	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
-		rows = append(rows, widgets.Row(look.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
 	}
 	if p.EnvKey != "" {
 		rows = append(rows, muted(fmt.Sprintf("The variable %s holds a key; paste it here to use it.", p.EnvKey)))
@@ -59,14 +59,14 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
 	entry = widget.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key")
-	place := widgets.NewParagraph("It goes into "+state.SecretPlace(m.p.app.Value.Get().Status)+".", look.ColorMuted, look.SizeSmall)
+	place := widgets.NewParagraph("It goes into "+state.SecretPlace(m.p.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
 			m.saveKey(p, &key, result)
 		}
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return entry, widgets.Col(look.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
+	return entry, widgets.Col(style.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
@@ -78,7 +78,7 @@ func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Parag
 		return struct{}{}, m.p.app.Set(ctx, "apiKeys."+p.ID, value)
 	}, func(_ struct{}, err error) {
 		if err != nil {
-			result.Set(problem(err), look.ColorBad)
+			result.Set(problem(err), style.ColorBad)
 			return
 		}
 		m.load(p.ID)

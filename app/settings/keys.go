@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -31,9 +31,9 @@ func keys() fyne.CanvasObject {
 		{ctrl("W"), "Close the window"},
 		{ctrl("Q"), "Quit"},
 	} {
-		words := widgets.NewText(k[1], look.ColorText, "text")
+		words := widgets.NewText(k[1], style.ColorText, "text")
 		words.Ellipsis = true
-		list = append(list, widgets.NewText(k[0], look.ColorMuted, "text"), words)
+		list = append(list, widgets.NewText(k[0], style.ColorMuted, "text"), words)
 	}
 	return container.New(keysLayout{}, list...)
 }
@@ -45,20 +45,20 @@ func (keysLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	size := fyne.NewSize(0, 0)
 	for i := 0; i < len(o); i += 2 {
 		a, b := o[i].MinSize(), o[i+1].MinSize()
-		size.Width = max(size.Width, nameWidth()+look.Gap+b.Width)
-		size.Height += max(a.Height, b.Height) + look.Gap
+		size.Width = max(size.Width, nameWidth()+style.Gap+b.Width)
+		size.Height += max(a.Height, b.Height) + style.Gap
 	}
 	return size
 }
 
 func (keysLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left, y := nameWidth()+look.Gap, float32(0)
+	left, y := nameWidth()+style.Gap, float32(0)
 	for i := 0; i < len(o); i += 2 {
 		height := max(o[i].MinSize().Height, o[i+1].MinSize().Height)
 		o[i].Move(fyne.NewPos(0, y))
 		o[i].Resize(fyne.NewSize(nameWidth(), height))
 		o[i+1].Move(fyne.NewPos(left, y))
 		o[i+1].Resize(fyne.NewSize(max(size.Width-left, 0), height))
-		y += height + look.Gap
+		y += height + style.Gap
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -28,8 +28,8 @@ type models struct {
 
 func newModels(p *Page) *models {
 	m := &models{p: p, list: container.NewVBox(), detail: container.NewStack()}
-	side := widgets.NewVScroll(widgets.Inset(look.Group, look.Inside, look.Group, look.Inside, m.list))
-	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), side), m.detail)
+	side := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, m.list))
+	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), side), m.detail)
 	m.load("")
 	return m
 }
@@ -113,7 +113,7 @@ func (m *models) show(id string) {
 	for _, p := range m.providers {
 		if p.ID == id {
 			rows, load := m.provider(p)
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(look.Group, rows...))}
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(style.Group, rows...))}
 			m.detail.Refresh()
 			load()
 		}
@@ -129,7 +129,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 		use.Primary = true
 		rows = append(rows, muted("It understands plain requests, such as run make test or read README.md, without a model, a key or a network."))
 		if m.present.Provider != p.ID {
-			rows = append(rows, widgets.Row(look.Inside, -1, use))
+			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
 		found, detect := m.detect()
 		return append(rows, result, found), detect
@@ -143,7 +143,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	list := container.NewVBox()
 	test := widgets.NewButton("Test", "play", nil)
 	test.OnTap = func() { m.test(p, "", test, result, list) }
-	rows = append(rows, widgets.Row(look.Inside, -1, test), result)
+	rows = append(rows, widgets.Row(style.Inside, -1, test), result)
 	if m.present.Provider == p.ID {
 		rows = append(rows, m.thinking(p, result)...)
 	}
@@ -185,18 +185,18 @@ func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne
 // test tries the provider and says how it went.
 func (m *models) test(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
-	result.Set("Testing…", look.ColorMuted)
+	result.Set("Testing…", style.ColorMuted)
 	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
 		return state.Call(ctx, m.p.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
 	}, func(r protocol.ModelsTestResult, err error) {
 		button.Enable()
 		switch {
 		case err != nil:
-			result.Set(problem(err), look.ColorBad)
+			result.Set(problem(err), style.ColorBad)
 		case !r.OK:
-			result.Set("✗ "+r.Message, look.ColorBad)
+			result.Set("✗ "+r.Message, style.ColorBad)
 		default:
-			result.Set("✓ "+r.Message, look.ColorGood)
+			result.Set("✓ "+r.Message, style.ColorGood)
 			if model == "" {
 				m.models(p, nil, list)
 			}
@@ -214,7 +214,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 	}, func(r protocol.ModelsListResult, err error) {
 		if err != nil {
 			if result != nil {
-				result.Set(problem(err), look.ColorBad)
+				result.Set(problem(err), style.ColorBad)
 			}
 			return
 		}
@@ -245,7 +245,7 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 		ref := protocol.ModelRef{Provider: provider, ID: info.ID}
 		item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present.ModelRef}
 		if ref == m.present.ModelRef {
-			item.Icon, item.Color = "check", look.ColorGood
+			item.Icon, item.Color = "check", style.ColorGood
 		}
 		rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
 	}
@@ -262,10 +262,10 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.UseModel(ctx, ref) }, func(_ struct{}, err error) {
 		if err != nil {
-			said.Set(problem(err), look.ColorBad)
+			said.Set(problem(err), style.ColorBad)
 			return
 		}
-		said.Set("✓ "+ref.ID+" answers from now on.", look.ColorGood)
+		said.Set("✓ "+ref.ID+" answers from now on.", style.ColorGood)
 		m.load(ref.Provider)
 	})
 }

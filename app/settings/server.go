@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -26,7 +26,7 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 			return struct{}{}, m.p.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
 		}, func(_ struct{}, err error) {
 			if err != nil {
-				result.Set(problem(err), look.ColorBad)
+				result.Set(problem(err), style.ColorBad)
 				return
 			}
 			m.load(p.ID)
@@ -34,14 +34,14 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	}
 	entry.OnSubmitted = func(string) { save() }
 	return []fyne.CanvasObject{
-		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
+		widgets.NewText("Address", style.ColorMuted, style.SizeSmall),
 		field(entry, widgets.NewButton("Save address", "", save)),
 	}
 }
 
 // detect is where model servers on this computer are offered, and what looks for them.
 func (m *models) detect() (fyne.CanvasObject, func()) {
-	box := widgets.Col(look.Inside, heading("On this computer"), muted("Looking for model servers…"))
+	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
 	return box, func() {
 		bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
@@ -55,8 +55,8 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 				said := muted("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "is loading", "needs-key": "wants a key"}[s.State]
-				rows = append(rows, widgets.Lead("text", look.Gap, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
-					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
+				rows = append(rows, widgets.Lead("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
+					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), said)
 			}
 			box.Objects = rows
 			box.Refresh()
@@ -68,7 +68,7 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {
-			said.Set(problem(err), look.ColorBad)
+			said.Set(problem(err), style.ColorBad)
 			return
 		}
 		m.load(s.Provider)

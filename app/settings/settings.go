@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -23,7 +23,7 @@ import (
 type Handlers struct {
 	OpenURL  func(*url.URL)
 	OpenPath func(string) // a folder, in the system's file manager
-	Theme    func(mode look.Mode, scale float32)
+	Theme    func(mode style.Mode, scale float32)
 	Copy     func(string)
 	// PickFolder asks for a folder; done is not called when the person chooses none.
 	PickFolder func(done func(dir string))
@@ -114,32 +114,32 @@ func (p *Page) Find(query string) {
 func (p *Page) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewVScroll(widgets.Inset(look.Page, look.Page, look.Page, look.Page, widgets.Limit(720, true, widgets.Col(look.Page, rows...))))
+	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.Limit(720, true, widgets.Col(style.Page, rows...))))
 }
 
 // section is a group of settings under its name.
 func section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.Col(look.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
+	return widgets.Col(style.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
 }
 
 func heading(text string) fyne.CanvasObject {
-	h := widgets.NewHeading(text, look.SizeTitle)
+	h := widgets.NewHeading(text, style.SizeTitle)
 	h.Ellipsis = true
 	return h
 }
 
 func muted(text string) *widgets.Paragraph {
-	return widgets.NewParagraph(text, look.ColorMuted, "text")
+	return widgets.NewParagraph(text, style.ColorMuted, "text")
 }
 
 // set changes a setting; a failure is shown where the person looks.
 func (p *Page) set(path string, value any, result *widgets.Paragraph) {
 	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, path, value) }, func(_ struct{}, err error) {
 		if err != nil {
-			result.Set(problem(err), look.ColorBad)
+			result.Set(problem(err), style.ColorBad)
 			return
 		}
-		result.Set("✓ Saved.", look.ColorGood)
+		result.Set("✓ Saved.", style.ColorGood)
 	})
 }
 

@@ -15,9 +15,9 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -73,11 +73,11 @@ func texts(o fyne.CanvasObject) string {
 // inPage runs a test on pages without a gateway, in a bubble: what the pages start has ended when body looks.
 func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *string)) {
 	a := pagetest.App(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
+	a.Settings().SetTheme(style.New(style.Light, 1))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		copied := ""
-		p := &Page{ctx: ctx, app: state.NewApp(), h: Handlers{Copy: func(s string) { copied = s }, Theme: func(look.Mode, float32) {}}}
+		p := &Page{ctx: ctx, app: state.NewApp(), h: Handlers{Copy: func(s string) { copied = s }, Theme: func(style.Mode, float32) {}}}
 		if c != nil {
 			p.h.Local = c
 		}
@@ -333,7 +333,7 @@ func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, _ *Page, _ *string) {
 		o := fact("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
-		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+look.Gap {
+		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
 			t.Errorf("the name ends at %v, the control begins at %v", name.Position().Y+name.Size().Height, control.Position().Y)
 		}
 	})
@@ -343,7 +343,7 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		entry, row := newModels(p).keyEntry(protocol.Provider{ID: "openai"}, muted(""))
 		pagetest.Settle()
-		if width := fyne.MeasureText(entry.PlaceHolder, look.Size("text"), fyne.TextStyle{}).Width; width > 120 {
+		if width := fyne.MeasureText(entry.PlaceHolder, style.Size("text"), fyne.TextStyle{}).Width; width > 120 {
 			t.Errorf("%q is cut off in the field", entry.PlaceHolder)
 		}
 		if said := texts(row); !strings.Contains(said, "It goes into the system's keychain.") {
@@ -384,12 +384,12 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 				}
 			}
 		}
-		show(UI{Theme: "dark", TextSize: look.TextLarge}, nil)
+		show(UI{Theme: "dark", TextSize: style.TextLarge}, nil)
 		chosen("Dark", "Large")
-		show(UI{Theme: "light", TextSize: look.TextNormal}, nil)
+		show(UI{Theme: "light", TextSize: style.TextNormal}, nil)
 		chosen("Light", "Normal")
 		var now UI
-		p.h.Theme = func(m look.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
+		p.h.Theme = func(m style.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
 		test.Tap(pagetest.Button(t, page, "Largest"))
 		if now.Theme != "light" {
 			t.Errorf("another text size brought the theme %q back", now.Theme)

@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -35,7 +35,7 @@ type detail struct {
 }
 
 func newDetail(p *Page, path string) *detail {
-	d := &detail{p: p, path: path, facts: widgets.Col(look.Group), text: widgets.NewMarkdown(), fault: widgets.NewParagraph("", look.ColorBad, "text")}
+	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: widgets.NewMarkdown(), fault: widgets.NewParagraph("", style.ColorBad, "text")}
 	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
 	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
 	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })
@@ -67,16 +67,16 @@ func (d *detail) show() {
 	d.fault.Hide()
 	if p.view.TextProblem != "" {
 		d.fault.Show()
-		d.fault.Set("Its text cannot be shown: "+p.view.TextProblem, look.ColorBad)
+		d.fault.Set("Its text cannot be shown: "+p.view.TextProblem, style.ColorBad)
 	}
-	d.facts.Objects = []fyne.CanvasObject{widgets.Col(look.Group, d.lines()...)}
+	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
 	d.facts.Refresh()
 	if d.drawn != d.path { // once: what has the keyboard keeps it
 		d.drawn = d.path
 		back := widgets.NewQuiet("All skills", "back", p.back)
 		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
-		form := widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
-			widgets.NewPart("ITS TEXT"), widgets.Col(look.Inside, d.fault, widgets.Readable(d.text)))
+		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
+			widgets.NewPart("ITS TEXT"), widgets.Col(style.Inside, d.fault, widgets.Readable(d.text)))
 		d.text.Forward = form.Scrolled
 		p.set(widgets.NewPage(e.Name, form, back))
 	}
@@ -87,14 +87,14 @@ func (d *detail) show() {
 // lines are what is known of the skill.
 func (d *detail) lines() []fyne.CanvasObject {
 	e := d.e
-	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, look.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, style.ColorText, "text")}
 	word, why := state.SkillState(e)
-	icon, color := "check", look.ColorGood
+	icon, color := "check", style.ColorGood
 	switch {
 	case !e.Enabled:
-		icon, color = "pause", look.ColorMuted
+		icon, color = "pause", style.ColorMuted
 	case !e.Eligible:
-		icon, color = "warning", look.ColorNeedsYou
+		icon, color = "warning", style.ColorNeedsYou
 	}
 	if why == "" {
 		why = "It can be used now."
@@ -125,17 +125,17 @@ func (d *detail) lines() []fyne.CanvasObject {
 	all := state.SkillMachines(e, d.p.view)
 	for i, m := range all {
 		if i == machinesShown {
-			machines = append(machines, widgets.NewText(fmt.Sprintf("and %d more", len(all)-i), look.ColorMuted, look.SizeSmall))
+			machines = append(machines, widgets.NewText(fmt.Sprintf("and %d more", len(all)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
-		icon, color := "cross", look.ColorMuted
+		icon, color := "cross", style.ColorMuted
 		if m.Fits {
-			icon, color = "check", look.ColorGood
+			icon, color = "check", style.ColorGood
 		}
 		machines = append(machines, line(icon, color, m.Name+" "+m.Words))
 	}
 	if len(machines) == 0 {
-		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", look.ColorMuted, "text"))
+		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", style.ColorMuted, "text"))
 	}
 	return append(rows, widgets.NewField("Machines", machines...))
 }
@@ -144,11 +144,11 @@ func (d *detail) lines() []fyne.CanvasObject {
 const machinesShown = 30
 
 func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
-	return widgets.Lead("text", 0, widget.NewIcon(look.IconIn(icon, color)), widgets.NewParagraph(text, look.ColorText, "text"))
+	return widgets.Lead("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
 func fact(name, text string) fyne.CanvasObject {
-	return widgets.NewField(name, widgets.NewParagraph(text, look.ColorText, "text"))
+	return widgets.NewField(name, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
 // linked is a fact that opens in the browser when it is an address.

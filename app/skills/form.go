@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
@@ -15,9 +15,9 @@ import (
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
 	var n state.NewSkill
-	where := widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	where.Ellipsis = true
-	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	said := widgets.NewParagraph("", style.ColorMuted, "text")
 	name := widget.NewEntry()
 	name.SetPlaceHolder("Release notes")
 	name.OnChanged = func(s string) {
@@ -33,12 +33,12 @@ func (p *Page) openForm() {
 	create := widgets.NewButton("Create and edit", "check", nil)
 	create.Primary = true
 	create.OnTap = func() {
-		said.Set("Creating…", look.ColorMuted)
+		said.Set("Creating…", style.ColorMuted)
 		create.Disable()
 		bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Create(ctx, n) }, func(path string, err error) {
 			create.Enable()
 			if err != nil {
-				said.Set("Not created: "+err.Error()+".", look.ColorBad)
+				said.Set("Not created: "+err.Error()+".", style.ColorBad)
 				return
 			}
 			p.h.Edit(path)
@@ -49,9 +49,9 @@ func (p *Page) openForm() {
 	p.set(widgets.NewPage("New skill", widgets.NewForm(
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does, and when it is used", when,
-			widgets.NewParagraph("That is all the agent sees of it until it opens it.", look.ColorMuted, look.SizeSmall)),
+			widgets.NewParagraph("That is all the agent sees of it until it opens it.", style.ColorMuted, style.SizeSmall)),
 		widgets.NewField("What a machine must be able to do for it", caps.box),
 		said,
-		widgets.Row(look.Inside, -1, create, cancel))))
+		widgets.Row(style.Inside, -1, create, cancel))))
 	p.focus(name)
 }

@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -65,7 +65,7 @@ func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 		}
 	})
 	p.list.OnMenu = p.menu
-	p.count = widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	p.count.Ellipsis = true
 	p.search = widgets.NewSearchField("Search skills", "")
 	p.search.OnChanged = func(string) { p.fill() }
@@ -93,7 +93,7 @@ func (p *Page) openList() {
 	again := widgets.NewQuiet("", "reset", func() { p.run(func(ctx context.Context) { p.m.Reread(ctx) }) })
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
-	top := widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap, p.search, p.count))
+	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
 	p.set(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body), again, add))
 	p.fill()
 }
@@ -147,7 +147,7 @@ func (p *Page) fill() {
 			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
 				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
 	case len(p.found) == 0:
-		o = container.NewVBox(widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill has all of these words.")))
+		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill has all of these words.")))
 	}
 	p.body.Objects = []fyne.CanvasObject{o}
 	p.body.Refresh()
@@ -182,15 +182,15 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	word, _ := state.SkillState(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
 	text := strings.Join(strings.Fields(e.Description), " ")
-	it := widgets.ListItem{Icon: "skill", Color: look.ColorAccent, Title: e.Name, Trail: word}
+	it := widgets.ListItem{Icon: "skill", Color: style.ColorAccent, Title: e.Name, Trail: word}
 	switch {
 	case !e.Enabled:
-		it.Color, it.Muted = look.ColorMuted, true
+		it.Color, it.Muted = style.ColorMuted, true
 	case !e.Eligible:
-		it.Color, it.Warn, text = look.ColorNeedsYou, true, cmp.Or(state.SkillLack(e), text)
+		it.Color, it.Warn, text = style.ColorNeedsYou, true, cmp.Or(state.SkillLack(e), text)
 	}
 	if len(e.Problems) > 0 {
-		it.Icon, it.Color, it.Warn = "warning", look.ColorNeedsYou, true
+		it.Icon, it.Color, it.Warn = "warning", style.ColorNeedsYou, true
 		it.Trail += ", has faults"
 	}
 	text = cmp.Or(text, "no description")

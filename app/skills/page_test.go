@@ -10,9 +10,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,7 +24,7 @@ type bench struct {
 	undo func()
 }
 
-func inPage(t *testing.T, mode look.Mode, width float32) *bench {
+func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
@@ -63,7 +63,7 @@ func taught() state.SkillsView {
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.SkillsView{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
@@ -88,7 +88,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
-	for mode, name := range map[look.Mode]string{look.Light: "light", look.Dark: "dark"} {
+	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
 		for width, size := range map[float32]string{860: "", 520: "-narrow"} {
 			p := inPage(t, mode, width)
 			p.show(taught())
@@ -113,7 +113,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 }
 
 func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(taught())
 	p.list.OnChoose(0)
 	toggle := pagetest.Button(t, p.Box, "Switch off")
@@ -130,7 +130,7 @@ func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 }
 
 func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(taught())
 	p.list.OnChoose(1)
 	test.Tap(pagetest.Button(t, p.Box, "Edit a copy"))
@@ -153,7 +153,7 @@ func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 }
 
 func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(taught())
 	p.list.OnChoose(1)
 	v := taught()
@@ -166,7 +166,7 @@ func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
 }
 
 func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
-	p := inPage(t, look.Light, 880)
+	p := inPage(t, style.Light, 880)
 	p.show(taught())
 	frame := p.Box.Objects[0]
 	p.search.SetText("git")
@@ -204,7 +204,7 @@ func TestThousandsOfSkillsAreListedAndSearchedAtOnce(t *testing.T) {
 	}
 	best := time.Hour
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
-		p := inPage(t, look.Light, 880)
+		p := inPage(t, style.Light, 880)
 		began := time.Now()
 		p.show(v)
 		p.search.SetText("review")

@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -27,7 +27,7 @@ type settings struct {
 var alwaysWords = []string{"As its file says", "Always", "Only when it opens it"}
 
 func newSettings(p *Page) *settings {
-	s := &settings{p: p, none: widgets.NewParagraph("", look.ColorMuted, "text")}
+	s := &settings{p: p, none: widgets.NewParagraph("", style.ColorMuted, "text")}
 	s.always = widgets.NewSelect(alwaysWords, func(word string) {
 		yes := word == alwaysWords[1]
 		switch {
@@ -44,9 +44,9 @@ func newSettings(p *Page) *settings {
 		}
 	})
 	s.asFile = widgets.NewQuiet("As its file says", "reset", func() { p.m.SetNeeds(s.e, nil) })
-	fields := widgets.Col(look.Group, widgets.NewField("The agent has its text before it", widgets.Limit(320, true, s.always)),
+	fields := widgets.Col(style.Group, widgets.NewField("The agent has its text before it", widgets.Limit(320, true, s.always)),
 		widgets.NewField("What a machine must be able to do for it", s.needs.box, widgets.Row(0, -1, s.asFile)))
-	s.box = widgets.Col(look.Group, widgets.NewPart("SETTINGS"), s.none, fields)
+	s.box = widgets.Col(style.Group, widgets.NewPart("SETTINGS"), s.none, fields)
 	return s
 }
 
@@ -75,7 +75,7 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	fields := s.box.Objects[2]
 	fields.Show()
 	if e.SettingsKey == "" {
-		s.none.Set("Settings cannot be kept for it: its name and its folder have a dot.", look.ColorMuted)
+		s.none.Set("Settings cannot be kept for it: its name and its folder have a dot.", style.ColorMuted)
 		s.none.Show()
 		fields.Hide()
 	}

@@ -7,8 +7,8 @@ import (
 	"image"
 	"strings"
 
+	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/picture"
 )
 
 // OpenFile is a file that is looked at.

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -29,9 +29,9 @@ type card struct {
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{p: p, id: id, title: widgets.NewText("", look.ColorText, "text"), line: widgets.NewText("", look.ColorMuted, look.SizeSmall), bar: newBar()}
+	c := &card{p: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), bar: newBar()}
 	c.title.Ellipsis, c.line.Ellipsis = true, true
-	c.icon = widget.NewIcon(look.IconIn("transfer", look.ColorAccent))
+	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuiet("Pause", "pause", func() {
 		if c.paused {
 			p.app.ResumeTransfer(id)
@@ -41,8 +41,8 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	})
 	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.CancelTransfer(id) })
 	c.cancel = cancel
-	inner := widgets.Col(look.Gap, container.New(&headLayout{widgets.Row(look.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
-	c.box = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, inner))
+	inner := widgets.Col(style.Gap, container.New(&headLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
+	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
 	return c
 }
 
@@ -71,7 +71,7 @@ type bar struct {
 }
 
 func newBar() *bar {
-	b := &bar{base: widgets.NewRect(look.ColorLine, "", 2), full: widgets.NewRect(look.ColorAccent, "", 2)}
+	b := &bar{base: widgets.NewRect(style.ColorLine, "", 2), full: widgets.NewRect(style.ColorAccent, "", 2)}
 	b.box = container.New(barLayout{b}, b.base, b.full)
 	b.ExtendBaseWidget(b)
 	return b
@@ -123,7 +123,7 @@ func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return l.row.Min
 
 // Layout implements fyne.Layout.
 func (l *headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	if narrow := size.Width < 440*look.Size("text")/14; narrow != l.c.narrow {
+	if narrow := size.Width < 440*style.Size("text")/14; narrow != l.c.narrow {
 		l.c.narrow = narrow
 		l.c.name()
 	}

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -36,8 +36,8 @@ func (p *Page) open(t protocol.Transfer) {
 	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.remove(t); p.Back() }))
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
-		widgets.Flow(look.Inside, acts...),
-		widgets.Lead("text", 0, widget.NewIcon(look.IconIn(item.Icon, item.Color)), words(item.Text)),
+		widgets.Flow(style.Inside, acts...),
+		widgets.Lead("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), words(item.Text)),
 		widgets.NewField("What", files(t)...),
 		widgets.NewField("From", words(state.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", words(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
@@ -46,12 +46,12 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)), words(state.Shown(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), words(state.Shown(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, andMore(more))
 		}
-		rows = append(rows, widgets.NewField("Files that need a look", widgets.Col(look.Gap, problems...)))
+		rows = append(rows, widgets.NewField("Files that need a look", widgets.Col(style.Gap, problems...)))
 	}
 	title := state.TransferTitle(p.view, t)
 	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuiet("All transfers", "back", func() { p.Back() })))
@@ -88,7 +88,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 }
 
 func andMore(n int) fyne.CanvasObject {
-	return widgets.NewText(fmt.Sprintf("and %d more", n), look.ColorMuted, look.SizeSmall)
+	return widgets.NewText(fmt.Sprintf("and %d more", n), style.ColorMuted, style.SizeSmall)
 }
 
 // folder is the folder of a destination, after its machine; the workspace itself goes without saying.

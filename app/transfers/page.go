@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/look"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -59,8 +59,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
-		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now,
+		ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
+		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.history) {
@@ -86,7 +86,7 @@ func (p *Page) show(v state.View) {
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
 	for i, t := range v.Transfers {
 		if i == shownAtOnce {
-			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more wait", len(v.Transfers)-i), look.ColorMuted, look.SizeSmall))
+			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more wait", len(v.Transfers)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
 		c := p.cards[t.ID]
@@ -128,14 +128,14 @@ func (p *Page) showHistory(r past, err error) {
 }
 
 func (p *Page) item(t protocol.Transfer) widgets.ListItem {
-	item := widgets.ListItem{Icon: "check", Color: look.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Trail: state.When(t.EndedAt, p.now())}
+	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Trail: state.When(t.EndedAt, p.now())}
 	switch {
 	case t.State == protocol.TransferCancelled:
-		item.Icon, item.Color, item.Muted = "cross", look.ColorMuted, true
+		item.Icon, item.Color, item.Muted = "cross", style.ColorMuted, true
 	case t.State != protocol.TransferDone:
-		item.Icon, item.Color = "warning", look.ColorBad
+		item.Icon, item.Color = "warning", style.ColorBad
 	case t.Failed > 0:
-		item.Icon, item.Color = "warning", look.ColorNeedsYou
+		item.Icon, item.Color = "warning", style.ColorNeedsYou
 	}
 	return item
 }
@@ -164,7 +164,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
 		if len(p.history) > 0 {
-			top = widgets.Col(look.Inside, p.active, widgets.NewPart("HISTORY", clear))
+			top = widgets.Col(style.Inside, p.active, widgets.NewPart("HISTORY", clear))
 		} else {
 			rest = container.NewStack()
 		}

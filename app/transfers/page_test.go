@@ -10,15 +10,15 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	ctx, app := pagetest.Start(t, look.Light)
+	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
 	p.now = pagetest.Clock
 	p.ended = 0 // nobody can be asked for a history

@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Button is a compact button: a verb, an icon, or both. Enter and space press it.
@@ -139,10 +139,10 @@ const (
 
 func (r *buttonRenderer) Refresh() {
 	b := r.b
-	fg := look.ColorText
+	fg := style.ColorText
 	fill := fyne.ThemeColorName("button")
 	if b.Muted {
-		fg = look.ColorMuted
+		fg = style.ColorMuted
 	}
 	if b.Quiet {
 		fill = ""
@@ -154,32 +154,32 @@ func (r *buttonRenderer) Refresh() {
 			fill = "disabledButton"
 		}
 	case b.Primary:
-		fg, fill = look.ColorOnAccent, look.ColorAccent
+		fg, fill = style.ColorOnAccent, style.ColorAccent
 	case b.Danger:
-		fg = look.ColorBad
+		fg = style.ColorBad
 	}
 	r.ground.FillColor, r.ground.StrokeWidth = nil, 0
 	if fill != "" {
-		r.ground.FillColor = look.Color(fill)
+		r.ground.FillColor = style.Color(fill)
 	}
 	if b.hovered && !b.Disabled() && !b.Primary {
-		r.ground.FillColor = look.Color("pressed")
+		r.ground.FillColor = style.Color("pressed")
 		if b.Quiet {
-			r.ground.FillColor = look.Color(look.ColorHover)
+			r.ground.FillColor = style.Color(style.ColorHover)
 		}
 	}
 	r.ground.StrokeColor = nil
 	if b.focused {
-		r.ground.StrokeColor, r.ground.StrokeWidth = look.Color(look.ColorAccent), 2
+		r.ground.StrokeColor, r.ground.StrokeWidth = style.Color(style.ColorAccent), 2
 		if b.Primary {
-			r.ground.StrokeColor = look.Color(look.ColorText)
+			r.ground.StrokeColor = style.Color(style.ColorText)
 		}
 	}
-	r.ground.CornerRadius = look.Corner
-	r.text.Text, r.text.Color = b.Text, look.Color(fg)
-	r.text.TextSize = look.Size("text")
+	r.ground.CornerRadius = style.Corner
+	r.text.Text, r.text.Color = b.Text, style.Color(fg)
+	r.text.TextSize = style.Size("text")
 	if b.Small {
-		r.text.TextSize = look.Size(look.SizeSmall)
+		r.text.TextSize = style.Size(style.SizeSmall)
 	}
 	r.text.TextStyle.Bold = b.Primary
 	r.text.FontSource = fontOf(b.Text, r.text.TextStyle)
@@ -201,7 +201,7 @@ func setIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 		i.Hide()
 		return
 	}
-	i.SetResource(look.IconIn(name, c))
+	i.SetResource(style.IconIn(name, c))
 	i.Show()
 }
 
@@ -237,7 +237,7 @@ func (r *buttonRenderer) MinSize() fyne.Size {
 		w += s.Width
 		h = max(h, s.Height+8)
 		if i > 0 {
-			w += look.Gap
+			w += style.Gap
 		}
 	}
 	pad := buttonPad
@@ -254,7 +254,7 @@ func (r *buttonRenderer) Layout(size fyne.Size) {
 	for i, p := range parts {
 		w += partSize(p).Width
 		if i > 0 {
-			w += look.Gap
+			w += style.Gap
 		}
 	}
 	x := (size.Width - w) / 2
@@ -262,7 +262,7 @@ func (r *buttonRenderer) Layout(size fyne.Size) {
 		s := partSize(p)
 		p.Resize(s)
 		p.Move(fyne.NewPos(x, (size.Height-s.Height)/2))
-		x += s.Width + look.Gap
+		x += s.Width + style.Gap
 	}
 }
 

@@ -9,18 +9,18 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // NewChip makes a rounded choice of a few words.
 func NewChip(text, icon string, onTap func()) *Press {
-	line := Row(6, -1, NewText(text, look.ColorText, "text"))
+	line := Row(6, -1, NewText(text, style.ColorText, "text"))
 	if icon != "" {
-		line.Objects = append([]fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, look.ColorMuted))}, line.Objects...)
+		line.Objects = append([]fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted))}, line.Objects...)
 	}
-	p := NewPress(container.NewStack(NewRect("", look.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
+	p := NewPress(container.NewStack(NewRect("", style.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
 	p.ground.Corner = 14
-	p.SetGround(look.ColorSurface)
+	p.SetGround(style.ColorSurface)
 	return p
 }
 
@@ -33,9 +33,9 @@ type Badge struct {
 
 // NewBadge makes a badge in the colour of what needs the person.
 func NewBadge(n int) *Badge {
-	b := &Badge{text: NewText("", look.ColorOnNeeds, look.SizeSmall)}
+	b := &Badge{text: NewText("", style.ColorOnNeeds, style.SizeSmall)}
 	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
-	b.box = container.New(badgeLayout{}, NewRect(look.ColorNeedsYou, "", canvas.RadiusMaximum), b.text)
+	b.box = container.New(badgeLayout{}, NewRect(style.ColorNeedsYou, "", canvas.RadiusMaximum), b.text)
 	b.ExtendBaseWidget(b)
 	b.Set(n)
 	return b
@@ -71,23 +71,23 @@ func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRe
 func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	parts := []fyne.CanvasObject{}
 	if icon != "" {
-		i := widget.NewIcon(look.IconIn(icon, look.ColorMuted))
+		i := widget.NewIcon(style.IconIn(icon, style.ColorMuted))
 		parts = append(parts, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(32), i)))
 	}
 	if title != "" {
-		h := NewParagraph(title, look.ColorText, look.SizeTitle)
+		h := NewParagraph(title, style.ColorText, style.SizeTitle)
 		h.segment.Style.Alignment, h.segment.Style.TextStyle.Bold = fyne.TextAlignCenter, true
 		parts = append(parts, h)
 	}
 	if text != "" {
-		p := NewParagraph(text, look.ColorMuted, "text")
+		p := NewParagraph(text, style.ColorMuted, "text")
 		p.segment.Style.Alignment = fyne.TextAlignCenter
 		parts = append(parts, p)
 	}
 	if len(actions) > 0 {
-		parts = append(parts, Inset(look.Inside, 0, 0, 0, container.New(&flowLayout{gap: look.Inside, centre: true}, actions...)))
+		parts = append(parts, Inset(style.Inside, 0, 0, 0, container.New(&flowLayout{gap: style.Inside, centre: true}, actions...)))
 	}
-	return container.New(&emptyLayout{limitLayout{width: emptyWidth}}, Col(look.Inside, parts...))
+	return container.New(&emptyLayout{limitLayout{width: emptyWidth}}, Col(style.Inside, parts...))
 }
 
 // Widths of an empty state: at most, and what it asks for where a layout goes by that alone.
@@ -193,15 +193,15 @@ type ErrorBox struct {
 
 // NewErrorBox makes a box.
 func NewErrorBox(p Problem, onButton func()) *ErrorBox {
-	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", look.ColorText, "text"), do: NewParagraph("", look.ColorMuted, "text")}
+	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", style.ColorText, "text"), do: NewParagraph("", style.ColorMuted, "text")}
 	b.button = NewButton("", "", func() { call(b.OnButton) })
 	b.again = NewQuiet("Try again", "", func() { call(b.OnAgain) })
-	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.again, b.button)
-	b.icon = widget.NewIcon(look.IconIn("warning", look.ColorBad))
-	b.edge = NewRect(look.ColorBad, "", 2)
+	b.foot = Row(style.Inside, 0, layout.NewSpacer(), b.again, b.button)
+	b.icon = widget.NewIcon(style.IconIn("warning", style.ColorBad))
+	b.edge = NewRect(style.ColorBad, "", 2)
 	b.edge.SetMinSize(fyne.NewSize(3, 0))
-	text := Lead("text", 0, b.icon, Col(look.Gap, b.what, b.do, b.foot))
-	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
+	text := Lead("text", 0, b.icon, Col(style.Gap, b.what, b.do, b.foot))
+	b.box = container.NewStack(NewRect(style.ColorSurface, style.ColorLine, style.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
 	b.ExtendBaseWidget(b)
 	b.Set(p)
 	return b
@@ -209,13 +209,13 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 
 // Set shows another problem.
 func (b *ErrorBox) Set(p Problem) {
-	b.what.Set(p.What, look.ColorText)
-	b.do.Set(p.Do, look.ColorMuted)
+	b.what.Set(p.What, style.ColorText)
+	b.do.Set(p.Do, style.ColorMuted)
 	if p.Fine != b.fine {
 		b.fine = p.Fine
-		icon, color := "warning", look.ColorBad
+		icon, color := "warning", style.ColorBad
 		if p.Fine {
-			icon, color = "info", look.ColorAccent
+			icon, color = "info", style.ColorAccent
 		}
 		setIcon(b.icon, icon, color)
 		b.edge.SetFill(color)
@@ -245,10 +245,10 @@ type Notice struct {
 
 // NewNotice makes an empty notice.
 func NewNotice() *Notice {
-	n := &Notice{icon: widget.NewIcon(nil), text: NewParagraph("", look.ColorMuted, look.SizeSidebar)}
+	n := &Notice{icon: widget.NewIcon(nil), text: NewParagraph("", style.ColorMuted, style.SizeSidebar)}
 	n.button = NewQuiet("", "", func() { call(n.OnButton) })
 	n.button.Small = true
-	n.box = Lead(look.SizeSidebar, 3, n.icon, n.text, n.button)
+	n.box = Lead(style.SizeSidebar, 3, n.icon, n.text, n.button)
 	n.ExtendBaseWidget(n)
 	return n
 }
@@ -257,9 +257,9 @@ func NewNotice() *Notice {
 func (n *Notice) Set(icon, text, button string) {
 	if icon != n.name {
 		n.name = icon
-		setIcon(n.icon, icon, look.ColorMuted)
+		setIcon(n.icon, icon, style.ColorMuted)
 	}
-	n.text.Set(text, look.ColorMuted)
+	n.text.Set(text, style.ColorMuted)
 	n.button.SetText(button)
 	show(n.button, button != "")
 	if n.Size().Width > 0 {

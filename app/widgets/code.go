@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Span is a run of code in one colour. It holds no line break.
@@ -111,6 +111,6 @@ func columns(s string) int {
 }
 
 func codeCell() fyne.Size {
-	s := measure("MMMMMMMMMM", look.Size(look.SizeCode), fyne.TextStyle{Monospace: true})
-	return fyne.NewSize(s.Width/10, float32(int(look.Size(look.SizeCode)*1.45+0.5)))
+	s := measure("MMMMMMMMMM", style.Size(style.SizeCode), fyne.TextStyle{Monospace: true})
+	return fyne.NewSize(s.Width/10, float32(int(style.Size(style.SizeCode)*1.45+0.5)))
 }

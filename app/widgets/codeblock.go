@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // CodePanel shows long monospaced text on its own ground. Lines wrap only after [CodePanel.Wrap]; the panel scrolls.
@@ -28,11 +28,11 @@ const (
 
 // NewCodePanel makes an empty panel, at most maxHeight high; 0 is as high as its text.
 func NewCodePanel(maxHeight float32) *CodePanel {
-	p := &CodePanel{code: NewCode(nil), ground: NewGround(look.ColorCode, look.ColorLine, look.Corner)}
+	p := &CodePanel{code: NewCode(nil), ground: NewGround(style.ColorCode, style.ColorLine, style.Corner)}
 	p.pan = NewPan(p.code)
 	p.pan.MaxHeight = maxHeight
 	p.code.reveal, p.code.drag = p.reveal, p.pan.moveBy
-	p.box = container.NewStack(p.ground, Inset(look.Inside, 1, look.Inside, look.Inside+4, p.pan))
+	p.box = container.NewStack(p.ground, Inset(style.Inside, 1, style.Inside, style.Inside+4, p.pan))
 	p.ExtendBaseWidget(p)
 	return p
 }
@@ -111,7 +111,7 @@ type CodeBlock struct {
 
 // NewCodeBlock makes an empty block.
 func NewCodeBlock() *CodeBlock {
-	c := &CodeBlock{lang: NewText("", look.ColorMuted, look.SizeSmall), panel: NewCodePanel(0)}
+	c := &CodeBlock{lang: NewText("", style.ColorMuted, style.SizeSmall), panel: NewCodePanel(0)}
 	c.panel.ground.Hide()
 	c.copy = NewButton("Copy", "copy", func() {
 		if c.OnCopy != nil {
@@ -119,8 +119,8 @@ func NewCodeBlock() *CodeBlock {
 		}
 	})
 	c.copy.Quiet, c.copy.Small, c.copy.Muted = true, true, true
-	head := Inset(2, 4, 0, look.Inside+4, Row(look.Inside, 0, c.lang, c.copy))
-	c.box = container.NewStack(NewGround(look.ColorCode, look.ColorLine, look.Corner), Col(0, head, c.panel))
+	head := Inset(2, 4, 0, style.Inside+4, Row(style.Inside, 0, c.lang, c.copy))
+	c.box = container.NewStack(NewGround(style.ColorCode, style.ColorLine, style.Corner), Col(0, head, c.panel))
 	c.ExtendBaseWidget(c)
 	return c
 }

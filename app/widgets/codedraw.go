@@ -6,8 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/glyph"
-	"fairlead/app/look"
+	"fairlead/app/style"
+	"fairlead/app/typeset"
 )
 
 // CreateRenderer implements fyne.Widget.
@@ -62,7 +62,7 @@ func (c *Code) draw(w, h int) image.Image {
 	if area.Height <= 0 || area.Width <= 0 || len(c.lines) == 0 {
 		return img
 	}
-	cell, size, scale := codeCell(), look.Size(look.SizeCode), float32(h)/area.Height
+	cell, size, scale := codeCell(), style.Size(style.SizeCode), float32(h)/area.Height
 	first := max(int(at.Y/cell.Height), 0)
 	for i := first; i < len(c.lines); i++ {
 		y := cell.Height*float32(i) - at.Y
@@ -71,7 +71,7 @@ func (c *Code) draw(w, h int) image.Image {
 		}
 		line, off := c.lines[i], c.offset(i)
 		fill := func(from, to float32, name fyne.ThemeColorName) {
-			glyph.Fill(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale, look.Color(name))
+			typeset.Fill(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale, style.Color(name))
 		}
 		if line.Ground != "" {
 			fill(0, area.Width, line.Ground)
@@ -92,11 +92,11 @@ func (c *Code) draw(w, h int) image.Image {
 		for _, s := range line.Spans {
 			name := s.Color
 			if name == "" {
-				name = look.ColorText
+				name = style.ColorText
 			}
 			n := columns(s.Text)
 			if x := float32(col)*cell.Width - at.X; x < area.Width && x+float32(n)*cell.Width > 0 {
-				glyph.Cells(img, s.Text, size, scale, cell.Width, x*scale, base, columns, look.Color(name))
+				typeset.Cells(img, s.Text, size, scale, cell.Width, x*scale, base, columns, style.Color(name))
 			}
 			col += n
 		}
@@ -104,11 +104,11 @@ func (c *Code) draw(w, h int) image.Image {
 			continue
 		}
 		on := func(from, x, to float32) { // in place of what goes on there, without the half of a letter
-			glyph.Clear(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale)
+			typeset.Clear(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale)
 			if line.Ground != "" {
 				fill(from, to, line.Ground)
 			}
-			glyph.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, look.Color(look.ColorMuted))
+			typeset.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, style.Color(style.ColorMuted))
 		}
 		if at.X > 0.5 && col > 0 {
 			x := float32(math.Ceil(float64(at.X/cell.Width-0.05)))*cell.Width - at.X

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // DiffLines makes coloured lines of a unified diff. Added and removed lines keep their signs, so colour is never all there is. The two
@@ -25,7 +25,7 @@ func DiffLines(diff string) []CodeLine {
 				if name == "/dev/null" {
 					name = diffName(lines[i-1].text()[4:]) + ", deleted"
 				}
-				out = append(out, CodeLine{Spans: []Span{{name, look.ColorMuted}}})
+				out = append(out, CodeLine{Spans: []Span{{name, style.ColorMuted}}})
 			}
 			continue
 		}
@@ -57,13 +57,13 @@ func diffLine(l CodeLine) CodeLine {
 	switch {
 	case text == "":
 	case strings.HasPrefix(text, "@@"), strings.HasPrefix(text, `\`):
-		l.Spans = []Span{{text, look.ColorMuted}}
+		l.Spans = []Span{{text, style.ColorMuted}}
 	case text[0] == '+':
-		l.Ground = look.ColorAddedBg
-		l.Spans = []Span{{"+ ", look.ColorGood}, {text[1:], ""}}
+		l.Ground = style.ColorAddedBg
+		l.Spans = []Span{{"+ ", style.ColorGood}, {text[1:], ""}}
 	case text[0] == '-':
-		l.Ground = look.ColorRemovedBg
-		l.Spans = []Span{{"− ", look.ColorBad}, {text[1:], ""}}
+		l.Ground = style.ColorRemovedBg
+		l.Spans = []Span{{"− ", style.ColorBad}, {text[1:], ""}}
 	case text[0] == ' ':
 		l.Spans = []Span{{" " + text, ""}}
 	}

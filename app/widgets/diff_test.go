@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func TestDiffNamesItsFilesOnlyWhenThereAreSeveral(t *testing.T) {
@@ -23,7 +23,7 @@ func TestDiffNamesItsFilesOnlyWhenThereAreSeveral(t *testing.T) {
 		t.Errorf("two files show\n%s", got)
 	}
 	for _, l := range DiffLines(one) {
-		if strings.HasPrefix(l.text(), "−") && l.Ground != look.ColorRemovedBg {
+		if strings.HasPrefix(l.text(), "−") && l.Ground != style.ColorRemovedBg {
 			t.Errorf("%q has no ground", l.text())
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Divider is a word in the middle of a line, such as the day on which messages were written.
@@ -17,7 +17,7 @@ type Divider struct {
 
 // NewDivider makes one without a word.
 func NewDivider() *Divider {
-	d := &Divider{text: NewText("", look.ColorMuted, look.SizeSmall), left: NewRect(look.ColorLine, "", 0), right: NewRect(look.ColorLine, "", 0)}
+	d := &Divider{text: NewText("", style.ColorMuted, style.SizeSmall), left: NewRect(style.ColorLine, "", 0), right: NewRect(style.ColorLine, "", 0)}
 	d.ExtendBaseWidget(d)
 	return d
 }
@@ -47,7 +47,7 @@ func (d *Divider) CreateRenderer() fyne.WidgetRenderer { return &dividerRenderer
 type dividerRenderer struct{ d *Divider }
 
 func (r *dividerRenderer) MinSize() fyne.Size {
-	return r.d.text.MinSize().AddWidthHeight(48, look.Inside)
+	return r.d.text.MinSize().AddWidthHeight(48, style.Inside)
 }
 func (r *dividerRenderer) Layout(size fyne.Size) { r.d.place(size) }
 func (r *dividerRenderer) Refresh() {

@@ -7,11 +7,11 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func TestEmptyStateIsWholeInTheMiddle(t *testing.T) {
-	test.NewTempApp(t).Settings().SetTheme(look.New(look.Light, 1))
+	test.NewTempApp(t).Settings().SetTheme(style.New(style.Light, 1))
 	empty := NewEmptyState("folder", "This machine has no folders yet", "It shows them as soon as it is connected again, which may take a while after it was switched on.")
 	w := test.NewTempWindow(t, container.NewCenter(empty))
 	for _, width := range []float32{880, 480} {
@@ -19,7 +19,7 @@ func TestEmptyStateIsWholeInTheMiddle(t *testing.T) {
 		var bottom float32
 		walk(empty, func(o fyne.CanvasObject) {
 			if text, ok := o.(*Text); ok {
-				full := fyne.MeasureText(text.Text, look.Size(text.SizeName), text.Style).Width
+				full := fyne.MeasureText(text.Text, style.Size(text.SizeName), text.Style).Width
 				if text.Size().Width < full {
 					t.Errorf("at %v the heading has %v of the %v it needs", width, text.Size().Width, full)
 				}

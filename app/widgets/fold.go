@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Fold is a line that opens to a longer text, such as what a model thought.
@@ -29,8 +29,8 @@ type Fold struct {
 // NewFold makes an empty, folded line with an icon.
 func NewFold(icon string) *Fold {
 	f := &Fold{
-		title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
-		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: newProse(nil),
+		title: NewText("", style.ColorMuted, style.SizeSidebar), icon: widget.NewIcon(style.IconIn(icon, style.ColorMuted)),
+		fold: widget.NewIcon(style.IconIn("right", style.ColorMuted)), text: newProse(nil),
 	}
 	f.text.OnPress = func(at, times int) {
 		if f.OnPress != nil {
@@ -42,15 +42,15 @@ func NewFold(icon string) *Fold {
 			f.OnMenu(at)
 		}
 	}
-	head := NewPress(Inset(2, look.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
+	head := NewPress(Inset(2, style.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
 		f.Set(f.title.Text, f.said, !f.open)
 		if f.OnToggle != nil {
 			f.OnToggle(f.open)
 		}
 	})
-	rule := NewRect(look.ColorLine, "", 1)
+	rule := NewRect(style.ColorLine, "", 1)
 	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.body = Inset(look.Gap, 0, look.Gap, 7, Border(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
+	f.body = Inset(style.Gap, 0, style.Gap, 7, Border(nil, nil, rule, nil, Inset(0, 0, 0, style.Inside+2, Readable(f.text))))
 	f.body.Hide()
 	f.text.Hide()
 	f.box = Col(0, Row(0, -1, head), f.body)
@@ -64,7 +64,7 @@ func (f *Fold) Set(title, text string, open bool) {
 	f.said = text
 	if open && text != f.shown {
 		f.shown = text
-		f.text.set(plainParas(text, look.ColorMuted, look.SizeSidebar))
+		f.text.set(plainParas(text, style.ColorMuted, style.SizeSidebar))
 	}
 	if open != f.open {
 		f.open = open
@@ -72,7 +72,7 @@ func (f *Fold) Set(title, text string, open bool) {
 		if open {
 			name = "down"
 		}
-		f.fold.SetResource(look.IconIn(name, look.ColorMuted))
+		f.fold.SetResource(style.IconIn(name, style.ColorMuted))
 		show(f.body, open)
 		show(f.text, open)
 	}

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"github.com/go-text/typesetting/font"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func TestPlainLettersAreInEachFontThatIsTakenAlone(t *testing.T) {
@@ -65,7 +65,7 @@ func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
 	if r := test.WidgetRenderer(b).(*buttonRenderer); r.text.FontSource != theme.DefaultTextBoldFont() {
 		t.Errorf("a button takes %v", r.text.FontSource)
 	}
-	if got, want := measure("Fairlead", look.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", look.Size("text"), fyne.TextStyle{Bold: true}); got != want {
+	if got, want := measure("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}); got != want {
 		t.Errorf("alone it measures %v, among others %v", got, want)
 	}
 }

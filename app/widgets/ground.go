@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Ground is what large things stand on: a [Rect] that is cheap to draw. The toolkit computes the distance to the corners for each dot of a
@@ -52,7 +52,7 @@ func newDot(name func() fyne.ThemeColorName) *picture {
 	return newPicture(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
 		if n := name(); n != "" {
-			img.SetRGBA(0, 0, color.RGBAModel.Convert(look.Color(n)).(color.RGBA))
+			img.SetRGBA(0, 0, color.RGBAModel.Convert(style.Color(n)).(color.RGBA))
 		}
 		return img
 	})
@@ -72,10 +72,10 @@ func (r *groundRenderer) update() {
 		line = r.g.Fill
 	}
 	for i, b := range r.band {
-		b.FillColor = look.Color(line)
+		b.FillColor = style.Color(line)
 		corner := c
 		if i%2 == 1 {
-			b.FillColor, corner = look.Color(r.g.Fill), max(c-1, 0)
+			b.FillColor, corner = style.Color(r.g.Fill), max(c-1, 0)
 		}
 		if i < 2 {
 			b.TopLeftCornerRadius, b.TopRightCornerRadius = corner, corner

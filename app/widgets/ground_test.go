@@ -7,12 +7,12 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func TestGroundLooksLikeARectangle(t *testing.T) {
-	for _, line := range []fyne.ThemeColorName{"", look.ColorBad} {
-		g, r := NewGround(look.ColorSelected, line, look.Corner), NewRect(look.ColorSelected, line, look.Corner)
+	for _, line := range []fyne.ThemeColorName{"", style.ColorBad} {
+		g, r := NewGround(style.ColorSelected, line, style.Corner), NewRect(style.ColorSelected, line, style.Corner)
 		a, b := window(t, g, 90, 70).Canvas().Capture(), window(t, r, 90, 70).Canvas().Capture()
 		other := 0
 		for y := range 70 {
@@ -37,7 +37,7 @@ func far(a, b color.Color) bool {
 
 func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) { // which this test's painter draws hard
 	for height, covered := range map[float32]bool{70: true, 8: false} { // a low one has no straight edge
-		g := NewGround(look.ColorSelected, look.ColorBad, look.Corner)
+		g := NewGround(style.ColorSelected, style.ColorBad, style.Corner)
 		window(t, g, 90, height)
 		r := test.WidgetRenderer(g).(*groundRenderer)
 		upper, lower := r.band[1], r.band[3]
@@ -51,9 +51,9 @@ func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) { // which this test's 
 }
 
 func TestGroundHasNoHoleWhenItIsLow(t *testing.T) {
-	g := NewGround(look.ColorSelected, look.ColorBad, look.Corner)
+	g := NewGround(style.ColorSelected, style.ColorBad, style.Corner)
 	img := window(t, g, 40, 8).Canvas().Capture()
-	if far(img.At(20, 4), look.Color(look.ColorSelected)) {
+	if far(img.At(20, 4), style.Color(style.ColorSelected)) {
 		t.Errorf("its middle is %v", img.At(20, 4))
 	}
 }

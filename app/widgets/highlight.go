@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // How much code is coloured, in bytes: more would hold up a frame, or beside the frames keep a core for seconds.
@@ -70,18 +70,18 @@ func text(lines []CodeLine) []string {
 func tokenColor(t chroma.TokenType) fyne.ThemeColorName {
 	switch {
 	case t.InCategory(chroma.Keyword), t == chroma.OperatorWord, t == chroma.NameBuiltinPseudo:
-		return look.SyntaxKeyword
+		return style.SyntaxKeyword
 	case t.InCategory(chroma.Comment) && t != chroma.CommentPreproc:
-		return look.SyntaxComment
+		return style.SyntaxComment
 	case t.InSubCategory(chroma.LiteralString), t == chroma.GenericInserted:
-		return look.SyntaxString
+		return style.SyntaxString
 	case t.InSubCategory(chroma.LiteralNumber), t == chroma.CommentPreproc:
-		return look.SyntaxNumber
+		return style.SyntaxNumber
 	case t == chroma.GenericDeleted, t == chroma.GenericError:
-		return look.ColorBad
+		return style.ColorBad
 	case t == chroma.NameFunction, t == chroma.NameClass, t == chroma.NameTag, t == chroma.NameBuiltin, t == chroma.NameNamespace,
 		t == chroma.NameDecorator, t == chroma.NameAttribute, t == chroma.NameProperty, t == chroma.GenericHeading, t == chroma.GenericSubheading:
-		return look.SyntaxName
+		return style.SyntaxName
 	}
 	return ""
 }

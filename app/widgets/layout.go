@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Row lays objects out from left to right, centred in height, gap apart. The object at stretch takes the room that is left;
@@ -162,7 +162,7 @@ func (readableLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return ob
 
 func (readableLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos(0, 0))
-	objects[0].Resize(fyne.NewSize(min(size.Width, look.Measure()), size.Height))
+	objects[0].Resize(fyne.NewSize(min(size.Width, style.Measure()), size.Height))
 }
 
 // Limit gives an object at most width, in the middle of what there is, or at its left.
@@ -188,7 +188,7 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 }
 
 // icon is the size of a small icon.
-func icon() float32 { return look.Size(theme.SizeNameInlineIcon) }
+func icon() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
 // Lead puts an icon beside the first line of a text in the given size, and what else there is at the right.
 func Lead(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
@@ -205,14 +205,14 @@ func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	for _, o := range objects[2:] {
 		if o.Visible() {
 			m := o.MinSize()
-			s = fyne.NewSize(s.Width+m.Width+look.Inside, max(s.Height, m.Height))
+			s = fyne.NewSize(s.Width+m.Width+style.Inside, max(s.Height, m.Height))
 		}
 	}
 	return s
 }
 
 func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	line := fyne.MeasureText("M", look.Size(l.size), fyne.TextStyle{}).Height
+	line := fyne.MeasureText("M", style.Size(l.size), fyne.TextStyle{}).Height
 	objects[0].Resize(fyne.NewSquareSize(icon()))
 	objects[0].Move(fyne.NewPos(0, l.top+(line-icon())/2))
 	end := size.Width
@@ -222,7 +222,7 @@ func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 			end -= m.Width
 			o.Resize(m)
 			o.Move(fyne.NewPos(end, l.top+(line-m.Height)/2))
-			end -= look.Inside
+			end -= style.Inside
 		}
 	}
 	x := icon() + 6

@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // ListItem is a line of an [ItemList].
@@ -132,12 +132,12 @@ type listRow struct {
 
 func newListRow(l *ItemList) *listRow {
 	r := &listRow{
-		list: l, icon: widget.NewIcon(nil), title: NewText("M", look.ColorText, "text"), text: NewText("M", look.ColorMuted, look.SizeSmall),
-		trail: NewText("", look.ColorMuted, look.SizeSmall), ring: NewRect("", look.ColorAccent, look.Corner),
+		list: l, icon: widget.NewIcon(nil), title: NewText("M", style.ColorText, "text"), text: NewText("M", style.ColorMuted, style.SizeSmall),
+		trail: NewText("", style.ColorMuted, style.SizeSmall), ring: NewRect("", style.ColorAccent, style.Corner),
 	}
 	r.ring.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.box = container.NewStack(Inset(look.Gap, look.Inside, look.Gap, look.Inside, Row(look.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail)), r.ring)
+	r.box = container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail)), r.ring)
 	r.ExtendBaseWidget(r)
 	return r
 }
@@ -151,24 +151,24 @@ func (r *listRow) set(i int, item ListItem) {
 	r.item, r.set1 = item, true
 	color := item.Color
 	if color == "" {
-		color = look.ColorMuted
+		color = style.ColorMuted
 	}
 	setIcon(r.icon, item.Icon, color)
 	show(r.icon, item.Icon != "")
-	text := look.ColorText
+	text := style.ColorText
 	if item.Muted || item.Heading {
-		text = look.ColorMuted
+		text = style.ColorMuted
 	}
 	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
 	if item.Heading {
-		r.title.SizeName = look.SizeSmall // as [NewPart]
+		r.title.SizeName = style.SizeSmall // as [NewPart]
 	}
 	r.title.Set(item.Title, text)
 	r.text.SetText(item.Text)
 	show(r.text, item.Text != "")
-	trail := look.ColorMuted
+	trail := style.ColorMuted
 	if item.Warn {
-		trail = look.ColorNeedsYou
+		trail = style.ColorNeedsYou
 	}
 	r.trail.Set(item.Trail, trail)
 	relayout(r.box)
@@ -177,12 +177,12 @@ func (r *listRow) set(i int, item ListItem) {
 // MinSize is the same for all lines of a list.
 func (r *listRow) MinSize() fyne.Size {
 	line := func(size fyne.ThemeSizeName) float32 {
-		return fyne.MeasureText("M", look.Size(size), fyne.TextStyle{}).Height
+		return fyne.MeasureText("M", style.Size(size), fyne.TextStyle{}).Height
 	}
 	if r.list.Compact {
-		return fyne.NewSize(120, line("text")+2*look.Gap)
+		return fyne.NewSize(120, line("text")+2*style.Gap)
 	}
-	return fyne.NewSize(120, line("text")+line(look.SizeSmall)+2*look.Gap)
+	return fyne.NewSize(120, line("text")+line(style.SizeSmall)+2*style.Gap)
 }
 
 // Tapped implements fyne.Tappable.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -33,7 +33,7 @@ type Markdown struct {
 
 // NewMarkdown makes an empty view.
 func NewMarkdown() *Markdown {
-	m := &Markdown{box: Col(look.Inside)}
+	m := &Markdown{box: Col(style.Inside)}
 	m.ExtendBaseWidget(m)
 	return m
 }

@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // ShowMenu opens a menu below an object, or above it when there is more room.
@@ -39,12 +39,12 @@ const (
 
 // shortMenu is a menu that its window has room for: the toolkit's goes on beyond the edge.
 func shortMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
-	shortLabels(items, min(widestLabel*look.Size("text")/14, c.Size().Width-menuSides))
+	shortLabels(items, min(widestLabel*style.Size("text")/14, c.Size().Width-menuSides))
 	return fyne.NewMenu("", items...)
 }
 
 func shortLabels(items []*fyne.MenuItem, width float32) {
-	size := look.Size("text")
+	size := style.Size("text")
 	for _, i := range items {
 		if measure(i.Label, size, fyne.TextStyle{}).Width > width {
 			i.Label = cut(i.Label, width, size, fyne.TextStyle{})

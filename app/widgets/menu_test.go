@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func TestAMenuHasRoomInItsWindow(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 		t.Fatal("no menu")
 	}
 	for _, i := range []*fyne.MenuItem{items[0], inner} {
-		if width := measure(i.Label, look.Size("text"), fyne.TextStyle{}).Width; width > 480-menuSides || !strings.HasSuffix(i.Label, "…") {
+		if width := measure(i.Label, style.Size("text"), fyne.TextStyle{}).Width; width > 480-menuSides || !strings.HasSuffix(i.Label, "…") {
 			t.Errorf("%q is %v wide", i.Label, width)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Message is what a [MessageView] shows.
@@ -54,7 +54,7 @@ func NewMessageView() *MessageView {
 	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: newProse(nil)}
 	m.copyIt = NewQuiet("", "copy", func() { call(m.OnCopy) })
 	m.copyIt.Muted, m.copyIt.Small = true, true
-	m.head = Row(look.Inside, 1, m.from, layout.NewSpacer(), m.copyIt, m.time)
+	m.head = Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyIt, m.time)
 	m.text.OnLink = func(u *url.URL) {
 		if m.OnLink != nil {
 			m.OnLink(u)
@@ -69,8 +69,8 @@ func NewMessageView() *MessageView {
 	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
 	m.plain.OnMenu = m.menu
 	m.plainB = Readable(m.plain)
-	m.images = Flow(look.Inside)
-	m.box = Col(look.Gap, m.head, m.text, m.plainB, m.images)
+	m.images = Flow(style.Inside)
+	m.box = Col(style.Gap, m.head, m.text, m.plainB, m.images)
 	m.ExtendBaseWidget(m)
 	return m
 }
@@ -172,7 +172,7 @@ type hoverText struct {
 }
 
 func newHoverText() *hoverText {
-	h := &hoverText{Text: Text{Color: look.ColorMuted, SizeName: look.SizeSmall}}
+	h := &hoverText{Text: Text{Color: style.ColorMuted, SizeName: style.SizeSmall}}
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -193,6 +193,6 @@ func NewImageThumb(r fyne.Resource, onTap func()) *Press {
 	img.FillMode = canvas.ImageFillContain
 	img.SetMinSize(fyne.NewSize(160, 120))
 	p := NewPress(Inset(4, 4, 4, 4, img), onTap)
-	p.SetGround(look.ColorCode)
+	p.SetGround(style.ColorCode)
 	return p
 }

@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // lead is the room before the names of pages.
@@ -17,7 +17,7 @@ func LeadPages(room fyne.Size) { lead = room }
 // NewPage is a page of the main window: its name with what can be done at the right, or below the name where there is no room, and below them the body, which
 // has the rest of the height.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
-	name := NewHeading(title, look.SizeTitle)
+	name := NewHeading(title, style.SizeTitle)
 	name.Ellipsis = true
 	return container.New(&pageLayout{title}, append(append([]fyne.CanvasObject{name}, actions...), body)...)
 }
@@ -34,16 +34,16 @@ func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 		m := a.MinSize()
 		width, height = max(width, m.Width), max(height, m.Height)
 	}
-	return fyne.NewSize(width+2*look.Page, 2*look.Group+height+body.Height)
+	return fyne.NewSize(width+2*style.Page, 2*style.Group+height+body.Height)
 }
 
 func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left, right, y := max(look.Page, lead.Width), size.Width-look.Page, look.Group
+	left, right, y := max(style.Page, lead.Width), size.Width-style.Page, style.Group
 	height, wide := max(o[0].MinSize().Height, lead.Height), float32(0)
 	body, actions := o[len(o)-1], o[1:len(o)-1]
 	for _, a := range actions {
 		if m := a.MinSize(); a.Visible() {
-			height, wide = max(height, m.Height), wide+look.Inside+m.Width
+			height, wide = max(height, m.Height), wide+style.Inside+m.Width
 		}
 	}
 	put := func(c fyne.CanvasObject, x, width float32) {
@@ -51,12 +51,12 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		c.Resize(fyne.NewSize(max(width, 0), h))
 		c.Move(fyne.NewPos(x, y+(height-h)/2))
 	}
-	name := measure(l.title, look.Size(look.SizeTitle), fyne.TextStyle{Bold: true}).Width
-	x := right - wide + look.Inside
-	if right-wide-left < min(name, leastName*look.Size("text")/14) {
+	name := measure(l.title, style.Size(style.SizeTitle), fyne.TextStyle{Bold: true}).Width
+	x := right - wide + style.Inside
+	if right-wide-left < min(name, leastName*style.Size("text")/14) {
 		put(o[0], left, right-left)
-		y += height + look.Gap
-		x = look.Page
+		y += height + style.Gap
+		x = style.Page
 	} else {
 		put(o[0], left, right-wide-left)
 	}
@@ -65,15 +65,15 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 			continue
 		}
 		m := a.MinSize()
-		if x+m.Width > right+0.5 && x > look.Page {
-			x, y = look.Page, y+height+look.Gap
+		if x+m.Width > right+0.5 && x > style.Page {
+			x, y = style.Page, y+height+style.Gap
 		}
 		put(a, x, m.Width)
-		x += m.Width + look.Inside
+		x += m.Width + style.Inside
 	}
-	y += height + look.Group
-	body.Move(fyne.NewPos(look.Page, y))
-	body.Resize(fyne.NewSize(size.Width-2*look.Page, max(size.Height-y, 0)))
+	y += height + style.Group
+	body.Move(fyne.NewPos(style.Page, y))
+	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
 // Over puts an object at the top, as high as it is at its width, and another one into the rest.
@@ -96,22 +96,22 @@ func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // NewForm is the body of a page that is read from top to bottom and scrolls. What scrolls within it, such as a [CodePanel], is to forward to it the turns of
 // the wheel that it does not need.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
-	return NewVScroll(Inset(0, look.Inside, look.Page, 0, Limit(720, true, Col(look.Group, rows...))))
+	return NewVScroll(Inset(0, style.Inside, style.Page, 0, Limit(720, true, Col(style.Group, rows...))))
 }
 
 // NewField is something to fill in under its name.
 func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return Col(look.Gap, append([]fyne.CanvasObject{NewText(name, look.ColorMuted, look.SizeSmall)}, rows...)...)
+	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
 // NewPart is the small heading of a part of a page, with what can be done with the part at the right.
 func NewPart(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
-	t := NewText(title, look.ColorMuted, look.SizeSmall)
+	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
 	if len(actions) == 0 {
-		return Inset(look.Inside, 0, 0, 0, t)
+		return Inset(style.Inside, 0, 0, 0, t)
 	}
-	return Inset(look.Inside, 0, 0, 0, Row(look.Inside, 0, append([]fyne.CanvasObject{t}, actions...)...))
+	return Inset(style.Inside, 0, 0, 0, Row(style.Inside, 0, append([]fyne.CanvasObject{t}, actions...)...))
 }
 
 // Focus gives an object the keyboard, if it is on the screen.

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Pan shows content that is larger than its place and moves it: sideways, and upwards when MaxHeight is set. What it does not
@@ -221,7 +221,7 @@ func (b *bar) place() {
 	if b.hovered {
 		thick = 6
 	}
-	b.rect.FillColor = look.Color("scrollBar")
+	b.rect.FillColor = style.Color("scrollBar")
 	b.rect.CornerRadius = thick / 2
 	if b.vertical {
 		b.rect.Move(fyne.NewPos(barSize-thick-1, at))

@@ -13,8 +13,8 @@ import (
 	gtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"fairlead/app/glyph"
-	"fairlead/app/look"
+	"fairlead/app/style"
+	"fairlead/app/typeset"
 )
 
 // listStep is how far an item of a list stands in from what it is in.
@@ -42,17 +42,17 @@ type proseParser struct {
 // blocks adds the blocks in a node. mark goes before the first.
 func (p *proseParser) blocks(parent ast.Node, left float32, quote int, mark string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		q := para{above: look.Inside, left: left, quote: quote, mark: mark, apart: "\n\n"}
+		q := para{above: style.Inside, left: left, quote: quote, mark: mark, apart: "\n\n"}
 		if p.tight {
-			q.above, q.apart = look.Gap, "\n"
+			q.above, q.apart = style.Gap, "\n"
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			style := glyph.Style{Bold: true, Size: []float32{20.0 / 14, 17.0 / 14, 15.0 / 14}[min(n.Level, 3)-1]}
+			style := typeset.Style{Bold: true, Size: []float32{20.0 / 14, 17.0 / 14, 15.0 / 14}[min(n.Level, 3)-1]}
 			q.above = 12
 			p.inline(&q, n, style, ink{})
 		case *ast.Paragraph, *ast.TextBlock:
-			p.inline(&q, n, glyph.Style{Size: 1}, ink{})
+			p.inline(&q, n, typeset.Style{Size: 1}, ink{})
 		case *ast.ThematicBreak:
 			q.rule, q.above = true, 12
 		case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
@@ -61,9 +61,9 @@ func (p *proseParser) blocks(parent ast.Node, left float32, quote int, mark stri
 			if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
 				lines += string(h.ClosureLine.Value(p.source))
 			}
-			style := glyph.Style{Size: 13.0 / 14, Mono: true}
+			style := typeset.Style{Size: 13.0 / 14, Mono: true}
 			if html {
-				style = glyph.Style{Size: 1}
+				style = typeset.Style{Size: 1}
 			}
 			q.code = !html
 			q.add(strings.ReplaceAll(strings.TrimRight(lines, "\n"), "\t", "    "), style, ink{})
@@ -83,7 +83,7 @@ func (p *proseParser) blocks(parent ast.Node, left float32, quote int, mark stri
 		p.paras = append(p.paras, q)
 	}
 	if mark != "" { // an item without text
-		p.paras = append(p.paras, para{above: look.Gap, left: left, quote: quote, mark: mark, apart: "\n"})
+		p.paras = append(p.paras, para{above: style.Gap, left: left, quote: quote, mark: mark, apart: "\n"})
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *proseParser) list(n *ast.List, left float32, quote int) {
 		first := len(p.paras)
 		p.blocks(item, left+step, quote, mark)
 		if first < len(p.paras) && (!p.tight || item.PreviousSibling() == nil && !was) {
-			p.paras[first].above = look.Inside
+			p.paras[first].above = style.Inside
 		}
 	}
 	p.tight = was
@@ -130,7 +130,7 @@ func taskBox(item ast.Node) string {
 	return ""
 }
 
-func (q *para) add(s string, style glyph.Style, k ink) {
+func (q *para) add(s string, style typeset.Style, k ink) {
 	if s == "" {
 		return
 	}
@@ -138,11 +138,11 @@ func (q *para) add(s string, style glyph.Style, k ink) {
 		q.runs[n-1].Text += s
 		return
 	}
-	q.runs, q.inks = append(q.runs, glyph.Run{Text: s, Style: style}), append(q.inks, k)
+	q.runs, q.inks = append(q.runs, typeset.Run{Text: s, Style: style}), append(q.inks, k)
 }
 
 // inline adds the text in a node.
-func (p *proseParser) inline(q *para, parent ast.Node, style glyph.Style, k ink) {
+func (p *proseParser) inline(q *para, parent ast.Node, style typeset.Style, k ink) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Text:
@@ -207,7 +207,7 @@ func (p *proseParser) inline(q *para, parent ast.Node, style glyph.Style, k ink)
 	}
 }
 
-func (p *proseParser) link(q *para, n ast.Node, target string, style glyph.Style, k ink) {
+func (p *proseParser) link(q *para, n ast.Node, target string, style typeset.Style, k ink) {
 	target = string(util.UnescapePunctuations([]byte(target)))
 	u, err := url.Parse(target)
 	allowed := err == nil && LinkAllowed(u)

@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // place puts the rows on the screen. The row at the top decides: what is measured above it moves nothing.
@@ -143,7 +143,7 @@ func (t *Transcript) showMore() {
 func (t *Transcript) placeMore() {
 	size, m := t.Size(), t.more.MinSize()
 	t.more.Resize(m)
-	t.more.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-look.Inside))
+	t.more.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
 }
 
 func (t *Transcript) take(it Item) *activeRow {

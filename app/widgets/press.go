@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Press makes any content a button: tap, Enter and space press it; it shows hover and focus.
@@ -34,7 +34,7 @@ var (
 
 // NewPress wraps content.
 func NewPress(content fyne.CanvasObject, onTap func()) *Press {
-	p := &Press{OnTap: onTap, ground: NewRect("", "", look.Corner)}
+	p := &Press{OnTap: onTap, ground: NewRect("", "", style.Corner)}
 	p.box = container.NewStack(p.ground, content)
 	p.ExtendBaseWidget(p)
 	return p
@@ -45,11 +45,11 @@ func (p *Press) SetGround(c fyne.ThemeColorName) { p.plain = c; p.paint() }
 
 func (p *Press) paint() {
 	fill, line := p.plain, fyne.ThemeColorName("")
-	if p.hovered && fill != look.ColorSelected { // what is chosen stays so under the mouse
-		fill = look.ColorHover
+	if p.hovered && fill != style.ColorSelected { // what is chosen stays so under the mouse
+		fill = style.ColorHover
 	}
 	if p.focused {
-		line = look.ColorAccent
+		line = style.ColorAccent
 	}
 	if p.ground.Fill != fill || p.ground.Line != line {
 		p.ground.Fill, p.ground.Line = fill, line

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/glyph"
-	"fairlead/app/look"
+	"fairlead/app/style"
+	"fairlead/app/typeset"
 )
 
 // lineHeight is that of text, in sizes of its letters.
@@ -25,7 +25,7 @@ type ink struct {
 
 // para is a paragraph, an item of a list, a heading or a rule.
 type para struct {
-	runs  []glyph.Run
+	runs  []typeset.Run
 	inks  []ink   // of each run
 	above float32 // space before it, but for the first
 	left  float32 // or at the right, of what is written from there
@@ -61,12 +61,12 @@ type Prose struct {
 }
 
 type laidPara struct {
-	text *glyph.Text
+	text *typeset.Text
 	y    float32
 	left float32 // beside it; what is written from the right has its mark and its rules at the right
 	side float32 // the same at its right
 	off  int     // of its first rune in the whole
-	mark *glyph.Text
+	mark *typeset.Text
 }
 
 // room is how wide the place of a paragraph's text is.
@@ -100,12 +100,12 @@ func (p *Prose) set(paras []para) {
 // plainParas shows text as it was written.
 func plainParas(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) []para {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\t", "    ")
-	return []para{{runs: []glyph.Run{{Text: text, Style: glyph.Style{Size: look.Size(size) / look.Size("text")}}}, inks: []ink{{color: color}}}}
+	return []para{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, inks: []ink{{color: color}}}}
 }
 
 // lay breaks the lines for a width. Sizes of runs are parts of the size of text, so that another size needs no other paragraphs.
 func (p *Prose) lay(width float32) {
-	size := look.Size("text")
+	size := style.Size("text")
 	if p.wrap > 0 {
 		width = p.wrap
 	}
@@ -120,7 +120,7 @@ func (p *Prose) lay(width float32) {
 		if i > 0 {
 			y += q.above
 		}
-		runs := make([]glyph.Run, len(q.runs))
+		runs := make([]typeset.Run, len(q.runs))
 		for k, r := range q.runs {
 			r.Style.Size *= size
 			runs[k] = r
@@ -129,15 +129,15 @@ func (p *Prose) lay(width float32) {
 		l := laidPara{y: y, left: left, off: off}
 		switch {
 		case q.rule:
-			l.text = glyph.Lay(nil, 0, 0)
+			l.text = typeset.Lay(nil, 0, 0)
 			y += 1
 		default:
 			inner := width - left
 			if q.code {
-				inner -= 2 * look.Inside
-				l.left, l.y = l.left+look.Inside, l.y+4
+				inner -= 2 * style.Inside
+				l.left, l.y = l.left+style.Inside, l.y+4
 			}
-			l.text = glyph.Lay(runs, max(inner, 40), lineHeight)
+			l.text = typeset.Lay(runs, max(inner, 40), lineHeight)
 			y += l.text.Height
 			mark := q.mark
 			switch {
@@ -148,7 +148,7 @@ func (p *Prose) lay(width float32) {
 				mark = "\u200f" + mark // the dot of a number stands at its left then
 			}
 			if q.mark != "" {
-				l.mark = glyph.Lay([]glyph.Run{{Text: mark, Style: glyph.Style{Size: size}}}, 0, lineHeight)
+				l.mark = typeset.Lay([]typeset.Run{{Text: mark, Style: typeset.Style{Size: size}}}, 0, lineHeight)
 			}
 			wide = max(wide, l.left+l.text.Width+l.side)
 		}

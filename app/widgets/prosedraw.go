@@ -6,15 +6,15 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/glyph"
-	"fairlead/app/look"
+	"fairlead/app/style"
+	"fairlead/app/typeset"
 )
 
 // MinSize implements fyne.CanvasObject: as high as it is at its width, like the toolkit's own text.
 func (p *Prose) MinSize() fyne.Size {
 	p.lay(p.Size().Width)
 	if p.width == 0 {
-		return fyne.NewSize(40, look.Size("text")*lineHeight)
+		return fyne.NewSize(40, style.Size("text")*lineHeight)
 	}
 	return fyne.NewSize(min(40, p.full.Width), p.full.Height)
 }
@@ -63,7 +63,7 @@ func (p *Prose) draw(w, h int) image.Image {
 	}
 	scale := float32(h) / p.full.Height
 	fill := func(x, y, w, h float32, c fyne.ThemeColorName) {
-		glyph.Fill(img, x*scale, y*scale, w*scale, h*scale, look.Color(c))
+		typeset.Fill(img, x*scale, y*scale, w*scale, h*scale, style.Color(c))
 	}
 	for i := range p.laid {
 		l, q := &p.laid[i], &p.paras[i]
@@ -77,17 +77,17 @@ func (p *Prose) draw(w, h int) image.Image {
 			if l.side > 0 {
 				x = p.width - x - 2
 			}
-			fill(x, top, 2, l.y+l.text.Height-top, look.ColorLine)
+			fill(x, top, 2, l.y+l.text.Height-top, style.ColorLine)
 		}
 		if q.rule {
-			fill(0, l.y, p.width, 1, look.ColorLine)
+			fill(0, l.y, p.width, 1, style.ColorLine)
 			continue
 		}
 		if q.code {
-			fill(l.left-look.Inside, l.y-4, width+look.Inside, l.text.Height+8, look.ColorCode)
-			width -= look.Inside
+			fill(l.left-style.Inside, l.y-4, width+style.Inside, l.text.Height+8, style.ColorCode)
+			width -= style.Inside
 		}
-		boxes := func(from, to int, f func(glyph.Box)) {
+		boxes := func(from, to int, f func(typeset.Box)) {
 			for _, b := range l.text.Boxes(from, to, width) {
 				b.X, b.Y = b.X+l.left, b.Y+l.y
 				f(b)
@@ -98,24 +98,24 @@ func (p *Prose) draw(w, h int) image.Image {
 		for k, r := range q.runs {
 			ends[k] = from + len([]rune(r.Text))
 			if q.inks[k].code {
-				boxes(from, ends[k], func(b glyph.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, look.ColorHover) })
+				boxes(from, ends[k], func(b typeset.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, style.ColorHover) })
 			}
 			from = ends[k]
 		}
 		for k, hit := range p.hits {
-			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b glyph.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.current)) })
+			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b typeset.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.current)) })
 		}
 		if p.from < p.to {
-			boxes(max(p.from-l.off, 0), p.to-l.off, func(b glyph.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
+			boxes(max(p.from-l.off, 0), p.to-l.off, func(b typeset.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
 		}
 		colour := func(k int) color.Color {
 			switch n := q.inks[k]; {
 			case n.link != nil:
-				return look.Color(look.ColorAccent)
+				return style.Color(style.ColorAccent)
 			case n.color != "":
-				return look.Color(n.color)
+				return style.Color(n.color)
 			}
-			return look.Color(look.ColorText)
+			return style.Color(style.ColorText)
 		}
 		l.text.Draw(img, l.left*scale, l.y*scale, scale, width, colour)
 		switch {
@@ -124,26 +124,26 @@ func (p *Prose) draw(w, h int) image.Image {
 			if l.side > 0 {
 				x = p.width - l.side + float32(int(p.size*0.5))
 			}
-			fill(x, y, a, a, look.ColorMuted)
-			glyph.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
+			fill(x, y, a, a, style.ColorMuted)
+			typeset.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
 			if q.mark == taskDone {
-				fill(x+3, y+3, a-6, a-6, look.ColorGood)
+				fill(x+3, y+3, a-6, a-6, style.ColorGood)
 			}
 		case l.mark != nil:
 			x := l.left - l.mark.Width - 6*p.size/14
 			if l.side > 0 {
 				x = p.width - l.side + 6*p.size/14
 			}
-			l.mark.Draw(img, x*scale, l.y*scale, scale, 0, func(int) color.Color { return look.Color(look.ColorMuted) })
+			l.mark.Draw(img, x*scale, l.y*scale, scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
 		}
 		from = 0
 		for k := range q.runs {
 			n := q.inks[k]
 			if n.link != nil && n.link == p.hover {
-				boxes(from, ends[k], func(b glyph.Box) { fill(b.X, b.Y+b.Height-4, b.Width, 1, look.ColorAccent) })
+				boxes(from, ends[k], func(b typeset.Box) { fill(b.X, b.Y+b.Height-4, b.Width, 1, style.ColorAccent) })
 			}
 			if n.strike {
-				boxes(from, ends[k], func(b glyph.Box) { fill(b.X, b.Y+float32(int(b.Height*0.55)), b.Width, 1, look.ColorText) })
+				boxes(from, ends[k], func(b typeset.Box) { fill(b.X, b.Y+float32(int(b.Height*0.55)), b.Width, 1, style.ColorText) })
 			}
 			from = ends[k]
 		}

@@ -3,7 +3,7 @@ package widgets
 import (
 	"unicode"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 
 	"fyne.io/fyne/v2"
 )
@@ -43,7 +43,7 @@ func wordAround(text []rune, at int) (from, to int) {
 // foundColor is the ground of a place that was found; one of them is the current one.
 func foundColor(current bool) fyne.ThemeColorName {
 	if current {
-		return look.ColorFoundNow
+		return style.ColorFoundNow
 	}
-	return look.ColorFound
+	return style.ColorFound
 }

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 	"rsc.io/qr"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // QR shows a text as a QR code: black on white in every theme, because many cameras read nothing else, with the quiet zone around it that
@@ -59,7 +59,7 @@ func (q *QR) paint(w, h int) image.Image {
 func (q *QR) CreateRenderer() fyne.WidgetRenderer {
 	raster := canvas.NewRaster(q.paint)
 	raster.ScaleMode = canvas.ImageScalePixels
-	return &qrRenderer{q: q, raster: raster, line: NewRect("", look.ColorLine, 0)}
+	return &qrRenderer{q: q, raster: raster, line: NewRect("", style.ColorLine, 0)}
 }
 
 // qrRenderer keeps the code square, at the left of what it gets. The line is where white lies on white.

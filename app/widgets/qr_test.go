@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"rsc.io/qr"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale reads the modules back from the window's picture.
@@ -21,8 +21,8 @@ func TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := test.NewTempApp(t)
-	for _, mode := range []look.Mode{look.Light, look.Dark} {
-		a.Settings().SetTheme(look.New(mode, 1))
+	for _, mode := range []style.Mode{style.Light, style.Dark} {
+		a.Settings().SetTheme(style.New(mode, 1))
 		for _, scale := range []float32{1, 1.25, 2} {
 			q, err := NewQR(link)
 			if err != nil {

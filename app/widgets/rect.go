@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Rect is a rectangle in a colour of the look that follows the theme.
@@ -62,11 +62,11 @@ func (x *rectRenderer) update() {
 	x.rect.CornerRadius, x.inner.CornerRadius = r.Corner, max(r.Corner-1, 0)
 	switch {
 	case r.Line != "" && r.Fill != "":
-		x.rect.FillColor, x.inner.FillColor = look.Color(r.Line), look.Color(r.Fill)
+		x.rect.FillColor, x.inner.FillColor = style.Color(r.Line), style.Color(r.Fill)
 	case r.Line != "":
-		x.rect.StrokeColor, x.rect.StrokeWidth = look.Color(r.Line), 1
+		x.rect.StrokeColor, x.rect.StrokeWidth = style.Color(r.Line), 1
 	case r.Fill != "":
-		x.rect.FillColor = look.Color(r.Fill)
+		x.rect.FillColor = style.Color(r.Fill)
 	}
 	show(x.inner, r.Line != "" && r.Fill != "")
 }
@@ -91,7 +91,7 @@ func (x *rectRenderer) Refresh() {
 
 // HLine is a one-pixel separator.
 func HLine() fyne.CanvasObject {
-	r := NewRect(look.ColorLine, "", 0)
+	r := NewRect(style.ColorLine, "", 0)
 	r.min = fyne.NewSize(1, 1)
 	return r
 }

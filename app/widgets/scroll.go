@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // scrolls are those that are in use somewhere; they belong to the GUI thread.
@@ -36,9 +36,9 @@ func Reveal(o fyne.CanvasObject) {
 		case bottom-top > height:
 			continue
 		case top < 0:
-			to.Y += top - look.Inside
+			to.Y += top - style.Inside
 		case bottom > height:
-			to.Y += bottom - height + look.Inside
+			to.Y += bottom - height + style.Inside
 		default:
 			continue
 		}

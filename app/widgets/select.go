@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Select is the toolkit's choice from a menu with the border that other fields have: without it nobody sees on a light page that there is one.
@@ -22,7 +22,7 @@ func NewSelect(options []string, changed func(string)) *Select {
 
 // CreateRenderer implements fyne.Widget.
 func (s *Select) CreateRenderer() fyne.WidgetRenderer {
-	r := &selectRenderer{WidgetRenderer: s.Select.CreateRenderer(), border: NewRect("", "inputBorder", look.Corner)}
+	r := &selectRenderer{WidgetRenderer: s.Select.CreateRenderer(), border: NewRect("", "inputBorder", style.Corner)}
 	r.objects = slices.Concat(r.WidgetRenderer.Objects(), []fyne.CanvasObject{r.border})
 	return r
 }

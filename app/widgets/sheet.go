@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Sheet is the place of a page that is drawn anew only when other parts of it are shown: a field keeps the keyboard and what is typed in it, and a list its
@@ -39,7 +39,7 @@ func (s *Sheet) Forget() { s.parts = "" }
 
 // NewLoading stands where something will be that has been asked for.
 func NewLoading() fyne.CanvasObject {
-	return container.NewVBox(NewText("Loading…", look.ColorMuted, "text"))
+	return container.NewVBox(NewText("Loading…", style.ColorMuted, "text"))
 }
 
 // NewNothing stands at the top of a page that has nothing to show; see [NewEmptyState].

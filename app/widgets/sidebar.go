@@ -4,7 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // SidebarItem is what a [SidebarRow] shows.
@@ -36,21 +36,21 @@ type SidebarRow struct {
 
 // NewSidebarRow makes a row.
 func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
-	return newSidebarRow(item, onTap, look.Inside)
+	return newSidebarRow(item, onTap, style.Inside)
 }
 
 // NewSidebarLink makes a row of half a sidebar's width, with less room around its parts, so that a badge does not shorten its title.
 func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
-	return newSidebarRow(item, onTap, look.Gap)
+	return newSidebarRow(item, onTap, style.Gap)
 }
 
 func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 	r := &SidebarRow{
-		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", look.ColorText, look.SizeSidebar),
-		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0),
+		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", style.ColorText, style.SizeSidebar),
+		trail: NewText("", style.ColorMuted, style.SizeSmall), badge: NewBadge(0),
 	}
 	r.title.Ellipsis = true
-	r.press = NewPress(Inset(4, gap, 4, look.Inside, Row(gap, 1, r.icon, Row(look.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
+	r.press = NewPress(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {
 		if r.OnMenu != nil {
 			r.OnMenu(at)
@@ -66,32 +66,32 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	r.item = item
 	color := item.Color
 	if color == "" {
-		color = look.ColorMuted
+		color = style.ColorMuted
 	}
 	if now := [2]string{item.Icon, string(color)}; now != r.shown {
 		r.shown = now
 		setIcon(r.icon, item.Icon, color)
 	}
 	show(r.icon, item.Icon != "")
-	text := look.ColorText
+	text := style.ColorText
 	if item.Muted {
-		text = look.ColorMuted
+		text = style.ColorMuted
 	}
 	if r.title.Style.Bold != item.Unread {
 		r.title.Style.Bold = item.Unread
 		r.title.Refresh()
 	}
 	r.title.Set(item.Title, text)
-	trail := look.ColorMuted
+	trail := style.ColorMuted
 	if item.Unread {
-		trail = look.ColorAccent
+		trail = style.ColorAccent
 	}
 	r.trail.Set(item.Trail, trail)
 	show(r.trail, item.Trail != "")
 	r.badge.Set(item.Count)
 	ground := fyne.ThemeColorName("")
 	if item.Selected {
-		ground = look.ColorSelected
+		ground = style.ColorSelected
 	}
 	r.press.SetGround(ground)
 	if r.Size().Width > 0 {
@@ -110,12 +110,12 @@ func (r *SidebarRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSim
 
 // NewSection is a small heading of a list, such as MACHINES, with an optional count.
 func NewSection(title string, badge *Badge) fyne.CanvasObject {
-	t := NewText(title, look.ColorMuted, look.SizeSmall)
+	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
 	if badge == nil {
-		return Inset(look.Group, look.Inside, look.Gap, look.Inside, Row(look.Inside, 0, t))
+		return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t))
 	}
-	return Inset(look.Group, look.Inside, look.Gap, look.Inside, Row(look.Inside, 0, t, badge))
+	return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t, badge))
 }
 
 // SearchField is an entry to search with. Esc empties it and then calls OnCancel; Up and Down go to OnMove.
@@ -130,11 +130,11 @@ type SearchField struct {
 func NewSearchField(placeholder, key string) *SearchField {
 	s := &SearchField{}
 	if key != "" {
-		s.ActionItem = Inset(0, look.Inside, 0, 0, NewText(key, look.ColorMuted, look.SizeSmall))
+		s.ActionItem = Inset(0, style.Inside, 0, 0, NewText(key, style.ColorMuted, style.SizeSmall))
 	}
 	s.ExtendBaseWidget(s)
 	s.SetPlaceHolder(placeholder)
-	s.SetIcon(look.IconInField("search", look.ColorMuted))
+	s.SetIcon(style.IconInField("search", style.ColorMuted))
 	return s
 }
 

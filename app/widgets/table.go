@@ -4,14 +4,14 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // maxCell is how wide a table's cell gets before it wraps.
 const maxCell float32 = 280
 
 // cellPad is the space around a cell's text.
-const cellPad = look.Inside
+const cellPad = style.Inside
 
 // table shows a Markdown table: header bold, a line under each row. Columns are as wide as their widest cell.
 type table struct {
@@ -24,7 +24,7 @@ type table struct {
 }
 
 func newTable(source string, prose func([]para) *Prose) *table {
-	t := &table{head: NewRect("headerBackground", "", look.Corner-1), frame: NewGround(look.ColorSurface, look.ColorLine, look.Corner)}
+	t := &table{head: NewRect("headerBackground", "", style.Corner-1), frame: NewGround(style.ColorSurface, style.ColorLine, style.Corner)}
 	rows, align := parseTable(source)
 	t.align = align
 	for r, row := range rows {
@@ -42,7 +42,7 @@ func newTable(source string, prose func([]para) *Prose) *table {
 		}
 		t.cells = append(t.cells, cells)
 		if r > 0 {
-			t.lines = append(t.lines, NewRect(look.ColorLine, "", 0))
+			t.lines = append(t.lines, NewRect(style.ColorLine, "", 0))
 		}
 	}
 	t.ExtendBaseWidget(t)

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Text is one line of text in a colour and size of the look, without padding. With Ellipsis it takes what room there is and
@@ -33,7 +33,7 @@ func NewText(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) *T
 
 // NewHeading makes a bold line.
 func NewHeading(text string, size fyne.ThemeSizeName) *Text {
-	t := NewText(text, look.ColorText, size)
+	t := NewText(text, style.ColorText, size)
 	t.Style.Bold = true
 	return t
 }
@@ -69,8 +69,8 @@ type textRenderer struct {
 }
 
 func (r *textRenderer) update() {
-	r.text.Color = look.Color(r.t.Color)
-	r.text.TextSize = look.Size(r.t.SizeName)
+	r.text.Color = style.Color(r.t.Color)
+	r.text.TextSize = style.Size(r.t.SizeName)
 	r.text.TextStyle = r.t.Style
 	r.text.FontSource = fontOf(r.t.Text+r.t.Tail, r.t.Style)
 	r.text.Alignment = r.t.Align

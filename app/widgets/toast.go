@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Toast is the bar that says what was done and can undo it for a while. It has no clock of its own: its window calls
@@ -25,11 +25,11 @@ type Toast struct {
 
 // NewToast makes a hidden bar.
 func NewToast() *Toast {
-	t := &Toast{text: NewParagraph("", look.ColorText, "text"), left: NewText("", look.ColorMuted, look.SizeSmall)}
+	t := &Toast{text: NewParagraph("", style.ColorText, "text"), left: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
 	closeIt := NewQuiet("", "cross", t.Close)
-	t.box = container.NewStack(NewRect("menuBackground", look.ColorLine, look.Corner),
-		Inset(6, 6, 6, 12, Row(look.Inside, 0, t.text, t.left, t.undo, closeIt)))
+	t.box = container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
+		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.left, t.undo, closeIt)))
 	t.ExtendBaseWidget(t)
 	t.Hide()
 	return t
@@ -38,7 +38,7 @@ func NewToast() *Toast {
 // Say shows text until a time; undo may be nil.
 func (t *Toast) Say(text string, undo func(), now, until time.Time) {
 	t.act, t.until = undo, until
-	t.text.Set(text, look.ColorText)
+	t.text.Set(text, style.ColorText)
 	show(t.undo, undo != nil)
 	show(t.left, undo != nil)
 	t.Show()

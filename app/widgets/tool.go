@@ -3,7 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // ToolState says how a tool call stands.
@@ -51,17 +51,17 @@ func shorten(s string, n int) string {
 func stateIcon(s ToolState) (icon string, color fyne.ThemeColorName) {
 	switch s {
 	case ToolWaiting:
-		return "", look.ColorNeedsYou
+		return "", style.ColorNeedsYou
 	case ToolDone:
-		return "check", look.ColorGood
+		return "check", style.ColorGood
 	case ToolFailed:
-		return "cross", look.ColorBad
+		return "cross", style.ColorBad
 	case ToolDenied:
-		return "denied", look.ColorBad
+		return "denied", style.ColorBad
 	case ToolStopped:
-		return "stop", look.ColorMuted
+		return "stop", style.ColorMuted
 	case ToolUnknown:
-		return "question", look.ColorNeedsYou
+		return "question", style.ColorNeedsYou
 	}
-	return "", look.ColorMuted
+	return "", style.ColorMuted
 }

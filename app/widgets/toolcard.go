@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // ToolCard shows a tool call, folded to a line or open.
@@ -64,12 +64,12 @@ type ToolCard struct {
 // NewToolCard makes an empty card.
 func NewToolCard() *ToolCard {
 	c := &ToolCard{
-		edge: NewRect("", "", 2), frame: NewGround(look.ColorSurface, look.ColorLine, look.Corner),
-		dot: widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), icon: widget.NewIcon(nil), fold: widget.NewIcon(nil),
-		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", look.ColorMuted, "text"),
-		arg: newLine(), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),
-		word: NewText("", look.ColorMuted, look.SizeSmall), time: NewText("", look.ColorMuted, look.SizeSmall),
-		input: NewCodePanel(1), output: NewCodePanel(260), note: NewText("", look.ColorMuted, look.SizeSmall),
+		edge: NewRect("", "", 2), frame: NewGround(style.ColorSurface, style.ColorLine, style.Corner),
+		dot: widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), icon: widget.NewIcon(nil), fold: widget.NewIcon(nil),
+		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", style.ColorMuted, "text"),
+		arg: newLine(), plus: NewText("", style.ColorGood, style.SizeSmall), minus: NewText("", style.ColorBad, style.SizeSmall),
+		word: NewText("", style.ColorMuted, style.SizeSmall), time: NewText("", style.ColorMuted, style.SizeSmall),
+		input: NewCodePanel(1), output: NewCodePanel(260), note: NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	c.edge.SetMinSize(fyne.NewSize(3, 0))
 	c.mark.SetMinSize(fyne.NewSquareSize(8))
@@ -82,8 +82,8 @@ func NewToolCard() *ToolCard {
 		code.OnPress = func(at, times int) { c.press(code, at, times) }
 		code.OnMenu = c.menu
 	}
-	line := Row(look.Inside, 2, Row(6, -1, c.dot, c.verb), Row(6, -1, c.mark, c.where), c.arg, c.plus, c.minus, c.word, c.time, c.icon, c.fold)
-	c.head = NewPress(Inset(6, look.Inside, 6, look.Inside+4, line), c.toggle)
+	line := Row(style.Inside, 2, Row(6, -1, c.dot, c.verb), Row(6, -1, c.mark, c.where), c.arg, c.plus, c.minus, c.word, c.time, c.icon, c.fold)
+	c.head = NewPress(Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
 	c.head.OnKey = func(k fyne.KeyName) bool {
 		if k == fyne.KeyRight && !c.open || k == fyne.KeyLeft && c.open {
 			c.toggle()
@@ -97,17 +97,17 @@ func NewToolCard() *ToolCard {
 			c.OnCopy(c.copyText())
 		}
 	})
-	c.foot = Row(look.Inside, 0, c.note, c.stop, c.copyIt)
+	c.foot = Row(style.Inside, 0, c.note, c.stop, c.copyIt)
 	c.review = NewQuiet("Review…", "", func() { call(c.OnReview) })
 	c.deny = NewButton("Deny", "", func() { call(c.OnDeny) })
 	c.allow = NewButton("Allow once", "", func() { call(c.OnAllow) })
 	c.allow.Primary = true
-	c.rest = NewText("", look.ColorMuted, look.SizeSmall)
+	c.rest = NewText("", style.ColorMuted, style.SizeSmall)
 	c.rest.Ellipsis = true
 	c.read = NewButton("Review…", "", func() { call(c.OnReview) })
 	c.read.Primary = true
-	c.ask = Row(look.Inside, 1, c.review, c.rest, c.deny, c.allow, c.read)
-	c.body = Inset(0, look.Inside, look.Inside, look.Inside+4, Col(look.Inside, c.input, c.output, c.foot, c.ask))
+	c.ask = Row(style.Inside, 1, c.review, c.rest, c.deny, c.allow, c.read)
+	c.body = Inset(0, style.Inside, style.Inside, style.Inside+4, Col(style.Inside, c.input, c.output, c.foot, c.ask))
 	c.box = container.NewStack(c.frame, Border(nil, nil, c.edge, nil, Col(0, c.head, c.body)))
 	c.ExtendBaseWidget(c)
 	return c
@@ -187,9 +187,9 @@ func (c *ToolCard) show() {
 	show(c.mark, t.Machine != "")
 	c.arg.SetText(t.Argument)
 	waiting := t.State == ToolWaiting
-	edge, line := t.Color, look.ColorLine
+	edge, line := t.Color, style.ColorLine
 	if waiting {
-		edge, line = look.ColorNeedsYou, look.ColorNeedsYou
+		edge, line = style.ColorNeedsYou, style.ColorNeedsYou
 	}
 	c.edge.SetFill(edge)
 	c.frame.SetLine(line)
@@ -201,7 +201,7 @@ func (c *ToolCard) show() {
 	icon, color := stateIcon(t.State)
 	word := color
 	if t.State == ToolRunning || t.State == ToolDone {
-		word = look.ColorMuted
+		word = style.ColorMuted
 	}
 	c.word.Set(t.Word, word)
 	show(c.word, t.Word != "")
@@ -214,7 +214,7 @@ func (c *ToolCard) show() {
 	if now := [2]string{icon + string(color), fold}; now != c.icons {
 		c.icons = now
 		setIcon(c.icon, icon, color)
-		setIcon(c.fold, fold, look.ColorMuted)
+		setIcon(c.fold, fold, style.ColorMuted)
 	}
 
 	open := c.open

@@ -8,14 +8,14 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // asking shows an open card with a question in a window.
 func asking(t *testing.T, width, scale float32, tool Tool) (*ToolCard, fyne.Window) {
 	c := NewToolCard()
 	w := window(t, Col(0, c), width, 900)
-	test.ApplyTheme(t, look.New(look.Light, scale))
+	test.ApplyTheme(t, style.New(style.Light, scale))
 	tool.Verb, tool.Machine, tool.State, tool.Word, tool.Question, tool.Armed = "Bash", "server", ToolWaiting, "waiting for you", true, true
 	c.Set(tool)
 	c.SetOpen(true)

@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // cardRow shows a card in a transcript.
@@ -42,7 +42,7 @@ func (r *thoughtRow) Bind(it Item) { r.Fold.Set("Thought", it.Data.(string), r.o
 // cardTranscript has messages, cards and thoughts. Those whose key is in open are open.
 func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *Transcript {
 	test.NewTempApp(t)
-	test.ApplyTheme(t, look.New(look.Light, 1))
+	test.ApplyTheme(t, style.New(style.Light, 1))
 	var tr *Transcript
 	tr = NewTranscript(func(kind int) ItemRow {
 		switch kind {

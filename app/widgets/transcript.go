@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // Item is one row of a [Transcript]. Key names it for good; Stamp changes when what it shows changes; Kind says which sort of
@@ -95,8 +95,8 @@ var (
 func NewTranscript(create func(kind int) ItemRow) *Transcript {
 	t := &Transcript{
 		Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
-		sizes: newHeights(nil), follow: true, ring: NewRect("", look.ColorAccent, look.Corner),
-		mark: NewRect(look.ColorSelected, look.ColorAccent, look.Corner),
+		sizes: newHeights(nil), follow: true, ring: NewRect("", style.ColorAccent, style.Corner),
+		mark: NewRect(style.ColorSelected, style.ColorAccent, style.Corner),
 	}
 	t.bar = newBar(true, func(to float32) { t.scrollTo(float64(to)) })
 	t.more = NewButton("New", "newest", t.ScrollToEnd)

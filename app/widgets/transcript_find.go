@@ -3,7 +3,7 @@ package widgets
 import (
 	"slices"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 
 	"fyne.io/fyne/v2"
 )
@@ -59,7 +59,7 @@ func (t *Transcript) ShowHit(key string, hit int) bool {
 			n += found
 		}
 	}
-	if height := t.Size().Height; y < look.Group || y > height-48 {
+	if height := t.Size().Height; y < style.Group || y > height-48 {
 		t.scrollBy(y - float32(int(height/3)))
 	}
 	return room

@@ -8,12 +8,12 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func markedTranscript(t *testing.T, n int) *Transcript {
 	test.NewTempApp(t)
-	test.ApplyTheme(t, look.New(look.Light, 1))
+	test.ApplyTheme(t, style.New(style.Light, 1))
 	tr := NewTranscript(func(int) ItemRow {
 		r := &messageRow{view: NewMessageView()}
 		r.ExtendBaseWidget(r)

@@ -5,7 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // ScrollToEnd goes to the end and follows it.
@@ -85,8 +85,8 @@ func (t *Transcript) Marked() (key string, y float32) {
 func (t *Transcript) placeMark() {
 	for _, a := range t.order {
 		if a.item.Key == t.markKey && t.markKey != "" {
-			t.mark.Move(a.row.Position().SubtractXY(look.Inside, 0))
-			t.mark.Resize(fyne.NewSize(a.row.Size().Width+2*look.Inside, a.h+look.Gap))
+			t.mark.Move(a.row.Position().SubtractXY(style.Inside, 0))
+			t.mark.Resize(fyne.NewSize(a.row.Size().Width+2*style.Inside, a.h+style.Gap))
 			t.mark.Show()
 			return
 		}

@@ -12,7 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 // plainRow is a row of a given height.
@@ -260,7 +260,7 @@ func messages(n int) []Item {
 
 func benchTranscript(b *testing.B) *Transcript {
 	test.NewTempApp(b)
-	fyne.CurrentApp().Settings().SetTheme(look.New(look.Light, 1))
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 1))
 	tr := NewTranscript(func(int) ItemRow {
 		r := &messageRow{view: NewMessageView()}
 		r.ExtendBaseWidget(r)

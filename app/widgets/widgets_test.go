@@ -14,13 +14,13 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
+	"fairlead/app/style"
 )
 
 func window(t *testing.T, o fyne.CanvasObject, w, h float32) fyne.Window {
 	t.Helper()
 	test.NewTempApp(t)
-	test.ApplyTheme(t, look.New(look.Light, 1))
+	test.ApplyTheme(t, style.New(style.Light, 1))
 	win := test.NewTempWindow(t, o)
 	win.SetPadded(false)
 	win.Resize(fyne.NewSize(w, h))
@@ -419,7 +419,7 @@ func TestPicturesOfAMessageStandInAsManyLinesAsTheyNeed(t *testing.T) {
 	window(t, m, 480, 600)
 	var list []fyne.Resource
 	for range 5 {
-		list = append(list, look.Icon("image"))
+		list = append(list, style.Icon("image"))
 	}
 	m.Set(Message{From: "You", Text: "Five of them", Plain: true, Images: list})
 	Fit(m, 480)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )

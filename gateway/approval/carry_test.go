@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 

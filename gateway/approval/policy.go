@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )

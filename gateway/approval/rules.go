@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 

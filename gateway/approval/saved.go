@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 

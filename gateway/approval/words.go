@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 

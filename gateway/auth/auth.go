@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // Kinds of principal.
@@ -117,21 +117,21 @@ const TokenName = "gateway-token"
 
 // Tokens knows the gateway's token. It is safe for use by many goroutines.
 type Tokens struct {
-	store secret.Store
+	store keychain.Store
 
 	mu    sync.Mutex // guards token
-	token secret.Secret
+	token keychain.Secret
 }
 
 // OpenTokens reads the token, or makes one at the first start. FAIRLEAD_TOKEN overrides it for this process and is not stored.
-func OpenTokens(store secret.Store) (*Tokens, error) {
+func OpenTokens(store keychain.Store) (*Tokens, error) {
 	t := &Tokens{store: store}
-	if env := secret.FromEnv(); env != "" {
+	if env := keychain.FromEnv(); env != "" {
 		t.token = env
 		return t, nil
 	}
 	token, err := store.Get(TokenName)
-	if errors.Is(err, secret.ErrNotFound) {
+	if errors.Is(err, keychain.ErrNotFound) {
 		return t, t.Rotate()
 	}
 	if err != nil {
@@ -146,12 +146,12 @@ func OpenTokens(store secret.Store) (*Tokens, error) {
 func (t *Tokens) Rotate() error {
 	var b [32]byte
 	rand.Read(b[:])
-	token := secret.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
+	token := keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
 	return t.Set(token)
 }
 
 // Set stores a token that the person chose.
-func (t *Tokens) Set(token secret.Secret) error {
+func (t *Tokens) Set(token keychain.Secret) error {
 	if token == "" {
 		return protocol.ErrBadRequest.With("the token must not be empty: a gateway without one would obey anybody")
 	}
@@ -165,7 +165,7 @@ func (t *Tokens) Set(token secret.Secret) error {
 }
 
 // Current returns the token, for the person who asked to see it.
-func (t *Tokens) Current() secret.Secret {
+func (t *Tokens) Current() keychain.Secret {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.token

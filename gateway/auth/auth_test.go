@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 func openTokens(t *testing.T, dir string) *Tokens {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	tokens, err := OpenTokens(secret.Open(dir))
+	tokens, err := OpenTokens(keychain.Open(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 // A gateway is known by its key: a certificate that is not valid yet, or no more, by either machine's clock, keeps nobody out.
 func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	store := secret.Open(t.TempDir())
+	store := keychain.Open(t.TempDir())
 	var pin trust.Pin
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 24 * time.Hour, -48 * time.Hour, 10 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
 		cert, now, err := OpenCertificate(store, time.Now().Add(off))

@@ -13,8 +13,8 @@ import (
 	"math/big"
 	"time"
 
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 )
 
 // CertKeyName is the name of the network key in the secret store.
@@ -25,7 +25,7 @@ const certLife = 20 * 365 * 24 * time.Hour
 
 // OpenCertificate makes this gateway's certificate from its key, which is made and stored the first time. It is P-256, as curl and every
 // system's TLS know it.
-func OpenCertificate(store secret.Store, now time.Time) (tls.Certificate, trust.Pin, error) {
+func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, trust.Pin, error) {
 	key, err := certKey(store)
 	if err != nil {
 		return tls.Certificate{}, "", err
@@ -50,9 +50,9 @@ func OpenCertificate(store secret.Store, now time.Time) (tls.Certificate, trust.
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf), nil
 }
 
-func certKey(store secret.Store) (*ecdsa.PrivateKey, error) {
+func certKey(store keychain.Store) (*ecdsa.PrivateKey, error) {
 	text, err := store.Get(CertKeyName)
-	if errors.Is(err, secret.ErrNotFound) {
+	if errors.Is(err, keychain.ErrNotFound) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			return nil, fmt.Errorf("make the network key: %w", err)
@@ -61,7 +61,7 @@ func certKey(store secret.Store) (*ecdsa.PrivateKey, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode the network key: %w", err)
 		}
-		if err := store.Set(CertKeyName, secret.Secret(base64.StdEncoding.EncodeToString(der))); err != nil {
+		if err := store.Set(CertKeyName, keychain.Secret(base64.StdEncoding.EncodeToString(der))); err != nil {
 			return nil, fmt.Errorf("store the network key: %w", err)
 		}
 		return key, nil

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/store"
 )
 
@@ -38,7 +38,7 @@ type Files interface {
 type Options struct {
 	Store   *store.Store
 	Bus     *event.Bus
-	Secrets secret.Store
+	Secrets keychain.Store
 	Config  func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error

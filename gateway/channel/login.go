@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // Login logs an account in, or begins that (seed 004, channel.login).
@@ -68,7 +68,7 @@ func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	}
 	for _, f := range d.Kind().Fields {
 		if f.Secret {
-			if err := h.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, secret.ErrNotFound) {
+			if err := h.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
 				return protocol.ChannelOK{}, fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
 			}
 		}

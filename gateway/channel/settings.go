@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/store"
 )
 
@@ -25,7 +25,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 		maps.Copy(next, a.config)
 	}
 	h.mu.Unlock()
-	secrets := make(map[string]secret.Secret)
+	secrets := make(map[string]keychain.Secret)
 	known := make(map[string]protocol.ChannelField)
 	for _, f := range d.Kind().Fields {
 		known[f.Name] = f
@@ -48,7 +48,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 			return protocol.ErrBadRequest.With(field + " must be a text")
 		}
 		if text != protocol.MaskedSecret {
-			secrets[field] = secret.Secret(text)
+			secrets[field] = keychain.Secret(text)
 		}
 	}
 	full := maps.Clone(next)
@@ -58,7 +58,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 			full[field], _ = json.Marshal(v.Reveal())
 		} else if f.Secret {
 			v, err := h.o.Secrets.Get(secretName(name, id, field))
-			if err != nil && !errors.Is(err, secret.ErrNotFound) {
+			if err != nil && !errors.Is(err, keychain.ErrNotFound) {
 				return fmt.Errorf("read the %s of %s: %w", field, key(name, id), err)
 			}
 			if err == nil {
@@ -109,7 +109,7 @@ func (h *Hub) full(name, id string) (Account, *account, error) {
 			continue
 		}
 		v, err := h.o.Secrets.Get(secretName(name, id, f.Name))
-		if errors.Is(err, secret.ErrNotFound) {
+		if errors.Is(err, keychain.ErrNotFound) {
 			continue
 		}
 		if err != nil {

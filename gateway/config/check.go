@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/span"
 )
 
 // special checks what no tag can say: what would be found out only when it is used.
@@ -69,7 +69,7 @@ func (h Heartbeat) Interval() (time.Duration, error) {
 	if strings.Trim(text, "0hms ") == "" {
 		return 0, nil
 	}
-	d, err := span.Parse(text)
+	d, err := when.Parse(text)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func (h Heartbeat) check(path string) error {
 	}
 	path += ".activeHours"
 	for _, t := range []struct{ name, text string }{{"start", h.ActiveHours.Start}, {"end", h.ActiveHours.End}} {
-		if _, _, err := span.OfDay(t.text); err != nil && t.text != "24:00" && t.text != "" {
+		if _, _, err := when.OfDay(t.text); err != nil && t.text != "24:00" && t.text != "" {
 			return bad("%s.%s must be a time of day such as 08:00, not %q", path, t.name, t.text)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 type memory map[string]json.RawMessage
@@ -30,7 +30,7 @@ func (m memory) PutSetting(_ context.Context, key string, v json.RawMessage) err
 func open(t *testing.T, b memory, dir string) *Store {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	s, problems, err := Open(t.Context(), b, secret.Open(dir))
+	s, problems, err := Open(t.Context(), b, keychain.Open(dir))
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -192,7 +192,7 @@ func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 		"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`),
 		"timeouts.llmMs": json.RawMessage(`1`), "auth": json.RawMessage(`{"token":"in the clear"}`),
 	}
-	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
+	s, problems, err := Open(t.Context(), b, keychain.Open(t.TempDir()))
 	if err != nil || len(problems) != 4 || s.Get().Auth.Token != "" || s.Get().Timeouts.LLM != 300_000 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
 		t.Errorf("Open = %v, problems %v", err, problems)
 	}
@@ -201,7 +201,7 @@ func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 func TestAKeyThatWasSetAndIsNotThereIsMissingUntilItIsSetOrRemoved(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	b := memory{"apiKeys.openai": json.RawMessage(`true`), "apiKeys.anthropic": json.RawMessage(`true`)}
-	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
+	s, problems, err := Open(t.Context(), b, keychain.Open(t.TempDir()))
 	if err != nil || len(problems) != 2 || strings.Join(s.Missing(), " ") != "apiKeys.anthropic apiKeys.openai" {
 		t.Fatal(err, problems, s.Missing())
 	}

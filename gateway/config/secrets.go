@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // Secret returns a secret by its path, such as "apiKeys.anthropic".
@@ -102,7 +102,7 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	if err != nil {
 		return err
 	}
-	if err := s.secrets.Set(name, secret.Secret(plain)); err != nil {
+	if err := s.secrets.Set(name, keychain.Secret(plain)); err != nil {
 		return fmt.Errorf("store %s: %w", path, err)
 	}
 	if err := s.backend.PutSetting(ctx, path, json.RawMessage(`true`)); err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // Backend keeps the settings that differ from their defaults, by path.
@@ -23,7 +23,7 @@ type Backend interface {
 // Store is the live configuration. It is safe for use by many goroutines; reading never blocks on the disk.
 type Store struct {
 	backend Backend
-	secrets secret.Store
+	secrets keychain.Store
 
 	write sync.Mutex // held over a whole Set, so that changes come one after another
 
@@ -38,7 +38,7 @@ type Store struct {
 
 // Open loads the configuration. A stored value that is no longer legal is left out, and returned as a problem, instead of keeping
 // the gateway from starting.
-func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store, problems []error, err error) {
+func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Store, problems []error, err error) {
 	stored, err := backend.Settings(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
@@ -49,10 +49,10 @@ func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store,
 		f, err := lookup(path)
 		if err == nil && f.secret != "" {
 			// Only the fact that it is set is stored here.
-			var v secret.Secret
+			var v keychain.Secret
 			if v, err = secrets.Get(f.secret); err == nil {
 				s.keys[path] = v.Reveal()
-			} else if errors.Is(err, secret.ErrNotFound) {
+			} else if errors.Is(err, keychain.ErrNotFound) {
 				s.missing = append(s.missing, path)
 				err = fmt.Errorf("%s was set, but %s does not have it: enter it again", path, secrets.Where())
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/span"
+	"fairlead/gateway/cron/when"
 )
 
 // Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day of week (0 and 7 are Sunday). A field is
@@ -159,7 +159,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // civil is what a clock in t's zone shows, as if it were UTC.
-func civil(t time.Time) time.Time { return span.Shown(t) }
+func civil(t time.Time) time.Time { return when.Shown(t) }
 
 // after returns the first matching minute of a plain calendar that is later than t and, when stop is set, before stop.
 func (e *Expr) after(t time.Time, stop *time.Time) (time.Time, bool) {

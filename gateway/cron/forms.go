@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/span"
 )
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
@@ -105,7 +105,7 @@ func intervalOf(text string, now time.Time, anchor *int64, person *time.Location
 	if text != "" && (text[0] < '0' || text[0] > '9') {
 		text = "1 " + text
 	}
-	d, err := span.Parse(text)
+	d, err := when.Parse(text)
 	if err != nil {
 		return protocol.CronSchedule{}, err
 	}
@@ -198,7 +198,7 @@ func (f fields) moment(now time.Time, person *time.Location, names ...string) (m
 
 func (f fields) at(now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	if in, ok := f.text("in"); ok {
-		d, err := span.Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
+		d, err := when.Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
 		return at(now.Add(d)), err
 	}
 	if d, any, err := f.span(inFields); any {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"fairlead/gateway/native"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 //go:embed tool.txt
@@ -38,8 +38,8 @@ type toolArgs struct {
 }
 
 // Tool is gsv__Cron (seed 002). It takes the schedules that people write beside those of cron.add.
-func (s *Scheduler) Tool() tool.Tool {
-	t := tool.Define("Cron", strings.TrimSpace(toolDescription), tool.Traits{Effect: protocol.EffectWrite}, s.call)
+func (s *Scheduler) Tool() toolkit.Tool {
+	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, s.call)
 	var schema bytes.Buffer
 	if err := json.Compact(&schema, toolSchema); err != nil { // it is part of the program
 		panic(err)

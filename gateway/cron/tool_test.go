@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
@@ -19,7 +19,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 		cronTool := r.sched.Tool()
 		call := func(args string) map[string]any {
 			t.Helper()
-			if err := tool.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
+			if err := toolkit.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
 				t.Fatalf("%s: %v", args, err)
 			}
 			raw, err := cronTool.Call(t.Context(), json.RawMessage(args))
@@ -80,7 +80,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 				t.Errorf("%s: %v", args, err)
 			}
 		}
-		var bad *tool.InputError
+		var bad *toolkit.InputError
 		if _, err := cronTool.Call(t.Context(), json.RawMessage(`{"action":7}`)); !errors.As(err, &bad) {
 			t.Errorf("%v", err)
 		}

@@ -9,11 +9,11 @@ import (
 	"time"
 	_ "time/tzdata" // Windows has none
 
-	"fairlead/gateway/span"
+	"fairlead/gateway/cron/when"
 )
 
 // maxAhead bounds times.
-const maxAhead = span.Most
+const maxAhead = when.Most
 
 var (
 	digits   = regexp.MustCompile(`^\d{10,16}$`)
@@ -53,7 +53,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 		return time.UnixMilli(n), err
 	}
 	if length, ok := strings.CutPrefix(low, "in "); ok {
-		d, err := span.Parse(length)
+		d, err := when.Parse(length)
 		return now.Add(d), err
 	}
 	if m := dayForm.FindStringSubmatch(low); m != nil {
@@ -103,7 +103,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 
 // clock reads a time of day.
 func clock(text string) (hour, minute int, err error) {
-	if hour, minute, err = span.OfDay(text); errors.Is(err, span.ErrOfDay) {
+	if hour, minute, err = when.OfDay(text); errors.Is(err, when.ErrOfDay) {
 		err = errNoTime
 	}
 	return hour, minute, err
@@ -111,7 +111,7 @@ func clock(text string) (hour, minute int, err error) {
 
 // wall is the moment at which a clock in zone shows this, the first one of two.
 func wall(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (time.Time, error) {
-	t, exists := span.Moment(year, month, day, hour, minute, second, zone)
+	t, exists := when.Moment(year, month, day, hour, minute, second, zone)
 	if !exists {
 		want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
 		return t, fmt.Errorf("%s does not exist in %s, because the clock is put forward then", want.Format("2 January 2006 15:04"), zone)

@@ -10,8 +10,8 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/store"
 )
 
@@ -98,7 +98,7 @@ func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, do
 		res, err := t.end(ctx, protocol.CallFailed, nil, "The person changed the call, and that could not be run: "+text)
 		return res, true, err
 	}
-	if err := tool.Validate(t.spec.InputSchema, args); err != nil {
+	if err := toolkit.Validate(t.spec.InputSchema, args); err != nil {
 		return refuse(err.Error())
 	}
 	t.call.Args, t.row.Info.Args, t.changed = args, args, true

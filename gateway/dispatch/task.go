@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/store"
 )
 
@@ -58,7 +58,7 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 	if err != nil {
 		return err
 	}
-	if err := tool.Validate(spec.InputSchema, c.Args); err != nil {
+	if err := toolkit.Validate(spec.InputSchema, c.Args); err != nil {
 		return err
 	}
 	if len(c.Args) == 0 {

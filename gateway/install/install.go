@@ -20,7 +20,7 @@ import (
 	"text/template"
 	"time"
 
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/trust"
 )
 
 //go:embed install.sh

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/trust"
 )
 
 func get(t *testing.T, url string) (int, string, http.Header) {

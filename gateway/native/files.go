@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
-	"fairlead/gateway/protocol/unified"
 	"fairlead/gateway/workspace"
 )
 
@@ -68,27 +68,27 @@ type deleteOut struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (t *Tools) files() []tool.Tool {
-	write := tool.Traits{Effect: protocol.EffectWrite}
-	return []tool.Tool{
-		tool.WithPreview(tool.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
-			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
+func (t *Tools) files() []toolkit.Tool {
+	write := toolkit.Traits{Effect: protocol.EffectWrite}
+	return []toolkit.Tool{
+		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
+			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
 			func(ctx context.Context, in readIn) (protocol.CallPreview, error) {
 				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.shared(ctx)}, nil
 			}),
-		tool.WithPreview(tool.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
-			tool.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
+		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
+			toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
 			func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
 				return t.preview(ctx, in.Path, true, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
 			}),
-		tool.WithPreview(tool.Define("EditFile", "Change a file of your own workspace by replacing exact text.", write, t.editFile),
+		toolkit.WithPreview(toolkit.Define("EditFile", "Change a file of your own workspace by replacing exact text.", write, t.editFile),
 			func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
 				return t.preview(ctx, in.Path, false, func(old []byte) ([]byte, error) {
 					next, _, err := replace(old, in)
 					return next, err
 				}), nil
 			}),
-		tool.WithPreview(tool.Define("DeleteFile", "Delete a file of your own workspace.", write, t.deleteFile),
+		toolkit.WithPreview(toolkit.Define("DeleteFile", "Delete a file of your own workspace.", write, t.deleteFile),
 			func(ctx context.Context, in deleteIn) (protocol.CallPreview, error) {
 				return t.preview(ctx, in.Path, false, func([]byte) ([]byte, error) { return nil, nil }), nil
 			}),
@@ -181,7 +181,7 @@ func (t *Tools) preview(ctx context.Context, path string, creates bool, change f
 }
 
 func addDiff(p *protocol.CallPreview, old, next []byte) {
-	d := unified.New(p.Path, p.Path, old, next)
+	d := diff.New(p.Path, p.Path, old, next)
 	p.Diff, p.Added, p.Removed = d.Text, d.Added, d.Removed
 	if len(p.Diff) > maxDiff {
 		p.Diff, p.Truncated = strings.ToValidUTF8(p.Diff[:maxDiff], ""), true

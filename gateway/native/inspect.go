@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 // logsLimit is how long a machine may take to send its log to a tool (the original's).
@@ -29,11 +29,11 @@ type logsIn struct {
 	Lines  *float64        `json:"lines,omitempty" jsonschema:"how many of the last lines; default 100, at most 5000"`
 }
 
-func (t *Tools) inspect() []tool.Tool {
-	read := tool.Traits{Effect: protocol.EffectRead, Idempotent: true}
-	return []tool.Tool{
-		tool.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
-		tool.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
+func (t *Tools) inspect() []toolkit.Tool {
+	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
+	return []toolkit.Tool{
+		toolkit.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
+		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
 	}
 }
 

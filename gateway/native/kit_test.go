@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -90,7 +90,7 @@ func (k *kit) call(name, args string) string {
 	k.t.Helper()
 	raw, err := k.Tools.Call(k.t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: protocol.MainSession}, nil)
 	if err != nil {
-		var bad *tool.InputError
+		var bad *toolkit.InputError
 		if !errors.As(err, &bad) {
 			k.t.Errorf("%s %s: %v", name, args, err)
 		}

@@ -11,8 +11,8 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -36,7 +36,7 @@ type Services struct {
 	Files   *workspace.Files
 	Config  Config
 	Watch   Watch
-	Extra   []tool.Tool // Cron, and what else lives in packages above
+	Extra   []toolkit.Tool // Cron, and what else lives in packages above
 	Message func(ctx context.Context, from protocol.SessionKey, in MessageIn) (any, error)
 	// Transfer moves files, and checks what it is given; nil where nothing can.
 	Transfer func(ctx context.Context, in TransferIn) (TransferOut, error)
@@ -48,12 +48,12 @@ type Tools struct {
 	s        Services
 	sessions Sessions
 	order    []protocol.ToolSpec
-	byName   map[string]tool.Tool
+	byName   map[string]toolkit.Tool
 }
 
 // New makes the tools.
 func New(h *nodes.Hub, s Services) *Tools {
-	t := &Tools{Hub: h, s: s, byName: make(map[string]tool.Tool)}
+	t := &Tools{Hub: h, s: s, byName: make(map[string]toolkit.Tool)}
 	all := append(t.files(), t.inspect()...)
 	all = append(all, s.Extra...)
 	for _, n := range append(all, t.talk()...) {
@@ -75,10 +75,10 @@ func (t *Tools) Tools() []protocol.ToolSpec {
 }
 
 // own returns the native tool of a name.
-func (t *Tools) own(name protocol.ToolName) (tool.Tool, bool) {
+func (t *Tools) own(name protocol.ToolName) (toolkit.Tool, bool) {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {
-		return tool.Tool{}, false
+		return toolkit.Tool{}, false
 	}
 	n, ok := t.byName[bare]
 	return n, ok
@@ -153,7 +153,7 @@ func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolI
 		return nil, &nodes.ToolError{Text: "Tool not found: " + inv.Tool}
 	}
 	raw, err := n.Call(context.WithValue(ctx, callerKey{}, caller{inv.SessionKey, inv.RunID}), inv.Args)
-	var bad *tool.InputError
+	var bad *toolkit.InputError
 	switch {
 	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
 		return nil, err
@@ -166,7 +166,7 @@ func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolI
 func words(err error) string {
 	var e *protocol.Error
 	if errors.As(err, &e) {
-		return tool.Brief(e.Message)
+		return toolkit.Brief(e.Message)
 	}
-	return tool.Brief(fmt.Sprint(err))
+	return toolkit.Brief(fmt.Sprint(err))
 }

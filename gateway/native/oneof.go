@@ -5,12 +5,12 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 // oneOf lists the legal texts of a parameter in the tool's schema.
-func oneOf(t tool.Tool, parameter string, texts ...any) tool.Tool {
+func oneOf(t toolkit.Tool, parameter string, texts ...any) toolkit.Tool {
 	var s jsonschema.Schema
 	err := json.Unmarshal(t.Spec.InputSchema, &s)
 	if err == nil {

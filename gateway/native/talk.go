@@ -10,8 +10,8 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 // MessageIn sends a message to someone outside (seed 002, gsv__Message). Empty fields mean the chat's present channel, peer and account.
@@ -76,19 +76,19 @@ type sendOut struct {
 	Error      string              `json:"error,omitempty"`
 }
 
-func (t *Tools) talk() []tool.Tool {
-	return []tool.Tool{
-		oneOf(tool.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
-			tool.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
-		tool.WithPreview(tool.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
-			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
+func (t *Tools) talk() []toolkit.Tool {
+	return []toolkit.Tool{
+		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
+			toolkit.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
+		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
+			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
 			func(ctx context.Context, _ sessionsIn) (protocol.CallPreview, error) {
 				return protocol.CallPreview{Personal: t.shared(ctx)}, nil
 			}),
-		tool.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
-			tool.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
-		tool.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
-			tool.Traits{Effect: protocol.EffectWrite}, t.transfer),
+		toolkit.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
+			toolkit.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
+		toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
+			toolkit.Traits{Effect: protocol.EffectWrite}, t.transfer),
 	}
 }
 

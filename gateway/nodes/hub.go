@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 // Link is a connection to a node.
@@ -136,7 +136,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	now := time.Now()
 	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}
 	for i, t := range n.tools {
-		n.tools[i] = tool.Declared(t)
+		n.tools[i] = toolkit.Declared(t)
 	}
 	n.programs, n.variables = inLines(p.Programs), inLines(p.Environment)
 	if n.listens == nil {
@@ -151,7 +151,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	for _, t := range n.tools {
 		n.info.Tools = append(n.info.Tools, t.Name)
-		if tool.Risky(t) && !known[t.Name] {
+		if toolkit.Risky(t) && !known[t.Name] {
 			slog.Warn("Tool has an effect, is not idempotent and ignores its idempotency key: a call with an unknown outcome may happen twice",
 				"node", id, "tool", t.Name)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/gateway/store"
 )
 

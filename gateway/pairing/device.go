@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/gateway/store"
 )
 

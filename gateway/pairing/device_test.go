@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing would go on with the rights of that one.

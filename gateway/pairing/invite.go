@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // invite is an invitation with its secrets.

@@ -10,8 +10,8 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/gateway/store"
 )
 

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 	"fairlead/node/sandbox"
 )
@@ -90,7 +90,7 @@ func roamGateway() {
 func roamNode() {
 	ctx := context.Background()
 	home := os.Getenv("FAIRLEAD_HOME")
-	secrets := secret.Open(home)
+	secrets := keychain.Open(home)
 	id, peers := must(trust.OpenIdentity(secrets)), trust.OpenPeers(home, secrets)
 	opts := node.Options{ID: "laptop", Workspace: home, Confine: node.Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, URL: "ws://x/ws"}
 	n := must(node.New(opts))
@@ -98,14 +98,14 @@ func roamNode() {
 		Identity: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
 		Find: func(ctx context.Context) (found []string) {
 			for len(found) == 0 { // the network may have just come up
-				found = discover.Find(ctx, "")
+				found = discovery.Find(ctx, "")
 			}
 			return found
 		},
 	}
 	n.Close()
 	peer := must(j.Run(ctx))
-	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Tie(), id, discover.Find) }
+	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Tie(), id, discovery.Find) }
 	n = must(node.New(opts))
 	fmt.Println("paired", peer.Addresses)
 	fmt.Println("ended", n.Run(ctx))

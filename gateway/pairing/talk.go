@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 var (

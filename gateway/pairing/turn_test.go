@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/gateway/store"
 )
 

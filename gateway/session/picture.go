@@ -6,7 +6,7 @@ import (
 	"image/jpeg"
 	"image/png"
 
-	"fairlead/gateway/protocol/picture"
+	"fairlead/gateway/peer/picture"
 )
 
 // What every provider takes (Anthropic is the strictest: 5 MB in base64, 2000 pixels a side when there are many pictures).

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/span"
 	"fairlead/gateway/store"
 )
 
@@ -92,7 +92,7 @@ func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool 
 
 // hourOf is the moment of an hour of a day in the time's own zone; where the clock skips that hour, the moment at which it does.
 func hourOf(at time.Time, days, hour int) time.Time {
-	t, _ := span.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
+	t, _ := when.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
 	return t
 }
 

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/stream"
 )
 
 // put writes a file of a machine.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/stream"
 )
 
 // noTools are the tools of machines that have none.

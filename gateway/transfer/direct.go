@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // apartFor is for how long two machines that did not reach each other are not told of each other again: each try costs a transfer two seconds, or twenty

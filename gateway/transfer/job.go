@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/store"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and cuts their wires: every transfer ends with equal files, and

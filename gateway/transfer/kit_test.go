@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 	"fairlead/node"
 	"fairlead/node/direct"
 	nodetransfer "fairlead/node/transfer"

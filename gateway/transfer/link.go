@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // Link is a connection to an end of a transfer.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // A machine with only the basic protocol always overwrites, and cannot list a folder for a

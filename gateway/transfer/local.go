@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // Folders gives what an agent's workspace may send and receive.

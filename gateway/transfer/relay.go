@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // streamed waits for the end of a transfer between our own ends.

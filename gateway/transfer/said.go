@@ -3,8 +3,8 @@ package transfer
 import (
 	"strings"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // What an end says of a transfer is stored, and shown in every window. So it is cut to what such things are, whoever says it: no count is below nothing, and

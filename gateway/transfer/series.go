@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // series moves files one by one, because one of the ends knows only the basic protocol, which has

@@ -14,8 +14,8 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/store"
 	"fairlead/gateway/transfer"
 )

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // undoLimit is how long a machine may take to bring back what a transfer has replaced.

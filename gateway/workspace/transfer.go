@@ -8,8 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // Transfer gives what a transfer may read and write of an agent's workspace: everything in it, and the shared skills for reading.

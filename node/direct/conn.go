@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 
-	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/peer/trust"
 )
 
 // conn is a connection to the other end. What is written at once goes out in one piece, in however many records; one goroutine writes at a time.

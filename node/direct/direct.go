@@ -6,8 +6,8 @@ import (
 	"net"
 	"net/netip"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // What a machine's owner says about direct connections.

@@ -15,8 +15,8 @@ import (
 	"math/big"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 var (

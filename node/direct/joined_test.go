@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/junction"
 )
 
 // meetingPlace is a gateway's port, and how to reach it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 const transferID = protocol.TransferID("t1")

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/junction"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/junction"
-	"fairlead/gateway/protocol/trust"
 )
 
 const (

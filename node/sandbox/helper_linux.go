@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"fairlead/node/sandbox/warden"
+	"fairlead/node/sandbox/supervisor"
 )
 
 // raceOptions is passed on to helpers, as a program under the race detector takes a second to end unless told otherwise.
@@ -27,10 +27,10 @@ func helperMain(args []string) int {
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == "serve":
-		err = warden.Serve()
+		err = supervisor.Serve()
 	case len(args) == 1 && args[0] == innerWord:
 		runtime.LockOSThread()
-		err = warden.Inner()
+		err = supervisor.Inner()
 	case len(args) == 2 && args[0] == "try":
 		err = try(args[1])
 	case len(args) == 1 && args[0] == "linger":
@@ -45,16 +45,16 @@ func helperMain(args []string) int {
 	return 0
 }
 
-func startHelper(set warden.Settings) (*warden.Helper, error) {
+func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
 	cmd := &exec.Cmd{Path: self, Args: []string{self, helperWord, "serve"}, Dir: "/", Stderr: os.Stderr}
 	cmd.Env = append(environ(os.Environ(), "/", []string{raceOptions}, false), "GOGC=50")
-	return warden.Start(cmd, set)
+	return supervisor.Start(cmd, set)
 }
 
 // start starts a command through a helper.
-func start(h *warden.Helper, s Spec) (*Process, error) {
+func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	p := newProcess()
-	o := warden.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
+	o := supervisor.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
 	if s.Profile.contained() {
 		o.Env = unset(s.Env, sockets...)
 		o.Bounds = bounds(s.Profile)
@@ -67,8 +67,8 @@ func start(h *warden.Helper, s Spec) (*Process, error) {
 	return p, nil
 }
 
-func bounds(p Profile) *warden.Bounds {
-	b := &warden.Bounds{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
+func bounds(p Profile) *supervisor.Bounds {
+	b := &supervisor.Bounds{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
 	if p.Workspace != "" {
 		b.Read = append(b.Read, p.Workspace)
 	}

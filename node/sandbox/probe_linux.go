@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fairlead/node/sandbox/warden"
+	"fairlead/node/sandbox/supervisor"
 )
 
 // probeLimit is how long the probe may take before nothing counts as enforced, until the next start. At a login the machine may stand still for seconds.
@@ -144,7 +144,7 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 }
 
 // runTry returns what the contained process found, and whether a process that left its session was ended with it.
-func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orphan bool, err error) {
+func runTry(ctx context.Context, h *supervisor.Helper, t targets) (f findings, orphan bool, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
 		return f, false, err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"fairlead/node/sandbox/warden"
+	"fairlead/node/sandbox/supervisor"
 )
 
 // Mode says what a command may do with files.
@@ -77,10 +77,10 @@ type Options struct {
 const (
 	// TermGrace is the time between SIGTERM and SIGKILL for processes that outlive their command,
 	// and for all when the box is closed or the node has died.
-	TermGrace = warden.Grace
+	TermGrace = supervisor.Grace
 	// SettleTime is how long processes that outlive their command may take to end by themselves,
 	// such as the end of a pipe that the shell does not wait for.
-	SettleTime = warden.SettleTime
+	SettleTime = supervisor.SettleTime
 )
 
 // Unavailable is the error of Start when the profile requires what this machine does not enforce.

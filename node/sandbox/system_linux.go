@@ -6,21 +6,21 @@ import (
 	"slices"
 	"sync"
 
-	"fairlead/node/sandbox/warden"
+	"fairlead/node/sandbox/supervisor"
 )
 
 // system starts commands through a helper process, which is started with the first command and again when it was lost.
 type system struct {
-	set  warden.Settings
+	set  supervisor.Settings
 	none string // why there is no helper, or empty
 
 	mu     sync.Mutex
-	helper *warden.Helper
+	helper *supervisor.Helper
 	closed bool
 }
 
 func newSystem(opts Options) (*system, error) {
-	s := &system{set: warden.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
+	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
 	case slices.Contains(opts.Missing, "helper"):
@@ -43,7 +43,7 @@ func (s *system) start(spec Spec) (*Process, error) {
 }
 
 // alive returns a running helper.
-func (s *system) alive() (*warden.Helper, error) {
+func (s *system) alive() (*supervisor.Helper, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -80,10 +80,10 @@ func (o bashOut) MarshalJSON() ([]byte, error) {
 	}{plain(o), o.ExitCode, signal, o.TimedOut, o.EndedAt, o.DurationMs, o.Output, o.Truncated})
 }
 
-func bashTool(ws *workspace.Root, jobs *Jobs) tool.Tool {
-	t := tool.Define("Bash", doc("bash"), tool.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
+func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool {
+	t := toolkit.Define("Bash", doc("bash"), toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
 		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
-	return tool.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) {
 		return previewBash(ws, jobs, in), nil
 	})
 }
@@ -140,7 +140,7 @@ func millis(name string, v *float64, otherwise time.Duration) (time.Duration, er
 		return otherwise, nil
 	}
 	if *v < 0 {
-		return 0, &tool.InputError{Err: failf("%s must be 0 or more milliseconds, not %v", name, *v)}
+		return 0, &toolkit.InputError{Err: failf("%s must be 0 or more milliseconds, not %v", name, *v)}
 	}
 	return time.Duration(math.Ceil(min(*v, float64(maxTimeout.Milliseconds())))) * time.Millisecond, nil
 }
@@ -157,7 +157,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 		return bashOut{}, err
 	}
 	j, err := jobs.start(ctx, order{
-		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx), call: callOf(ctx),
+		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: toolkit.IdempotencyKey(ctx), call: callOf(ctx),
 		network: in.Network, folders: foldersOf(ctx), direct: isDirect(ctx),
 	}, in.Background || plan.yield > 0)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync"
 
-	"fairlead/gateway/protocol/resident"
+	"fairlead/gateway/peer/resident"
 )
 
 // searching bounds how many searches run at once: the others wait. Each has a few open folders and a few buffers.

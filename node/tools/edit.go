@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -51,10 +51,10 @@ type editOut struct {
 	OtherNames   int    `json:"otherNames,omitempty"` // hard links that keep the old content
 }
 
-func (f *files) editTool() tool.Tool {
+func (f *files) editTool() toolkit.Tool {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
-	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps}, opened(f, (*files).edit))
-	return tool.WithPreview(t, func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+	t := toolkit.Define("Edit", doc("edit"), toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, opened(f, (*files).edit))
+	return toolkit.WithPreview(t, func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
 		return f.beyond(in.Path, true, func(f *files) (protocol.CallPreview, error) { return f.previewEdit(ctx, in) })
 	})
 }

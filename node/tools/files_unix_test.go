@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/workspace"
 )
 
@@ -25,7 +25,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(ws.Dir(), "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := map[string]tool.Tool{}
+	tools := map[string]toolkit.Tool{}
 	for _, tl := range Files(ws, FileLimits{}) {
 		tools[tl.Spec.Name] = tl
 	}

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -39,12 +39,12 @@ type globOut struct {
 	LeftOut []string `json:"leftOut,omitempty"`
 }
 
-func (f *files) globTool() tool.Tool {
-	t := tool.Define("Glob", doc("glob"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
+func (f *files) globTool() toolkit.Tool {
+	t := toolkit.Define("Glob", doc("glob"), toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
 		opened(f, func(f *files, ctx context.Context, in globIn) (globOut, error) {
 			return runGlob(ctx, f.ws, in, maxGlob)
 		}))
-	return tool.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
 		start = workspace.Spell(start)
 		need := start

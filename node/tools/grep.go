@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -54,11 +54,11 @@ type grepOut struct {
 	LeftOut   []string    `json:"leftOut,omitempty"` // extension: places of keys and tokens that were not searched
 }
 
-func (f *files) grepTool() tool.Tool {
+func (f *files) grepTool() toolkit.Tool {
 	caps := []string{protocol.CapRead, protocol.CapSearch}
-	t := tool.Define("Grep", doc("grep"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
+	t := toolkit.Define("Grep", doc("grep"), toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
 		opened(f, func(f *files, ctx context.Context, in grepIn) (grepOut, error) { return runGrep(ctx, f.ws, in) }))
-	return tool.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) {
 		return f.beyond(in.Path, false, func(f *files) (protocol.CallPreview, error) { return previewPath(f.ws, in.Path), nil })
 	})
 }

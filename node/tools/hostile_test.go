@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/peer/toolkit"
 )
 
 // schema is what of a tool's schema says where values may stand.
@@ -149,7 +149,7 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				if err == nil && (!json.Valid(out) || perr != nil) {
 					t.Errorf("%s: was done, gave %.200s, and could not be previewed: %v", what, out, perr)
 				}
-				var bad *tool.InputError
+				var bad *toolkit.InputError
 				if errors.As(perr, &bad) && !errors.As(err, &bad) {
 					t.Errorf("%s: the preview refuses it (%v), the call says %v", what, perr, err)
 				}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
@@ -19,7 +19,7 @@ type bench struct {
 	t     testing.TB
 	ws    *workspace.Root
 	jobs  *Jobs
-	tools map[string]tool.Tool
+	tools map[string]toolkit.Tool
 }
 
 // TestMain lets the test program be the sandbox's helper.
@@ -71,7 +71,7 @@ func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
 }
 
 func benchOf(t testing.TB, ws *workspace.Root, o JobOptions) *bench {
-	b := &bench{t: t, ws: ws, jobs: NewJobs(o), tools: map[string]tool.Tool{}}
+	b := &bench{t: t, ws: ws, jobs: NewJobs(o), tools: map[string]toolkit.Tool{}}
 	for _, tl := range All(ws, b.jobs) {
 		b.tools[tl.Spec.Name] = tl
 	}

@@ -3,7 +3,7 @@ package tools
 import (
 	"context"
 
-	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/workspace"
 )
 
@@ -58,7 +58,7 @@ func newFiles(ws *workspace.Root, limits FileLimits) *files {
 }
 
 // Files makes Read, Write and Edit with other limits than those of [All].
-func Files(ws *workspace.Root, limits FileLimits) []tool.Tool {
+func Files(ws *workspace.Root, limits FileLimits) []toolkit.Tool {
 	f := newFiles(ws, limits)
-	return []tool.Tool{f.readTool(), f.writeTool(), f.editTool()}
+	return []toolkit.Tool{f.readTool(), f.writeTool(), f.editTool()}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/workspace"
 )
 
@@ -50,7 +50,7 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	b := &bench{t: t, ws: ws, tools: map[string]tool.Tool{}}
+	b := &bench{t: t, ws: ws, tools: map[string]toolkit.Tool{}}
 	for _, tl := range All(ws, NewJobs(JobOptions{})) {
 		b.tools[tl.Spec.Name] = tl
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/unified"
 	"fairlead/node/workspace"
 )
 
@@ -139,7 +139,7 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	if preview.NewFile {
 		from = "/dev/null" // on every system, as in the diffs of git
 	}
-	d := unified.New(from, name, before, after)
+	d := diff.New(from, name, before, after)
 	preview.Added, preview.Removed = d.Added, d.Removed
 	text := d.Text
 	if len(text) > diffLimit {

@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -34,8 +34,8 @@ type processIn struct {
 	Rows      *float64 `json:"rows,omitempty" jsonschema:"for resize: rows of the terminal"`
 }
 
-func processTool(jobs *Jobs) tool.Tool {
-	return tool.Define("Process", doc("process"), tool.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+func processTool(jobs *Jobs) toolkit.Tool {
+	return toolkit.Define("Process", doc("process"), toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
 		func(_ context.Context, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
@@ -231,7 +231,7 @@ func resizeJob(j *job, in processIn) (any, error) {
 func side(name string, v *float64) (int, error) {
 	n, err := whole(name, v, 0)
 	if err == nil && (n < 1 || n > maxSide) {
-		err = &tool.InputError{Err: failf("resize needs %s from 1 to %d", name, maxSide)}
+		err = &toolkit.InputError{Err: failf("resize needs %s from 1 to %d", name, maxSide)}
 	}
 	return int(n), err
 }

@@ -12,8 +12,8 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -42,9 +42,9 @@ type readImage struct {
 	Content protocol.Content `json:"content"`
 }
 
-func (f *files) readTool() tool.Tool {
-	t := tool.Define("Read", doc("read"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, opened(f, (*files).read))
-	return tool.WithPreview(t, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
+func (f *files) readTool() toolkit.Tool {
+	t := toolkit.Define("Read", doc("read"), toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, opened(f, (*files).read))
+	return toolkit.WithPreview(t, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
 		return f.beyond(in.Path, false, func(f *files) (protocol.CallPreview, error) { return previewPath(f.ws, in.Path), nil })
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -23,7 +23,7 @@ func doc(name string) string {
 }
 
 // All makes the tools of a workspace in the order the original gives them. jobs keeps the commands that Bash starts.
-func All(ws *workspace.Root, jobs *Jobs) []tool.Tool {
+func All(ws *workspace.Root, jobs *Jobs) []toolkit.Tool {
 	file := func() *files {
 		f := newFiles(ws, FileLimits{}) // each its own seats
 		if jobs != nil {
@@ -31,7 +31,7 @@ func All(ws *workspace.Root, jobs *Jobs) []tool.Tool {
 		}
 		return f
 	}
-	return []tool.Tool{
+	return []toolkit.Tool{
 		bashTool(ws, jobs), processTool(jobs), file().readTool(), file().writeTool(), file().editTool(), file().globTool(), file().grepTool(),
 	}
 }
@@ -148,7 +148,7 @@ func whole(name string, v *float64, otherwise int64) (int64, error) {
 		return otherwise, nil
 	}
 	if *v < 0 || *v != math.Trunc(*v) {
-		return 0, &tool.InputError{Err: fmt.Errorf("%s must be a whole number of 0 or more, not %v", name, *v)}
+		return 0, &toolkit.InputError{Err: fmt.Errorf("%s must be a whole number of 0 or more, not %v", name, *v)}
 	}
 	return int64(min(*v, mostCounted)), nil
 }

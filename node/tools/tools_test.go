@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 )
 
 func TestToolsAreWhatTheSeedLists(t *testing.T) {
@@ -86,7 +86,7 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		{"Grep", `{"pattern":{}}`},
 	} {
 		_, err := b.tools[c.tool].Call(t.Context(), json.RawMessage(c.args))
-		var input *tool.InputError
+		var input *toolkit.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), "Invalid arguments: ") {
 			t.Errorf("%s(%s): %v", c.tool, c.args, err)
 		}

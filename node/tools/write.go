@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
@@ -25,9 +25,9 @@ type writeOut struct {
 	OtherNames int    `json:"otherNames,omitempty"` // hard links that keep the old content
 }
 
-func (f *files) writeTool() tool.Tool {
-	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, opened(f, (*files).write))
-	return tool.WithPreview(t, func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+func (f *files) writeTool() toolkit.Tool {
+	t := toolkit.Define("Write", doc("write"), toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, opened(f, (*files).write))
+	return toolkit.WithPreview(t, func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
 		return f.beyond(in.Path, true, func(f *files) (protocol.CallPreview, error) { return f.previewWrite(ctx, in) })
 	})
 }

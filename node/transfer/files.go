@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/node/workspace"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fairlead/gateway/protocol/cached"
+	"fairlead/gateway/peer/cached"
 )
 
 // Content is an open regular file that is only read. The caller closes it.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fairlead/gateway/protocol/resident"
+	"fairlead/gateway/peer/resident"
 )
 
 // Listings of folders are remembered from one walk to the next: reading them is a third of the work of a walk over a large tree. A listing counts as

@@ -26,11 +26,11 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/chat"
-	"fairlead/app/look"
 	"fairlead/app/memory"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/resident"
 )
 
 // limit is the longest that a frame may take.
@@ -54,9 +54,9 @@ func main() {
 	memory.Prepare()
 	resident.Roomy() // as the gateway in the program has it
 	a := app.NewWithID("app.fairlead.frames")
-	a.Settings().SetTheme(look.New(look.Dark, 1))
+	a.Settings().SetTheme(style.New(style.Dark, 1))
 	w := a.NewWindow("Frames")
-	pane := chat.New(chat.Handlers{}, &look.Machines{})
+	pane := chat.New(chat.Handlers{}, &style.Machines{})
 	m := newMeter(w, pane)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(880, 760))

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/store"
 )
 
@@ -46,22 +46,22 @@ type Sent struct {
 // Secrets are kept in memory.
 type Secrets struct {
 	mu  *sync.Mutex
-	all map[string]secret.Secret
+	all map[string]keychain.Secret
 }
 
 // Get implements secret.Store.
-func (s Secrets) Get(name string) (secret.Secret, error) {
+func (s Secrets) Get(name string) (keychain.Secret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.all[name]
 	if !ok {
-		return "", secret.ErrNotFound
+		return "", keychain.ErrNotFound
 	}
 	return v, nil
 }
 
 // Set implements secret.Store.
-func (s Secrets) Set(name string, v secret.Secret) error {
+func (s Secrets) Set(name string, v keychain.Secret) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all[name] = v
@@ -82,7 +82,7 @@ func (s Secrets) Where() string { return "memory" }
 // Open opens a hub over the store in dir. Nothing runs before Begin.
 func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	t.Helper()
-	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]secret.Secret{}}, Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
+	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]keychain.Secret{}}, Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
 	var err error
 	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"fairlead/gateway/channel"
+	"fairlead/gateway/peer/turn"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/turn"
 )
 
 const (

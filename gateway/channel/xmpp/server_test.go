@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // prosody is a real server on loopback, for the domain town.test with rooms at rooms.town.test and the accounts agent, ann and bob, whose passwords

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // withLocal runs f on a gateway of its own, which has no machine.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 func pairListCommand(o *options) *cobra.Command {

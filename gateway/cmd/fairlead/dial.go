@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // dialLimit is how long a command waits for the gateway before it says that it cannot be reached.
@@ -26,15 +26,15 @@ func (o *options) findToken() (string, error) {
 	if o.token != "" {
 		return o.token, nil
 	}
-	if t := secret.FromEnv(); t != "" {
+	if t := keychain.FromEnv(); t != "" {
 		return t.Reveal(), nil
 	}
 	home, err := o.homeDir()
 	if err != nil {
 		return "", err
 	}
-	t, err := secret.Open(home).Get(gateway.TokenName)
-	if errors.Is(err, secret.ErrNotFound) {
+	t, err := keychain.Open(home).Get(gateway.TokenName)
+	if errors.Is(err, keychain.ErrNotFound) {
 		return "", protocol.ErrUnauthorized.With("no token on this computer: start a gateway here (fairlead gateway --node, or the desktop program), or set FAIRLEAD_TOKEN to that of the one at --url")
 	}
 	if err != nil {
@@ -46,10 +46,10 @@ func (o *options) findToken() (string, error) {
 // named is what the gateway is called in [stream.OpenNamed]: the one on this computer that has the data folder's own token is the data folder's.
 func (o *options) named(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
-		peer, err := trust.OpenPeers(home, secret.Open(home)).Find(o.url, protocol.RoleClient)
+		peer, err := trust.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err
 	}
-	if at, err := url.Parse(o.url); err == nil && o.token == "" && secret.FromEnv() == "" {
+	if at, err := url.Parse(o.url); err == nil && o.token == "" && keychain.FromEnv() == "" {
 		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() || at.Hostname() == "localhost" {
 			return "", nil
 		}

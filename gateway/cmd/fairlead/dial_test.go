@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // What was named to one gateway is not another's to read: by the same address and token it must be the same name at every start, the desktop's too.
@@ -15,7 +15,7 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 	home := t.TempDir()
 	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	for _, role := range []string{protocol.RoleNode, protocol.RoleClient} {
-		if _, err := trust.OpenPeers(home, secret.Open(home)).Put(trust.Done{Device: protocol.Device{ID: "d", Role: role}, Token: "x", Gateway: trust.Gateway{Name: "cellar", Pin: pin}}); err != nil {
+		if _, err := trust.OpenPeers(home, keychain.Open(home)).Put(trust.Done{Device: protocol.Device{ID: "d", Role: role}, Token: "x", Gateway: trust.Gateway{Name: "cellar", Pin: pin}}); err != nil {
 			t.Fatal(err)
 		}
 	}

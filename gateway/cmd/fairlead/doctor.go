@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // finding is one thing the doctor looked at.
@@ -67,7 +67,7 @@ func (o *options) examine(ctx context.Context) []finding {
 	} else {
 		add("data folder", "ok", home, "")
 	}
-	secrets := secret.Open(home)
+	secrets := keychain.Open(home)
 	if where := secrets.Where(); where == "keychain" {
 		add("secrets", "ok", "in the system's keychain", "")
 	} else {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/span"
+	"fairlead/gateway/cron/when"
 )
 
 var errNoID = &exitError{code: exitUsage, err: errors.New("the id is empty; give at least the beginning of one")}
@@ -20,7 +20,7 @@ func (l *lengthFlag) Set(text string) error {
 		*l = 0
 		return nil
 	}
-	d, err := span.Parse(text)
+	d, err := when.Parse(text)
 	*l = lengthFlag(d)
 	return err
 }

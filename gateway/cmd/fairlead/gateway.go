@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 	"fairlead/node/sandbox"
 	"fairlead/node/transfer"

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/term"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // typed is a terminal on which somebody has typed what no program has read yet. It is raw already, so that the system makes no signal of it.

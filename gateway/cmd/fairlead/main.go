@@ -13,8 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/node/sandbox"
 )
 
@@ -42,7 +42,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func main() {
 	sandbox.Main()
-	secret.Guard("--token")
+	keychain.Guard("--token")
 	os.Exit(run())
 }
 

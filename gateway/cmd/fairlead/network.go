@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/trust"
 )
 
 func gatewaysCommand(o *options) *cobra.Command {

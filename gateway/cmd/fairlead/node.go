@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 	"fairlead/node/direct"
 )
@@ -199,6 +199,6 @@ func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownI
 	if !ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discover.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discovery.Find) }
 	return hold, nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // pairFlags are the flags of fairlead pair.
@@ -118,7 +118,7 @@ func (o *options) identity() (trust.Identity, *trust.Peers, error) {
 	if err != nil {
 		return trust.Identity{}, nil, err
 	}
-	secrets := secret.Open(home)
+	secrets := keychain.Open(home)
 	id, err := trust.OpenIdentity(secrets)
 	return id, trust.OpenPeers(home, secrets), err
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 
@@ -27,7 +27,7 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	if err != nil {
 		return err
 	}
-	j := client.Join{Identity: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") }}
+	j := client.Join{Identity: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") }}
 	if p.gateway != "" {
 		j.Gateways = []string{p.gateway}
 	}
@@ -67,7 +67,7 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), peer)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(home).Where())
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, keychain.Open(home).Where())
 	if p.as == protocol.RoleNode {
 		fmt.Fprintf(cmd.OutOrStdout(), "Start its node: %s\n", p.node.line(cmd))
 	} else {

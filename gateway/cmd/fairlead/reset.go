@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 func pairResetCommand(o *options) *cobra.Command {
@@ -24,7 +24,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			secrets := secret.Open(home)
+			secrets := keychain.Open(home)
 			peers := trust.OpenPeers(home, secrets)
 			list, err := peers.List()
 			if err != nil {
@@ -67,7 +67,7 @@ const resetTells = 2 * time.Second
 
 // leaveAll tells gateways, all at once, that this machine leaves them, and returns the names of those that did not hear of it: afterwards nobody has the key
 // with which that is said. One that has ended the pairing itself knows.
-func leaveAll(ctx context.Context, peers *trust.Peers, secrets secret.Store, list []trust.Peer) (deaf []string) {
+func leaveAll(ctx context.Context, peers *trust.Peers, secrets keychain.Store, list []trust.Peer) (deaf []string) {
 	ctx, cancel := context.WithTimeout(ctx, resetTells)
 	defer cancel()
 	open := slices.DeleteFunc(slices.Clone(list), func(p trust.Peer) bool { return p.Ended != nil })

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/porttest"
 	"fairlead/node/sandbox"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/stream"
 )
 
 func sendCommand(o *options) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/rpc"
+	"fairlead/gateway/surface/rpc"
 )
 
 func TestACommandDuringAnUpdateOfTheStoreSaysSoAtOnce(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/protocol/porttest"
+	"fairlead/gateway/peer/porttest"
 )
 
 // Server is a llama-server with the scripted model, on a loopback port of its own.

@@ -13,8 +13,8 @@ import (
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/porttest"
 )
 
 // serve answers every request with the next of the answers, the last one for ever, and keeps the bodies.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 const (
@@ -57,7 +57,7 @@ func (l *lists) get(k string) (models map[string]protocol.ModelInfo, fresh bool)
 func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]protocol.ModelInfo, error) {
 	models, err := p.list(ctx, o)
 	if err != nil {
-		return nil, secret.Hide(err, o.Key)
+		return nil, keychain.Hide(err, o.Key)
 	}
 	for i, m := range models {
 		if known, ok := builtIn()[m.ID]; ok && !p.Local {

@@ -22,8 +22,8 @@ import (
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/llm/operator"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/secret"
 )
 
 // Settings are what the person set. All return "" for what is not set.
@@ -155,7 +155,7 @@ type discreet struct {
 func (m discreet) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		for e, err := range m.Model.Stream(ctx, req) {
-			if !yield(e, secret.Hide(err, m.key)) {
+			if !yield(e, keychain.Hide(err, m.key)) {
 				return
 			}
 		}

@@ -152,7 +152,7 @@ func TestExamplesAreInTheTable(t *testing.T) {
 
 func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
-		Find("/home/ann/project/gateway/approval/policy/floor.go", "/home/ann", Startup|Secret)
+		Find("/home/ann/project/gateway/policy/floor.go", "/home/ann", Startup|Secret)
 	}
 }
 

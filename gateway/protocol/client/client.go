@@ -17,9 +17,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
-	"fairlead/gateway/protocol/wire"
 )
 
 // Timing of a connection.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
-	"fairlead/gateway/protocol/wire"
 )
 
 // conn is one connection: one goroutine reads, one writes.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/stream"
 )
 
 // Buffers of a connection that carries files: a frame with its id fits.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // Join is this device's side of a pairing from what a person was given to what is kept.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // Leave ends one of this device's pairings at the device's own wish: here at once, and there as soon as the gateway hears of it. An error that is

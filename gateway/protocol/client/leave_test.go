@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/porttest"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/porttest"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 )
 
 // A node that runs must not come back to a gateway that its owner has left, not even while the gateway cannot be told.
 func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
-	peers, id := trust.OpenPeers(dir, secret.Open(dir)), trust.NewIdentity()
+	peers, id := trust.OpenPeers(dir, keychain.Open(dir)), trust.NewIdentity()
 	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	tie := trust.Tie{Pin: pin, Role: protocol.RoleNode}
 	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {

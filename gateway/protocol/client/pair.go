@@ -10,8 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // pairLimit is how long a pairing waits for one message: the person over there has five minutes at most.

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"net"
 
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/trust"
 )
 
 // Through completes options for a pairing: it reaches the gateway by its pin, proves each session with the device's key, fetches a new

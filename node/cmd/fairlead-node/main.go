@@ -19,9 +19,9 @@ import (
 
 	"golang.org/x/term"
 
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/resident"
-	"fairlead/gateway/protocol/secret"
 	"fairlead/node"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
@@ -34,7 +34,7 @@ var version = "dev"
 
 func main() {
 	sandbox.Main()
-	secret.Guard()
+	keychain.Guard()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stderr)
 	stop()

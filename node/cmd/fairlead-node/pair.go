@@ -9,11 +9,11 @@ import (
 	"log/slog"
 	"strings"
 
+	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/discover"
-	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/trust"
 	"fairlead/node"
 )
 
@@ -27,7 +27,7 @@ func (p pairing) identity() (trust.Identity, *trust.Peers, error) {
 	if p.home == "" {
 		return trust.Identity{}, nil, usageError("this system names no folder for data: set FAIRLEAD_HOME")
 	}
-	secrets := secret.Open(p.home)
+	secrets := keychain.Open(p.home)
 	id, err := trust.OpenIdentity(secrets)
 	return id, trust.OpenPeers(p.home, secrets), err
 }
@@ -56,7 +56,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	applicant := n.Applicant()
 	n.Close()
 	j := client.Join{
-		Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") },
+		Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
 			fmt.Fprintf(stderr, "The gateway shows these words too, or somebody sits in between: %s\nWaiting for its person, %d seconds at most.\n", strings.Join(words, " "), seconds)
 		},
@@ -72,7 +72,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(out, "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(p.home).Where())
+	fmt.Fprintf(out, "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, keychain.Open(p.home).Where())
 	return p.only, nil
 }
 
@@ -96,7 +96,7 @@ func yes(ctx context.Context, lines *bufio.Reader) bool {
 func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(p.gateway, "://") {
-		opts.URL, opts.Token = p.gateway, secret.FromEnv().Reveal()
+		opts.URL, opts.Token = p.gateway, keychain.FromEnv().Reveal()
 		return release, nil
 	}
 	id, peers, err := p.identity()
@@ -127,6 +127,6 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 	if !p.ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discover.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discovery.Find) }
 	return hold, nil
 }

@@ -1,0 +1,110 @@
+package style
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"fairlead/assets"
+)
+
+// Icon is an icon of package assets in the colour of text. It follows the theme.
+func Icon(name string) fyne.Resource { return IconIn(name, ColorText) }
+
+// IconIn is an icon in a colour of its own.
+func IconIn(name string, c fyne.ThemeColorName) fyne.Resource {
+	return &icon{name: name, color: c, svg: assets.Icon(name)}
+}
+
+// IconInField is an icon in a colour of its own, for a field with text: the toolkit puts the top of the icon where that of the line is, which is
+// higher, so the picture stands lower within the icon.
+func IconInField(name string, c fyne.ThemeColorName) fyne.Resource {
+	const low = 3 // of 24: the middle between that of capitals and that of small letters
+	svg := bytes.Replace(assets.Icon(name), []byte(`viewBox="0 0 24 24"`), fmt.Appendf(nil, `viewBox="0 -%d 24 24"`, low), 1)
+	return &icon{name: name + "-field", color: c, svg: svg}
+}
+
+// icon is a picture in a colour of the running theme. (Fyne's own themed resource finds only the colours that the theme has, and
+// ours must have one in a test without it, too.)
+type icon struct {
+	name  string
+	color fyne.ThemeColorName
+	svg   []byte
+}
+
+var _ fyne.ThemedResource = (*icon)(nil)
+
+func (i *icon) hex() string {
+	c := color.NRGBAModel.Convert(Color(i.color)).(color.NRGBA)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+}
+
+// Name has the colour in it: Fyne caches by name.
+func (i *icon) Name() string { return i.name + i.hex() + ".svg" }
+
+func (i *icon) Content() []byte { return bytes.ReplaceAll(i.svg, []byte(assets.Ink), []byte(i.hex())) }
+
+func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
+
+// AppIcon is the program's icon.
+func AppIcon() fyne.Resource { return fyne.NewStaticResource("fairlead.png", assets.AppPNG) }
+
+// TrayIcon is the tray's glyph; see [assets.Tray].
+func TrayIcon(state assets.TrayState, needs int) fyne.Resource {
+	if state != assets.TrayNeedsYou {
+		needs = 0
+	}
+	return fyne.NewStaticResource(fmt.Sprintf("tray-%d-%d.svg", state, min(needs, 10)), assets.Tray(state, needs))
+}
+
+var fyneIcons = map[fyne.ThemeIconName]string{
+	theme.IconNameCancel:          "cross",
+	theme.IconNameConfirm:         "check",
+	theme.IconNameDelete:          "trash",
+	theme.IconNameSearch:          "search",
+	theme.IconNameMoreHorizontal:  "more",
+	theme.IconNameMenu:            "menu",
+	theme.IconNameMenuExpand:      "right",
+	theme.IconNameArrowDropDown:   "down",
+	theme.IconNameArrowDropUp:     "up",
+	theme.IconNameNavigateBack:    "back",
+	theme.IconNameNavigateNext:    "right",
+	theme.IconNameContentAdd:      "plus",
+	theme.IconNameContentCopy:     "copy",
+	theme.IconNameContentClear:    "cross",
+	theme.IconNameContentUndo:     "undo",
+	theme.IconNameDocument:        "file",
+	theme.IconNameFile:            "file",
+	theme.IconNameFolder:          "folder",
+	theme.IconNameFolderOpen:      "folder",
+	theme.IconNameSettings:        "settings",
+	theme.IconNameInfo:            "info",
+	theme.IconNameQuestion:        "question",
+	theme.IconNameHelp:            "question",
+	theme.IconNameWarning:         "warning",
+	theme.IconNameError:           "warning",
+	theme.IconNameViewRefresh:     "reset",
+	theme.IconNameVisibility:      "eye",
+	theme.IconNameDocumentCreate:  "edit",
+	theme.IconNameMailAttachment:  "attach",
+	theme.IconNameMailSend:        "send",
+	theme.IconNameMediaPlay:       "play",
+	theme.IconNameMediaPause:      "pause",
+	theme.IconNameMediaStop:       "stop",
+	theme.IconNameComputer:        "machine",
+	theme.IconNameHistory:         "clock",
+	theme.IconNameDownload:        "import",
+	theme.IconNameUpload:          "export",
+	theme.IconNameMediaPhoto:      "image",
+	theme.IconNameFileImage:       "image",
+	theme.IconNameFileText:        "file",
+	theme.IconNameFileApplication: "file",
+	theme.IconNameWindowClose:     "cross",
+	theme.IconNameCalendar:        "calendar",
+	theme.IconNameAccount:         "person",
+	theme.IconNameMoveDown:        "down",
+	theme.IconNameMoveUp:          "up",
+}

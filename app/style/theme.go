@@ -1,0 +1,135 @@
+package style
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+)
+
+// Mode says whether the theme is light, dark or as the system has it.
+type Mode string
+
+const (
+	System Mode = "system"
+	Light  Mode = "light"
+	Dark   Mode = "dark"
+)
+
+// Text sizes that a person can choose, as factors for [New].
+const (
+	TextSmall   float32 = 0.9
+	TextNormal  float32 = 1
+	TextLarge   float32 = 1.15
+	TextLargest float32 = 1.35
+)
+
+// Size names of ours, beside Fyne's.
+const (
+	SizeSidebar fyne.ThemeSizeName = "flSidebar" // text of lists
+	SizeSmall                      = theme.SizeNameCaptionText
+	SizeCode    fyne.ThemeSizeName = "flCode"
+	SizeTitle                      = theme.SizeNameSubHeadingText
+)
+
+// Measures in Fyne's units. Everything stands on a grid of four.
+const (
+	Gap    float32 = 4  // between an icon and its word
+	Inside float32 = 8  // within a card, between its parts
+	Group  float32 = 16 // between groups
+	Page   float32 = 24 // around a page
+	Corner float32 = 6
+
+	IconSmall  float32 = 16
+	IconNormal float32 = 20
+
+	// Narrow is the width of a window below which its sidebar becomes a drawer and margins shrink.
+	Narrow float32 = 720
+)
+
+// Theme is Fairlead's theme. It is immutable: another mode or text size is another Theme.
+type Theme struct {
+	mode  Mode
+	scale float32
+	base  fyne.Theme
+}
+
+var _ fyne.Theme = (*Theme)(nil)
+
+// New makes a theme. scale enlarges the text and nothing else; 0 means [TextNormal].
+func New(mode Mode, scale float32) *Theme {
+	if scale <= 0 {
+		scale = TextNormal
+	}
+	return &Theme{mode: mode, scale: min(max(scale, 0.75), 2), base: theme.DefaultTheme()}
+}
+
+// Color implements fyne.Theme.
+func (t *Theme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
+	switch t.mode {
+	case Light:
+		v = theme.VariantLight
+	case Dark:
+		v = theme.VariantDark
+	}
+	if c, ok := lookup(name, v); ok {
+		return c
+	}
+	return t.base.Color(name, v)
+}
+
+// Size implements fyne.Theme.
+func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
+	switch name {
+	case theme.SizeNameText:
+		return 14 * t.scale
+	case SizeSidebar, SizeCode:
+		return 13 * t.scale
+	case SizeSmall:
+		return 12 * t.scale
+	case theme.SizeNameHeadingText:
+		return 20 * t.scale
+	case SizeTitle:
+		return 16 * t.scale
+	case theme.SizeNameInlineIcon:
+		return IconSmall * t.scale
+	case theme.SizeNameInputRadius, theme.SizeNameButtonRadius, theme.SizeNameCardRadius, theme.SizeNamePopupRadius,
+		theme.SizeNameMenuRadius, theme.SizeNameDialogRadius:
+		return Corner
+	case theme.SizeNameScrollBar:
+		return 10
+	case theme.SizeNameScrollBarSmall:
+		return 4
+	}
+	return t.base.Size(name)
+}
+
+// Font implements fyne.Theme.
+func (t *Theme) Font(style fyne.TextStyle) fyne.Resource { return t.base.Font(style) }
+
+// Icon implements fyne.Theme: Fyne's own widgets show our icons where we have one.
+func (t *Theme) Icon(name fyne.ThemeIconName) fyne.Resource {
+	if ours, ok := fyneIcons[name]; ok {
+		return Icon(ours)
+	}
+	return t.base.Icon(name)
+}
+
+// Size resolves a size name in the running theme.
+func Size(name fyne.ThemeSizeName) float32 {
+	th := fyne.CurrentApp().Settings().Theme()
+	if t, ok := th.(*Theme); ok {
+		return t.Size(name)
+	}
+	switch name {
+	case SizeSidebar, SizeCode:
+		return 13
+	}
+	return th.Size(name)
+}
+
+// Measure is the width of about 76 letters of text: longer lines are hard to read.
+func Measure() float32 {
+	const sample = "The quick brown fox jumps over the lazy dog, and then the dog sleeps again." // 75 letters
+	return fyne.MeasureText(sample, Size(theme.SizeNameText), fyne.TextStyle{}).Width * 76 / float32(len(sample))
+}

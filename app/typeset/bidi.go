@@ -1,0 +1,286 @@
+package typeset
+
+import (
+	"golang.org/x/text/unicode/bidi"
+)
+
+// This is the Unicode Bidirectional Algorithm (UAX 9, revision 48). Rule names are those of its text. The tables are those of
+// golang.org/x/text; its own ordering of runs is not used, for it tells directions and no levels, and these are what rule L2 needs to put a
+// number behind Hebrew words into its place.
+
+// maxDepth is how deep embeddings go (BD2).
+const maxDepth = 125
+
+// firstRight is below all letters that are written from the right and all signs that say how to write.
+const firstRight = 0x590
+
+// levels are the levels of a paragraph's runes up to rule I2, with what separates at the level of the paragraph (L1), and that level. fixed is the
+// level of the paragraph, -1 finds it in the text. Without anything from the right in it the list is nil: all are at level 0.
+func levels(text []rune, fixed int) (list []uint8, base uint8) {
+	if fixed <= 0 && !mayTurn(text) {
+		return nil, 0
+	}
+	p := paragraph{classes: make([]bidi.Class, len(text)), text: text, levels: make([]uint8, len(text)), match: make([]int, len(text))}
+	for i, r := range text {
+		c, _ := bidi.LookupRune(r)
+		p.classes[i] = c.Class()
+	}
+	p.types = append([]bidi.Class{}, p.classes...)
+	p.pairIsolates()
+	if fixed < 0 {
+		p.base = p.strong(0, len(text))
+	} else {
+		p.base = uint8(fixed)
+	}
+	p.explicit()
+	p.said = append([]uint8{}, p.levels...)
+	p.sequences()
+	p.removed()
+	p.separators(p.levels, 0, len(text))
+	return p.levels, p.base
+}
+
+func mayTurn(text []rune) bool {
+	for _, r := range text {
+		if r >= firstRight {
+			return true
+		}
+	}
+	return false
+}
+
+type paragraph struct {
+	text    []rune
+	classes []bidi.Class // as they are
+	types   []bidi.Class // as the rules change them
+	levels  []uint8
+	said    []uint8 // as the signs say them: what stands before and behind a sequence counts as it was
+	match   []int   // of an isolate's beginning its end, or how long the text is; of an end its beginning, or -1
+	base    uint8
+}
+
+func isolates(c bidi.Class) bool { return c == bidi.LRI || c == bidi.RLI || c == bidi.FSI }
+
+// ignored reports what rule X9 takes out.
+func ignored(c bidi.Class) bool {
+	switch c {
+	case bidi.LRE, bidi.RLE, bidi.LRO, bidi.RLO, bidi.PDF, bidi.BN:
+		return true
+	}
+	return false
+}
+
+// pairIsolates finds where isolates end (BD9).
+func (p *paragraph) pairIsolates() {
+	var open []int
+	for i, c := range p.classes {
+		p.match[i] = -1
+		switch {
+		case isolates(c):
+			p.match[i] = len(p.classes)
+			open = append(open, i)
+		case c == bidi.PDI && len(open) > 0:
+			from := open[len(open)-1]
+			open = open[:len(open)-1]
+			p.match[from], p.match[i] = i, from
+		case c == bidi.B:
+			open = open[:0]
+		}
+	}
+}
+
+// strong is the level of a text after its first letter with a direction that is in no isolate (P2 and P3).
+func (p *paragraph) strong(from, to int) uint8 {
+	for i := from; i < to; i++ {
+		switch c := p.classes[i]; {
+		case c == bidi.L:
+			return 0
+		case c == bidi.R, c == bidi.AL:
+			return 1
+		case isolates(c):
+			i = p.match[i]
+		}
+	}
+	return 0
+}
+
+type embedding struct {
+	level    uint8
+	override bidi.Class // ON is none
+	isolate  bool
+}
+
+// explicit gives levels after the signs that say them (X1 to X8).
+func (p *paragraph) explicit() {
+	stack := []embedding{{p.base, bidi.ON, false}}
+	isolatesOver, embeddingsOver, isolatesOpen := 0, 0, 0
+	push := func(right, isolate bool, override bidi.Class) bool {
+		level := stack[len(stack)-1].level
+		if right {
+			level = (level + 1) | 1
+		} else {
+			level = (level + 2) &^ 1
+		}
+		if level > maxDepth || isolatesOver > 0 || embeddingsOver > 0 {
+			return false
+		}
+		stack = append(stack, embedding{level, override, isolate})
+		return true
+	}
+	for i, c := range p.classes {
+		top := stack[len(stack)-1]
+		p.levels[i] = top.level
+		switch c {
+		case bidi.RLE, bidi.LRE, bidi.RLO, bidi.LRO:
+			override := bidi.Class(bidi.ON)
+			switch c {
+			case bidi.RLO:
+				override = bidi.R
+			case bidi.LRO:
+				override = bidi.L
+			}
+			if !push(c == bidi.RLE || c == bidi.RLO, false, override) && isolatesOver == 0 {
+				embeddingsOver++
+			}
+		case bidi.RLI, bidi.LRI, bidi.FSI:
+			if top.override != bidi.ON {
+				p.types[i] = top.override
+			}
+			right := c == bidi.RLI || c == bidi.FSI && p.strong(i+1, p.match[i]) == 1
+			if push(right, true, bidi.ON) {
+				isolatesOpen++
+			} else {
+				isolatesOver++
+			}
+		case bidi.PDI:
+			switch {
+			case isolatesOver > 0:
+				isolatesOver--
+			case isolatesOpen > 0:
+				embeddingsOver = 0
+				for !stack[len(stack)-1].isolate {
+					stack = stack[:len(stack)-1]
+				}
+				stack = stack[:len(stack)-1]
+				isolatesOpen--
+			}
+			top = stack[len(stack)-1]
+			p.levels[i] = top.level
+			if top.override != bidi.ON {
+				p.types[i] = top.override
+			}
+		case bidi.PDF:
+			switch {
+			case isolatesOver > 0:
+			case embeddingsOver > 0:
+				embeddingsOver--
+			case !top.isolate && len(stack) > 1:
+				stack = stack[:len(stack)-1]
+			}
+		case bidi.B:
+			p.levels[i] = p.base
+			stack = stack[:1]
+			isolatesOver, embeddingsOver, isolatesOpen = 0, 0, 0
+		case bidi.BN:
+		default:
+			if top.override != bidi.ON {
+				p.types[i] = top.override
+			}
+		}
+	}
+}
+
+// sequences finds the isolating run sequences (X10, BD13) and resolves each.
+func (p *paragraph) sequences() {
+	var runs [][]int
+	runOf := make([]int, len(p.types))
+	for i, c := range p.classes {
+		if ignored(c) {
+			continue
+		}
+		if n := len(runs); n == 0 || p.said[runs[n-1][0]] != p.said[i] {
+			runs = append(runs, nil)
+		}
+		n := len(runs) - 1
+		runs[n], runOf[i] = append(runs[n], i), n
+	}
+	for _, run := range runs {
+		if first := run[0]; p.classes[first] == bidi.PDI && p.match[first] >= 0 {
+			continue // it goes on a sequence
+		}
+		at := run
+		for {
+			last := at[len(at)-1]
+			if !isolates(p.classes[last]) || p.match[last] == len(p.classes) {
+				break
+			}
+			at = runs[runOf[p.match[last]]]
+			run = append(run[:len(run):len(run)], at...)
+		}
+		p.resolve(run)
+	}
+}
+
+// removed gives what rule X9 takes out the level of what stands before it (as section 5.2 offers).
+func (p *paragraph) removed() {
+	level := p.base
+	for i, c := range p.classes {
+		if ignored(c) {
+			p.levels[i] = level
+		}
+		level = p.levels[i]
+	}
+}
+
+// separators puts what separates, and spaces before it, at the level of the paragraph (L1, but for the ends of lines).
+func (p *paragraph) separators(list []uint8, from, to int) {
+	for i := from; i < to; i++ {
+		if c := p.classes[i]; c == bidi.S || c == bidi.B {
+			list[i] = p.base
+			for k := i - 1; k >= from && blank(p.classes[k]); k-- {
+				list[k] = p.base
+			}
+		}
+	}
+}
+
+// blank reports what rule L1 takes for a space.
+func blank(c bidi.Class) bool {
+	return c == bidi.WS || isolates(c) || c == bidi.PDI || ignored(c)
+}
+
+// trailing is where the spaces at the end of a line begin.
+func trailing(line []rune) int {
+	n := len(line)
+	for n > 0 {
+		p, _ := bidi.LookupRune(line[n-1])
+		if c := p.Class(); !blank(c) && c != bidi.S && c != bidi.B {
+			break
+		}
+		n--
+	}
+	return n
+}
+
+// visual is the order from left to right of pieces of a line that have those levels (L2).
+func visual(list []uint8) []int {
+	order := make([]int, len(list))
+	highest := uint8(0)
+	for i := range order {
+		order[i] = i
+		highest = max(highest, list[i])
+	}
+	for level := highest; level > 0; level-- {
+		for from := 0; from < len(order); from++ {
+			to := from
+			for to < len(order) && list[order[to]] >= level {
+				to++
+			}
+			for a, b := from, to-1; a < b; a, b = a+1, b-1 {
+				order[a], order[b] = order[b], order[a]
+			}
+			from = to
+		}
+	}
+	return order
+}

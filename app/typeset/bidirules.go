@@ -1,0 +1,229 @@
+package typeset
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+func direction(level uint8) bidi.Class {
+	if level&1 == 1 {
+		return bidi.R
+	}
+	return bidi.L
+}
+
+// resolve gives the runes of an isolating run sequence their levels (W1 to I2).
+func (p *paragraph) resolve(seq []int) {
+	level := p.said[seq[0]]
+	before, after := p.base, p.base
+	for i := seq[0] - 1; i >= 0; i-- {
+		if !ignored(p.classes[i]) {
+			before = p.said[i]
+			break
+		}
+	}
+	last := seq[len(seq)-1]
+	if !isolates(p.classes[last]) || p.match[last] != len(p.classes) {
+		for i := last + 1; i < len(p.classes); i++ {
+			if !ignored(p.classes[i]) {
+				after = p.said[i]
+				break
+			}
+		}
+	}
+	sos, eos := direction(max(level, before)), direction(max(level, after))
+	types := make([]bidi.Class, len(seq))
+	for k, i := range seq {
+		types[k] = p.types[i]
+	}
+	weak(types, sos)
+	p.brackets(seq, types, sos, direction(level))
+	neutral(types, sos, eos, direction(level))
+	for k, i := range seq {
+		switch c := types[k]; {
+		case level&1 == 0 && c == bidi.R, level&1 == 1 && c != bidi.R:
+			p.levels[i] = level + 1
+		case level&1 == 0 && c != bidi.L:
+			p.levels[i] = level + 2
+		}
+	}
+}
+
+// weak resolves numbers and what belongs to them (W1 to W7).
+func weak(types []bidi.Class, sos bidi.Class) {
+	prev := sos
+	for k, c := range types { // W1
+		if c == bidi.NSM {
+			if types[k] = prev; isolates(prev) || prev == bidi.PDI {
+				types[k] = bidi.ON
+			}
+		}
+		prev = types[k]
+	}
+	strong := sos
+	for k, c := range types { // W2, and W3 behind it
+		switch c {
+		case bidi.L, bidi.R:
+			strong = c
+		case bidi.AL:
+			strong, types[k] = bidi.AL, bidi.R
+		case bidi.EN:
+			if strong == bidi.AL {
+				types[k] = bidi.AN
+			}
+		}
+	}
+	for k := 1; k+1 < len(types); k++ { // W4
+		a, c, b := types[k-1], types[k], types[k+1]
+		if a == b && (a == bidi.EN && (c == bidi.ES || c == bidi.CS) || a == bidi.AN && c == bidi.CS) {
+			types[k] = a
+		}
+	}
+	for k := 0; k < len(types); k++ { // W5
+		if types[k] != bidi.ET {
+			continue
+		}
+		to := k
+		for to < len(types) && types[to] == bidi.ET {
+			to++
+		}
+		if k > 0 && types[k-1] == bidi.EN || to < len(types) && types[to] == bidi.EN {
+			for ; k < to; k++ {
+				types[k] = bidi.EN
+			}
+		}
+		k = to - 1
+	}
+	strong = sos
+	for k, c := range types { // W6 and W7
+		switch c {
+		case bidi.ES, bidi.ET, bidi.CS:
+			types[k] = bidi.ON
+		case bidi.L, bidi.R:
+			strong = c
+		case bidi.EN:
+			if strong == bidi.L {
+				types[k] = bidi.L
+			}
+		}
+	}
+}
+
+// strongOf is the direction of a class as rules N0 to N2 see it: numbers are written among what comes from the right. ON is none.
+func strongOf(c bidi.Class) bidi.Class {
+	switch c {
+	case bidi.L:
+		return bidi.L
+	case bidi.R, bidi.AL, bidi.EN, bidi.AN:
+		return bidi.R
+	}
+	return bidi.ON
+}
+
+// neutral resolves what has no direction (N1 and N2).
+func neutral(types []bidi.Class, sos, eos, along bidi.Class) {
+	for k := 0; k < len(types); k++ {
+		if strongOf(types[k]) != bidi.ON {
+			continue
+		}
+		to := k
+		for to < len(types) && strongOf(types[to]) == bidi.ON {
+			to++
+		}
+		a, b := sos, eos
+		if k > 0 {
+			a = strongOf(types[k-1])
+		}
+		if to < len(types) {
+			b = strongOf(types[to])
+		}
+		if a != b {
+			a = along
+		}
+		for ; k < to; k++ {
+			types[k] = a
+		}
+	}
+}
+
+// maxBrackets is how many open brackets are remembered (BD16).
+const maxBrackets = 63
+
+// brackets gives both brackets of a pair one direction (N0).
+func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
+	type opened struct {
+		closing rune
+		at      int
+	}
+	var stack []opened
+	var pairs [][2]int
+	for k, i := range seq {
+		if types[k] != bidi.ON {
+			continue
+		}
+		r := canonical(p.text[i])
+		props, _ := bidi.LookupRune(r)
+		if !props.IsBracket() {
+			continue
+		}
+		if props.IsOpeningBracket() {
+			if len(stack) == maxBrackets {
+				pairs = nil
+				break
+			}
+			other, _ := utf8.DecodeRuneInString(bidi.ReverseString(string(r)))
+			stack = append(stack, opened{canonical(other), k})
+			continue
+		}
+		for n := len(stack) - 1; n >= 0; n-- {
+			if stack[n].closing == r {
+				pairs = append(pairs, [2]int{stack[n].at, k})
+				stack = stack[:n]
+				break
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return a[0] - b[0] })
+	for _, pair := range pairs {
+		inside := bidi.Class(bidi.ON)
+		for k := pair[0] + 1; k < pair[1] && inside != along; k++ {
+			if c := strongOf(types[k]); c != bidi.ON {
+				inside = c
+			}
+		}
+		if inside == bidi.ON {
+			continue
+		}
+		if inside != along { // the other direction counts when it was that before, too
+			context := sos
+			for k := pair[0] - 1; k >= 0; k-- {
+				if c := strongOf(types[k]); c != bidi.ON {
+					context = c
+					break
+				}
+			}
+			if context != inside {
+				inside = along
+			}
+		}
+		for _, at := range pair {
+			types[at] = inside
+			for k := at + 1; k < len(seq) && p.classes[seq[k]] == bidi.NSM; k++ {
+				types[k] = inside
+			}
+		}
+	}
+}
+
+// canonical is a bracket that another stands for.
+func canonical(r rune) rune {
+	switch r {
+	case 0x2329:
+		return 0x3008
+	case 0x232a:
+		return 0x3009
+	}
+	return r
+}

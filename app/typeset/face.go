@@ -1,0 +1,170 @@
+package typeset
+
+import (
+	"bytes"
+	"log/slog"
+	"unicode"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/fontscan"
+	"github.com/go-text/typesetting/language"
+)
+
+// Style is how a run of text looks.
+type Style struct {
+	Bold, Italic, Mono bool
+	Size               float32
+}
+
+// family is a style without its size.
+type family struct{ bold, italic, mono bool }
+
+// faces are the fonts of a family: its own, and those that stand in for what it has no letter for.
+type faces struct {
+	family family
+	all    []*font.Face
+	spare  bool          // all has the font of pictures
+	signs  *font.Face    // that for code has arrows and other signs; its letters of other scripts are all of one width, so the system's come first
+	lacks  map[rune]bool // what no font has
+	blocks map[rune]int  // how many of those are in each 256 letters
+}
+
+var (
+	families = map[family]*faces{}
+	system   *fontscan.FontMap
+	scanned  bool
+)
+
+func facesOf(s Style) *faces {
+	key := family{s.Bold, s.Italic, s.Mono}
+	f := families[key]
+	if f == nil {
+		f = &faces{family: key, lacks: map[rune]bool{}, blocks: map[rune]int{}}
+		f.add(resource(key))
+		families[key] = f
+	}
+	return f
+}
+
+// resource is the toolkit's font of a family; the one for code is the same for all styles.
+func resource(f family) fyne.Resource {
+	switch {
+	case f.mono:
+		return theme.DefaultTextMonospaceFont()
+	case f.bold && f.italic:
+		return theme.DefaultTextBoldItalicFont()
+	case f.bold:
+		return theme.DefaultTextBoldFont()
+	case f.italic:
+		return theme.DefaultTextItalicFont()
+	}
+	return theme.DefaultTextFont()
+}
+
+func (f *faces) add(r fyne.Resource) {
+	if face := read(r); face != nil {
+		f.all = append(f.all, face)
+	}
+}
+
+func read(r fyne.Resource) *font.Face {
+	if r == nil {
+		return nil
+	}
+	face, err := font.ParseTTF(bytes.NewReader(r.Content()))
+	if err != nil {
+		slog.Error("A font cannot be read", "name", r.Name(), "err", err)
+		return nil
+	}
+	return face
+}
+
+func has(face *font.Face, r rune) bool {
+	if face == nil {
+		return false
+	}
+	_, ok := face.NominalGlyph(r)
+	return ok
+}
+
+// triedOfBlock is how many letters of 256 are looked for in vain: looking for one takes a third of a millisecond.
+const triedOfBlock = 8
+
+// ResolveFace implements shaping.Fontmap.
+func (f *faces) ResolveFace(r rune) *font.Face {
+	if face := f.having(r); face != nil {
+		return face
+	}
+	if !f.spare {
+		f.spare = true
+		f.add(theme.DefaultEmojiFont())
+		f.signs = read(theme.DefaultTextMonospaceFont())
+		if face := f.having(r); face != nil {
+			return face
+		}
+	}
+	sign := has(f.signs, r)
+	if sign && !unicode.IsLetter(r) && !unicode.IsMark(r) {
+		return f.signs
+	}
+	if !f.lacks[r] && f.blocks[r>>8] < triedOfBlock {
+		if face := f.find(r); face != nil {
+			f.all = append(f.all, face)
+			return face
+		}
+		f.lacks[r] = true
+		f.blocks[r>>8]++
+	}
+	if sign {
+		return f.signs
+	}
+	return f.all[0]
+}
+
+func (f *faces) having(r rune) *font.Face {
+	for _, face := range f.all {
+		if has(face, r) {
+			return face
+		}
+	}
+	return nil
+}
+
+// find looks for a letter in the fonts of the system. The first time, it reads their list.
+func (f *faces) find(r rune) *font.Face {
+	if !scanned {
+		scanned = true
+		m := fontscan.NewFontMap(silent{})
+		if err := m.UseSystemFonts(""); err != nil {
+			slog.Info("The fonts of this computer cannot be listed", "err", err)
+			return nil
+		}
+		system = m
+	}
+	if system == nil {
+		return nil
+	}
+	name, aspect := fontscan.SansSerif, font.Aspect{Style: font.StyleNormal, Weight: font.WeightNormal}
+	if f.family.mono {
+		name = fontscan.Monospace
+	}
+	if f.family.italic {
+		aspect.Style = font.StyleItalic
+	}
+	if f.family.bold {
+		aspect.Weight = font.WeightBold
+	}
+	system.SetQuery(fontscan.Query{Families: []string{name}, Aspect: aspect})
+	system.SetScript(language.LookupScript(r))
+	face := system.ResolveFace(r)
+	if !has(face, r) {
+		return nil
+	}
+	return face
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,0 +1,313 @@
+package typeset
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/language"
+	"github.com/go-text/typesetting/shaping"
+	"golang.org/x/image/math/fixed"
+)
+
+// Run is text in one style. A line break in it ends a line.
+type Run struct {
+	Text  string
+	Style Style
+}
+
+// Text is laid out: it does not change any more.
+type Text struct {
+	// Width is that of the widest line, Height that of all.
+	Width, Height float32
+
+	lines []line
+	runes []rune
+}
+
+type line struct {
+	y, height, base float32 // base is where letters stand, below y
+	from, to        int     // runes, without the line break
+	rtl             bool
+	parts           []part // from left to right
+}
+
+// part is letters of one font and style on one line.
+type part struct {
+	x, width float32
+	run      int
+	face     *font.Face
+	size     float32
+	rtl      bool
+	from, to int
+	letters  []letter // from left to right
+}
+
+type letter struct {
+	id       font.GID
+	x, y     float32 // from the part's beginning on the line
+	advance  float32
+	from     int // first rune of its cluster
+	count    int
+	coloured *shaping.Glyph // a picture, such as an emoji
+	em       float32        // the size of coloured
+}
+
+var (
+	shaper    shaping.HarfbuzzShaper
+	segmenter shaping.Segmenter
+	wrapper   shaping.LineWrapper
+)
+
+// Lay breaks runs into lines of at most width; 0 breaks only where a run does. spacing is the height of a line in sizes of its largest letters.
+func Lay(runs []Run, width, spacing float32) *Text {
+	t := &Text{}
+	ends := make([]int, len(runs)) // of each run in runes
+	for i, r := range runs {
+		t.runes = append(t.runes, []rune(r.Text)...)
+		ends[i] = len(t.runes)
+	}
+	for from := 0; ; {
+		to := from
+		for to < len(t.runes) && t.runes[to] != '\n' {
+			to++
+		}
+		t.hard(runs, ends, from, to, width, spacing)
+		if to == len(t.runes) {
+			break
+		}
+		from = to + 1
+	}
+	return t
+}
+
+// hard lays out what stands between two line breaks.
+func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32) {
+	text := t.runes[from:to]
+	deep, level := levels(text, -1)
+	h := hardLine{offset: from, levels: deep, base: level, runs: runs}
+	dir := along(level)
+	var outs []shaping.Output
+	begin := 0
+	for i, r := range runs {
+		a, b := max(begin, from), min(ends[i], to)
+		begin = ends[i]
+		if a >= b {
+			continue
+		}
+		f := facesOf(r.Style)
+		for a < b {
+			end := h.same(a, b)
+			in := shaping.Input{
+				Text: text, RunStart: a - from, RunEnd: end - from, Direction: along(h.level(a)), Size: points(r.Style.Size),
+				Script: language.Common, Language: language.NewLanguage("en"),
+			}
+			for _, part := range segmenter.Split(in, f) {
+				part.Direction = in.Direction // it sees less of the paragraph
+				for _, piece := range ownSpaces(part, f.all[0]) {
+					outs = append(outs, shaper.Shape(piece))
+					h.of = append(h.of, i)
+				}
+			}
+			a = end
+		}
+	}
+	if len(outs) == 0 {
+		size := float32(14)
+		for i := range runs {
+			size = runs[i].Style.Size
+			if ends[i] >= from {
+				break
+			}
+		}
+		high := round(size * spacing)
+		t.lines = append(t.lines, line{y: t.Height, height: high, base: high * 0.75, from: from, to: to, rtl: level == 1})
+		t.Height += high
+		return
+	}
+	limit := fixed.Int26_6(math.MaxInt32)
+	if width > 0 {
+		limit = points(width)
+	}
+	config := shaping.WrapConfig{Direction: dir, BreakPolicy: shaping.WhenNecessary}
+	h.outs = outs
+	lines, _ := wrapper.WrapParagraphF(config, limit, text, shaping.NewSliceIterator(outs))
+	for _, l := range lines {
+		t.add(&h, l, spacing)
+	}
+}
+
+// ownSpaces takes the spaces out of what another font stands in for: after a sign from the font for code they would be wide.
+func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
+	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
+		return []shaping.Input{in}
+	}
+	var list []shaping.Input
+	for from := in.RunStart; from < in.RunEnd; {
+		to := from + 1
+		for to < in.RunEnd && (in.Text[to] == ' ') == (in.Text[from] == ' ') {
+			to++
+		}
+		piece := in
+		if piece.RunStart, piece.RunEnd = from, to; in.Text[from] == ' ' {
+			piece.Face = own
+		}
+		list = append(list, piece)
+		from = to
+	}
+	return list
+}
+
+// hardLine is what stands between two line breaks.
+type hardLine struct {
+	offset int // of its first rune in the text
+	levels []uint8
+	base   uint8
+	runs   []Run
+	outs   []shaping.Output
+	of     []int // the run of each of outs
+}
+
+func (h *hardLine) level(at int) uint8 {
+	if h.levels == nil {
+		return h.base
+	}
+	return h.levels[at-h.offset]
+}
+
+// same is where the runes from a to b of the same level as the first end.
+func (h *hardLine) same(a, b int) int {
+	if h.levels == nil {
+		return b
+	}
+	level := h.level(a)
+	for a++; a < b && h.level(a) == level; {
+		a++
+	}
+	return a
+}
+
+// run is the one that a rune belongs to.
+func (h *hardLine) run(at int) int {
+	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
+	return h.of[max(i, 0)]
+}
+
+// along is the direction of a level.
+func along(level uint8) di.Direction {
+	if level&1 == 1 {
+		return di.DirectionRTL
+	}
+	return di.DirectionLTR
+}
+
+func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
+	l := line{y: t.Height, rtl: h.base == 1, from: math.MaxInt}
+	var parts []part
+	var deep []uint8
+	size := float32(0)
+	for _, o := range outs {
+		run := h.run(o.Runes.Offset)
+		p := part{
+			run: run, face: o.Face, size: h.runs[run].Style.Size, rtl: o.Direction == di.DirectionRTL,
+			from: h.offset + o.Runes.Offset, to: h.offset + o.Runes.Offset + o.Runes.Count, letters: make([]letter, 0, len(o.Glyphs)),
+		}
+		own := facesOf(h.runs[run].Style).all[0]
+		for _, g := range o.Glyphs {
+			k := letter{id: g.GlyphID, x: units(g.XOffset), y: -units(g.YOffset), advance: units(g.Advance), from: h.offset + g.TextIndex(), count: g.RunesCount()}
+			if o.Face != own {
+				if _, outline := o.Face.GlyphData(g.GlyphID).(font.GlyphOutline); !outline {
+					k.coloured, k.em = &g, h.runs[run].Style.Size
+				}
+			}
+			p.letters = append(p.letters, k)
+		}
+		parts, deep = append(parts, p), append(deep, h.level(p.from))
+		l.from, l.to = min(l.from, p.from), max(l.to, p.to)
+		if p.size > size {
+			size = p.size
+			e, _ := own.FontHExtents()
+			scale := size / float32(own.Upem())
+			l.height = round(size * spacing)
+			l.base = round((l.height-(e.Ascender-e.Descender)*scale)/2 + e.Ascender*scale)
+		}
+	}
+	if h.levels != nil {
+		parts, deep = h.spacesLast(parts, deep, l.from+trailing(t.runes[l.from:l.to]))
+	}
+	x := float32(0)
+	for _, i := range visual(deep) {
+		p := parts[i]
+		p.x = x
+		for k := range p.letters {
+			p.letters[k].x += p.width
+			p.width += p.letters[k].advance
+		}
+		x += p.width
+		l.parts = append(l.parts, p)
+	}
+	t.Width, t.Height = max(t.Width, x), t.Height+l.height
+	t.lines = append(t.lines, l)
+}
+
+// spacesLast puts the spaces from a place to the end of a line where the line ends, whatever they stand behind (L1). They are not seen there, and so
+// have no width.
+func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
+	for i := 0; i < len(parts); i++ {
+		p := &parts[i]
+		if p.to <= from || deep[i] == h.base {
+			continue
+		}
+		if p.from < from { // a part of it
+			kept, rest := *p, *p
+			kept.to, rest.from = from, from
+			kept.letters, rest.letters = nil, nil
+			for _, k := range p.letters {
+				if k.from < from {
+					kept.letters = append(kept.letters, k)
+				} else {
+					rest.letters = append(rest.letters, k)
+				}
+			}
+			parts[i] = kept
+			parts, deep = slices.Insert(parts, i+1, rest), slices.Insert(deep, i+1, deep[i])
+			continue
+		}
+		deep[i], p.rtl = h.base, h.base == 1
+		slices.SortFunc(p.letters, func(a, b letter) int {
+			if p.rtl {
+				a, b = b, a
+			}
+			return a.from - b.from
+		})
+		for k := range p.letters {
+			p.letters[k].advance = 0
+		}
+	}
+	return parts, deep
+}
+
+// Runes is how long the text is.
+func (t *Text) Runes() int { return len(t.runes) }
+
+// Slice is a part of the text.
+func (t *Text) Slice(from, to int) string { return string(t.runes[from:to]) }
+
+// Lines is how many lines it has.
+func (t *Text) Lines() int { return len(t.lines) }
+
+func points(v float32) fixed.Int26_6 { return fixed.Int26_6(v * 64) }
+func units(v fixed.Int26_6) float32  { return float32(v) / 64 }
+func round(v float32) float32        { return float32(math.Round(float64(v))) }
+
+// FromRight reports whether a line begins at the right.
+func (t *Text) FromRight() bool {
+	for i := range t.lines {
+		if t.lines[i].rtl {
+			return true
+		}
+	}
+	return false
+}

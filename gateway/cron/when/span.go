@@ -1,0 +1,92 @@
+// Package when reads lengths of time and times of day as people and models write them. Schedules and settings share it, so that what a setting is
+// allowed to be is what a schedule can read.
+package when
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Most bounds lengths of time, so that no sum of them overflows.
+const Most = 100 * 366 * 24 * time.Hour
+
+// ErrOfDay is about what is no time of day at all.
+var ErrOfDay = errors.New("write it as 18:00 or 6pm")
+
+var (
+	spanForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) *([a-z]*)`)
+	hourForm = regexp.MustCompile(`^(\d{1,2})(?::(\d{2}))? ?(am|pm)?$`)
+)
+
+var units = map[string]time.Duration{
+	"ms": time.Millisecond, "millisecond": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
+}
+
+// OfDay reads a time of day in lower case: 18:00, 9am, 9. Its errors are ErrOfDay, or say that there is no such time.
+func OfDay(text string) (hour, minute int, err error) {
+	m := hourForm.FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[3] == "" && len(text) > 2 {
+		return 0, 0, ErrOfDay
+	}
+	hour, _ = strconv.Atoi(m[1])
+	minute, _ = strconv.Atoi(m[2])
+	if m[3] != "" {
+		if hour < 1 || hour > 12 {
+			return 0, 0, errors.New("there is no such time of day")
+		}
+		hour %= 12
+		if m[3] == "pm" {
+			hour += 12
+		}
+	}
+	if hour > 23 || minute > 59 {
+		return 0, 0, errors.New("there is no such time of day")
+	}
+	return hour, minute, nil
+}
+
+// Parse reads a length of time: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". It is at least a millisecond.
+func Parse(text string) (time.Duration, error) {
+	rest := strings.ToLower(strings.TrimSpace(text))
+	var sum float64
+	for rest != "" {
+		for _, one := range []string{"an ", "a ", "one "} {
+			if after, ok := strings.CutPrefix(rest, one); ok {
+				rest = "1 " + after
+			}
+		}
+		m := spanForm.FindStringSubmatch(rest)
+		if m == nil {
+			return 0, fmt.Errorf("%.40q is no length of time: write it as 20 minutes or 2 hours", text)
+		}
+		unit, ok := units[m[2]]
+		if !ok {
+			unit, ok = units[strings.TrimSuffix(m[2], "s")]
+		}
+		if !ok {
+			return 0, fmt.Errorf("%.20q is no unit of time: take seconds, minutes, hours, days or weeks", m[2])
+		}
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n * float64(unit)
+		rest = strings.TrimLeft(rest[len(m[0]):], " ,")
+		rest = strings.TrimPrefix(rest, "and ")
+	}
+	if sum > float64(Most) {
+		return 0, fmt.Errorf("%.40q is too long", text)
+	}
+	d := time.Duration(math.Round(sum)).Truncate(time.Millisecond)
+	if d <= 0 {
+		return 0, fmt.Errorf("%.40q is too short", text)
+	}
+	return d, nil
+}

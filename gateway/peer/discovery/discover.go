@@ -1,0 +1,175 @@
+// Package discovery makes a gateway known on the local network, and finds it there, by multicast DNS (RFC 6762, RFC 6763). What is announced
+// says nothing to strangers: no name of a machine or person, only a tag that changes each day and that paired devices can compute. A tag is a
+// hint; whether the machine that answers is the one is decided by its certificate.
+package discovery
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/mdns"
+
+	"fairlead/gateway/peer/trust"
+)
+
+const (
+	service = "_fairlead._tcp"
+	// Patience is how long a search lasts.
+	Patience = 1200 * time.Millisecond
+)
+
+// day is how long a tag holds.
+const day = 24 * time.Hour
+
+// tag is what a gateway with the pin is called on the day of at (UTC).
+func tag(pin trust.Pin, at time.Time) string {
+	m := hmac.New(sha256.New, []byte(pin))
+	m.Write([]byte("fairlead discovery " + at.UTC().Format(time.DateOnly)))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(m.Sum(nil))[:16])
+}
+
+// tags are the ones that a gateway may have now: clocks differ.
+func tags(pin trust.Pin, now time.Time) []string {
+	return []string{tag(pin, now), tag(pin, now.Add(-day)), tag(pin, now.Add(day))}
+}
+
+var quiet = log.New(io.Discard, "", 0)
+
+// Announce makes a gateway known on every network this machine is on, until ctx ends.
+func Announce(ctx context.Context, pin trust.Pin, port int) error {
+	for {
+		now := time.Now()
+		servers, err := serve(tag(pin, now), port)
+		if len(servers) == 0 && err == nil {
+			err = errors.New("this machine is on no network that takes multicast")
+		}
+		if err != nil {
+			slog.Debug("The gateway is not announced everywhere", "err", err)
+		}
+		rest(ctx, now.Truncate(day).Add(day), fingerprint())
+		stop(servers)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// lookAround is how often it is looked whether the networks changed.
+const lookAround = 5 * time.Second
+
+// rest waits until the tag is over, the networks are not as they were, or ctx ends.
+func rest(ctx context.Context, until time.Time, networks string) {
+	tick := time.NewTicker(lookAround)
+	defer tick.Stop()
+	for time.Now().Before(until) && fingerprint() == networks {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// fingerprint changes with the networks this machine is on.
+func fingerprint() string {
+	var all strings.Builder
+	for _, i := range interfaces() {
+		fmt.Fprintln(&all, i.Index, i.ips)
+	}
+	return all.String()
+}
+
+func stop(servers []*mdns.Server) {
+	for _, s := range servers {
+		s.Shutdown()
+	}
+}
+
+func serve(name string, port int) (servers []*mdns.Server, err error) {
+	for _, i := range interfaces() {
+		zone, e := mdns.NewMDNSService(name, service, "", name+".local.", port, i.ips, []string{"v=1"})
+		if e == nil {
+			var s *mdns.Server
+			if s, e = mdns.NewServer(&mdns.Config{Zone: zone, Iface: &i.Interface, Logger: quiet}); e == nil {
+				servers = append(servers, s)
+				continue
+			}
+		}
+		err = fmt.Errorf("announce on %s: %w", i.Name, e)
+	}
+	return servers, err
+}
+
+type attached struct {
+	net.Interface
+	ips []net.IP
+}
+
+// interfaces are those that are up, take multicast and have an address. Loopback is none.
+func interfaces() (list []attached) {
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagMulticast == 0 || i.Flags&net.FlagLoopback != 0 {
+			continue
+		}
+		a := attached{Interface: i}
+		addrs, _ := i.Addrs()
+		for _, addr := range addrs {
+			if n, ok := addr.(*net.IPNet); ok && n.IP.IsGlobalUnicast() {
+				a.ips = append(a.ips, n.IP)
+			}
+		}
+		if len(a.ips) > 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Find gives the addresses (host:port) of gateways on the local network: of the one with the pin, or of all when pin is empty. It takes as long as
+// [Patience], or until ctx ends.
+func Find(ctx context.Context, pin trust.Pin) []string {
+	wanted := tags(pin, time.Now())
+	entries := make(chan *mdns.ServiceEntry, 64)
+	var heard []*mdns.ServiceEntry // the library writes to what it has sent as long as it asks
+	var collect, ask sync.WaitGroup
+	collect.Go(func() {
+		for e := range entries {
+			heard = append(heard, e)
+		}
+	})
+	for _, i := range interfaces() {
+		ask.Go(func() {
+			mdns.QueryContext(ctx, &mdns.QueryParam{Service: service, Timeout: Patience, Interface: &i.Interface, Entries: entries, Logger: quiet})
+		})
+	}
+	ask.Wait()
+	close(entries)
+	collect.Wait()
+	var found []string
+	for _, e := range heard {
+		name, rest, _ := strings.Cut(e.Name, ".")
+		if !strings.HasPrefix(rest, service) || pin != "" && !slices.Contains(wanted, name) {
+			continue
+		}
+		for _, ip := range []net.IP{e.AddrV4, e.AddrV6} {
+			if a := net.JoinHostPort(ip.String(), strconv.Itoa(e.Port)); ip != nil && ip.IsGlobalUnicast() && !slices.Contains(found, a) {
+				found = append(found, a)
+			}
+		}
+	}
+	return found
+}

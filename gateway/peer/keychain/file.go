@@ -1,0 +1,113 @@
+package keychain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// file keeps secrets as JSON in a file of mode 0600. Every change replaces the file whole.
+type file struct {
+	path string
+	mu   sync.Mutex // guards the file against other goroutines; other processes see the old or the new file
+}
+
+func (f *file) read() (map[string]string, error) {
+	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read secrets: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		slog.Warn("The secrets file could be read by others, its mode is mended", "path", f.path)
+		if err := os.Chmod(f.path, 0o600); err != nil {
+			return nil, fmt.Errorf("protect secrets: %w", err)
+		}
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("read secrets: %w", err)
+	}
+	all := map[string]string{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("the secrets file %s is damaged; move it away and enter the keys again: %w", f.path, err)
+	}
+	return all, nil
+}
+
+func (f *file) write(all map[string]string) error {
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write secrets: %w", err)
+	}
+	dir := filepath.Dir(f.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write secrets: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, ".secrets-*") // 0600
+	if err != nil {
+		return fmt.Errorf("write secrets: %w", err)
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), f.path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+		return fmt.Errorf("write secrets: %w", err)
+	}
+	return nil
+}
+
+func (f *file) Get(name string) (Secret, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	v, ok := all[name]
+	if !ok {
+		return "", ErrNotFound
+	}
+	return Secret(v), nil
+}
+
+func (f *file) Set(name string, value Secret) error {
+	return f.change(func(all map[string]string) bool {
+		all[name] = value.Reveal()
+		return true
+	})
+}
+
+func (f *file) Delete(name string) error {
+	return f.change(func(all map[string]string) bool {
+		_, had := all[name]
+		delete(all, name)
+		return had
+	})
+}
+
+// change edits the file, unless edit returns that there is nothing to do.
+func (f *file) change(edit func(map[string]string) bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.read()
+	if err != nil {
+		return err
+	}
+	if !edit(all) {
+		return nil
+	}
+	return f.write(all)
+}
+
+func (f *file) Where() string { return f.path }

@@ -1,0 +1,154 @@
+package keychain
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func init() {
+	play = func() {
+		fmt.Println("token", FromEnv().Reveal())
+		Guard("--token")
+		fmt.Println("token", FromEnv().Reveal(), os.Args[1:])
+		for what, err := range own() {
+			fmt.Println("own", what, err)
+		}
+		fmt.Println("ready")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+	}
+}
+
+// own tries what this program reads of itself.
+func own() map[string]error {
+	read := func(name string) error { _, err := os.ReadFile("/proc/self/" + name); return err }
+	link := func(name string) error { _, err := os.Readlink("/proc/self/" + name); return err }
+	list := func(name string) error { _, err := os.ReadDir("/proc/self/" + name); return err }
+	thread := "task/" + strconv.Itoa(os.Getpid()) + "/children"
+	f, err := os.Open("/proc/self/exe")
+	if err == nil {
+		f.Close()
+	}
+	again := exec.Command("/proc/self/exe", "-test.run=^$")
+	again.Env = []string{"GORACE=atexit_sleep_ms=0"}
+	return map[string]error{
+		"status": read("status"), "smaps": read("smaps"), "maps": read("maps"), "limits": read("limits"), "children": read(thread), "stat": read("stat"),
+		"exe": link("exe"), "standard input": link("fd/0"), "namespace": link("ns/pid"), "files": list("fd"), "threads": list("task"),
+		"own program": err, "starting itself": again.Run(),
+	}
+}
+
+// guarded starts the program as a user without rights, where that can be done, and returns it when it is guarded.
+func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *syscall.SysProcAttr) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		own = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		dir, err := os.MkdirTemp("", "guarded") // of the test's own folder nobody may read anything
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		data, err := os.ReadFile(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program = filepath.Join(dir, "program")
+		for _, err := range []error{os.Chmod(dir, 0o755), os.WriteFile(program, data, 0o755), os.Chmod(program, 0o755)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p = exec.Command(program, args...)
+	p.Dir, p.Stderr, p.SysProcAttr = "/", os.Stderr, own
+	p.Env = []string{"GUARD_PLAY=1", TokenVariable + "=fl_canary", "TMPDIR=" + filepath.Dir(program), "GORACE=atexit_sleep_ms=0"}
+	in, err := p.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); p.Wait() })
+	stop := time.AfterFunc(time.Minute, func() { p.Process.Kill() })
+	defer stop.Stop()
+	var b strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
+		b.WriteString(lines.Text() + "\n")
+	}
+	return p, b.String(), own
+}
+
+// asUser runs a shell line as the same user and returns what it printed.
+func asUser(own *syscall.SysProcAttr, line string) string {
+	c := exec.Command("/bin/sh", "-c", line)
+	c.Dir, c.SysProcAttr = "/", own
+	out, _ := c.CombinedOutput()
+	return string(out)
+}
+
+func TestNoOtherProgramOfTheUserSeesTheSecretsOfAGuardedOne(t *testing.T) {
+	p, _, own := guarded(t, "--token", "fl_argument")
+	proc := fmt.Sprintf("/proc/%d/", p.Process.Pid)
+	for _, name := range []string{"environ", "mem", "fd/0", "maps", "root/etc/passwd", "auxv"} {
+		out := asUser(own, "head -c 1 "+proc+name+" | wc -c")
+		if !strings.Contains(out, "ermission denied") || strings.HasPrefix(out, "1") {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+	if out := asUser(own, "ls "+proc+"fd"); !strings.Contains(out, "ermission denied") {
+		t.Errorf("its open files are listed: %q", out)
+	}
+	if out := asUser(own, "cat "+proc+"cmdline"); strings.Contains(out, "fl_argument") {
+		t.Errorf("its arguments are %q", out)
+	}
+	// To root, too, the token is no longer there.
+	for _, name := range []string{"environ", "cmdline"} {
+		if text, _ := os.ReadFile(proc + name); strings.Contains(string(text), "fl_") {
+			t.Errorf("%s shows %q", name, text)
+		}
+	}
+	// The same program without a guard, to know that the test sees what is there to be seen.
+	open := exec.Command("/bin/sleep", "60")
+	open.Env, open.SysProcAttr = []string{TokenVariable + "=fl_canary"}, own
+	if err := open.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { open.Process.Kill(); open.Wait() }()
+	if out := asUser(own, fmt.Sprintf("cat /proc/%d/environ", open.Process.Pid)); !strings.Contains(out, "fl_canary") {
+		t.Errorf("an open program shows %q", out)
+	}
+}
+
+func TestAGuardedProgramStillReadsWhatItNeedsOfItself(t *testing.T) {
+	_, said, _ := guarded(t, "--token", "fl_argument")
+	if !strings.HasPrefix(said, "token fl_canary\ntoken fl_canary [--token fl_argument]\n") {
+		t.Errorf("it said %q", said)
+	}
+	n := 0
+	for line := range strings.Lines(said) {
+		if strings.HasPrefix(line, "own ") {
+			if n++; !strings.HasSuffix(line, " <nil>\n") {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+	if n != len(own()) {
+		t.Errorf("%d things were tried:\n%s", n, said)
+	}
+}

@@ -1,0 +1,251 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"fairlead/gateway/peer/cached"
+)
+
+// errMoved says that a file changed while it was sent.
+var errMoved = errors.New("it changed while it was sent")
+
+// file sends one file, again when it changes meanwhile.
+func (s *Sender) file(ctx context.Context, f found, v verdict) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, f, v, try)
+		var local *fileError
+		var wrong *guessError
+		switch {
+		case errors.As(err, &wrong):
+			if v = wrong.verdict; v.have < 0 {
+				return nil
+			}
+			try = 0
+			continue
+		case !errors.As(err, &local):
+			return err
+		case errors.Is(err, errMoved) && try < tries:
+			v.have = 0
+			continue
+		}
+		b := binary.LittleEndian.AppendUint32(nil, f.index)
+		return s.pack.add(ctx, recQuit, append(b, cut(local.Error(), maxText)...))
+	}
+}
+
+// fileError is the failure of one file, not of the transfer.
+type fileError struct{ err error }
+
+func (e *fileError) Error() string { return e.err.Error() }
+
+func (e *fileError) Unwrap() error { return e.err }
+
+func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
+	file, info, err := openRegular(f.root, f.at)
+	if err != nil {
+		return &fileError{err}
+	}
+	defer file.Close()
+	if try > 1 || info.Size() != f.size || info.ModTime().UnixNano() != f.mtime {
+		if v.have == f.size {
+			v.have = 0 // it may be a complete file there, to which nothing is added
+		}
+		f.size, f.mtime, f.mode = info.Size(), info.ModTime().UnixNano(), info.Mode()&fs.ModePerm
+		if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
+			return err
+		}
+	}
+	var t *trail
+	if f.size > eager {
+		t = s.trail
+	}
+	w := watch(t, keyOf(ofSource, f.name), "", file)
+	sum := newLadder(nil)
+	if v.have > 0 && v.have <= f.size {
+		if sum, err = s.agree(ctx, file, v, w); err != nil {
+			return err
+		}
+		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
+			return &fileError{reason(err)}
+		}
+	}
+	b := binary.LittleEndian.AppendUint32(nil, f.index)
+	if v.guess.open() {
+		err = s.pack.add(ctx, recGuess, b)
+	} else {
+		err = s.pack.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n)))
+	}
+	if err != nil {
+		return err
+	}
+	sum.tell = w.keep
+	if err := s.data(ctx, file, sum, f.size, sparse(info), v.guess); err != nil {
+		return err
+	}
+	if v.guess.open() {
+		if err := v.guess.settle(ctx); err != nil {
+			return err
+		}
+	}
+	w.keep(sum.state())
+	now, err := file.Stat()
+	if err != nil || now.Size() != f.size || now.ModTime().UnixNano() != f.mtime {
+		return &fileError{errMoved}
+	}
+	return s.pack.add(ctx, recFile, append(binary.LittleEndian.AppendUint32(nil, f.index), sum.h.Sum(nil)...))
+}
+
+// agree finds out up to where the receiver has the same.
+func (s *Sender) agree(ctx context.Context, file *os.File, v verdict, w *watcher) (*ladder, error) {
+	s.busy = time.Now()
+	var aliveErr error
+	alive := func() {
+		if aliveErr == nil && time.Since(s.busy) > aliveEvery {
+			s.busy = time.Now()
+			if aliveErr = s.pack.add(ctx, recAlive, nil); aliveErr == nil {
+				aliveErr = s.pack.flush(ctx)
+			}
+		}
+	}
+	sum := newLadder(w.marks(v.have))
+	sum.tell = w.keep
+	err := sum.climb(ctx, file, v.have, alive)
+	s.reread += sum.read
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, &fileError{errMoved}
+	case aliveErr != nil:
+		return nil, aliveErr
+	}
+	for i := len(v.sums) - 1; i >= 0; i-- {
+		n := min(int64(i+1)*blockOf(v.have), v.have)
+		if theirs := string(v.sums[i]); theirs != noSum && theirs == string(sum.sum(n)) {
+			sum.back(n)
+			return sum, nil
+		}
+	}
+	sum.back(0)
+	return sum, nil
+}
+
+// noSum is what stands for a sum that there is not.
+var noSum = string(make([]byte, sumSize))
+
+// data sends the rest of a file, which must be size bytes long, unless a guess about it proves wrong. Zeros of a file with holes stay holes.
+func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool, g *guess) error {
+	in := io.Reader(file)
+	if size > eager {
+		in = cached.Reader(file)
+	}
+	run, look := int64(0), int64(0) // zeros that were read and not sent; where to look for a hole next
+	for sum.n < size {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if g.open() {
+			if err := g.ask(); err != nil {
+				return err
+			}
+		}
+		if holes && sum.n >= look && run == 0 {
+			n, err := s.pass(ctx, file, sum, size)
+			if err != nil {
+				return err
+			}
+			if look = sum.n + lookEvery; n > 0 {
+				continue
+			}
+		}
+		buf, err := s.read(ctx, in, size-sum.n)
+		if err != nil {
+			return err
+		}
+		sum.add(buf)
+		if holes && allZero(buf) {
+			if run += int64(len(buf)); run < maxRun && sum.n < size {
+				continue
+			}
+			if err := s.hole(ctx, &run); err != nil {
+				return err
+			}
+			continue
+		}
+		if run > 0 {
+			kept := bytes.Clone(buf) // the hole takes its place in the frame
+			if err := s.hole(ctx, &run); err != nil {
+				return err
+			}
+			if err := s.copied(ctx, kept); err != nil {
+				return err
+			}
+			continue
+		}
+		s.pack.commit(len(buf))
+		if size > eager && len(s.pack.frame.buf) > idSize+s.pack.limit-piece {
+			if err := s.pack.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// piece is how much of a file is read at once at least, in bytes.
+const piece = 16 << 10
+
+// read reads a part of the file, of what is left of it, into the frame; it is sent when it is committed.
+func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
+	buf, err := s.pack.space(ctx, int(min(left, piece)))
+	if err != nil {
+		return nil, err
+	}
+	n, err := file.Read(buf[:min(int64(len(buf)), left)])
+	if n == 0 && err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errMoved
+		}
+		return nil, &fileError{reason(err)}
+	}
+	return buf[:n], nil
+}
+
+// copied puts bytes into frames.
+func (s *Sender) copied(ctx context.Context, data []byte) error {
+	for len(data) > 0 {
+		buf, err := s.pack.space(ctx, 1)
+		if err != nil {
+			return err
+		}
+		n := copy(buf, data)
+		s.pack.commit(n)
+		data = data[n:]
+	}
+	return nil
+}
+
+// openRegular opens a file to be sent, without waiting for anyone.
+func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
+	f, err := root.OpenFile(at, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, reason(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s", kind(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, reason(err)
+	}
+	return f, info, nil
+}

@@ -1,0 +1,177 @@
+package toolkit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/protocol"
+)
+
+// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
+// understood, or that refers to itself or others, accepts everything that is clear: the node has the last word.
+func Validate(schema, args json.RawMessage) error {
+	s := schemas.get(schema)
+	switch {
+	case s.resolved == nil:
+		return unclear(args)
+	case s.flat.fits(args):
+		return nil
+	}
+	_, err := validated(s.resolved, args)
+	return err
+}
+
+// maxSchemas is how many schemas are kept ready; a fleet has a few dozen.
+const maxSchemas = 1024
+
+// schemas keeps schemas ready for use: preparing one takes longer than all the rest of a small call.
+var schemas = cache{ready: make(map[string]ready)}
+
+// ready is a schema. resolved is nil for one that accepts everything.
+type ready struct {
+	resolved *jsonschema.Resolved
+	flat     *flat
+}
+
+type cache struct {
+	mu    sync.Mutex // guards ready
+	ready map[string]ready
+}
+
+func (c *cache) get(schema json.RawMessage) ready {
+	c.mu.Lock()
+	r, ok := c.ready[string(schema)]
+	c.mu.Unlock()
+	if ok {
+		return r
+	}
+	r = ready{prepare(schema), flatten(schema)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.ready) >= maxSchemas {
+		clear(c.ready)
+	}
+	c.ready[string(schema)] = r
+	return r
+}
+
+func prepare(schema json.RawMessage) *jsonschema.Resolved {
+	var s jsonschema.Schema
+	var tree any
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || refers(tree) {
+		return nil
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return resolved
+}
+
+// refers reports whether a schema has a reference. One that leads back to itself would exhaust the stack, and a node's schema comes
+// from outside.
+func refers(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if key == "$ref" || key == "$dynamicRef" || refers(value) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	}
+	return false
+}
+
+func schemaFor[T any](name string) *jsonschema.Schema {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: infer schema: %v", name, err))
+	}
+	// Unknown arguments are ignored (seed 004: unknown fields), so a schema must not forbid them.
+	s.AdditionalProperties = nil
+	return s
+}
+
+// plainTypes takes null out of the optional arguments' types: it is accepted anyhow, and some model APIs refuse lists of types.
+func plainTypes(s *jsonschema.Schema) {
+	for name, p := range s.Properties {
+		if len(p.Types) == 2 && slices.Contains(p.Types, "null") && !slices.Contains(s.Required, name) {
+			p.Type = p.Types[0]
+			if p.Type == "null" {
+				p.Type = p.Types[1]
+			}
+			p.Types = nil
+		}
+	}
+}
+
+func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	var instance map[string]any
+	if json.Unmarshal(raw, &instance) != nil {
+		dec := json.NewDecoder(bytes.NewReader(raw)) // tells what is wrong
+		if err := dec.Decode(&instance); err != nil {
+			return nil, &InputError{unreadable(err)}
+		}
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return nil, &InputError{errors.New("more than one JSON value")}
+		}
+	}
+	if err := once(raw); err != nil {
+		return nil, &InputError{err}
+	}
+	if err := settle(s.Schema(), instance); err != nil {
+		return nil, &InputError{err}
+	}
+	if err := s.Validate(instance); err != nil {
+		return nil, &InputError{err}
+	}
+	return raw, nil
+}
+
+func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
+	var in In
+	raw, err := validated(s, raw)
+	if err != nil {
+		return in, err
+	}
+	err = json.Unmarshal(raw, &in)
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && strings.HasPrefix(kind.Value, "number ") {
+		in = *new(In)
+		err = json.Unmarshal(plainNumbers(raw), &in)
+	}
+	if err != nil {
+		return in, &InputError{unreadable(err)}
+	}
+	return in, nil
+}
+
+// unreadable words why arguments could not be decoded, for somebody who does not know Go.
+func unreadable(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return errors.New(protocol.Problem(err))
+	}
+	return fmt.Errorf("not a JSON object: %w", err)
+}
+
+func mustJSON(v any) json.RawMessage {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}

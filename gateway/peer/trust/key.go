@@ -1,0 +1,103 @@
+// Package trust is what two machines need to trust each other: a device's key, the pin of a gateway's certificate, links and spoken codes,
+// and the conversation of a pairing. Both ends use it. The facts behind it: peers notes D5.
+package trust
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+)
+
+// shortWords is how many words stand for a hash where people compare it.
+const shortWords = 4
+
+// KeyName is the device key's name in the secret store.
+const KeyName = "device-key"
+
+// Identity is a device's key. The zero value is none.
+type Identity struct{ key ed25519.PrivateKey }
+
+// NewIdentity makes a key.
+func NewIdentity() Identity {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	return Identity{key}
+}
+
+// OpenIdentity reads this device's key from its secrets, or makes and stores it the first time. It may block as [keychain.Store] does.
+func OpenIdentity(store keychain.Store) (Identity, error) {
+	text, err := store.Get(KeyName)
+	if errors.Is(err, keychain.ErrNotFound) {
+		return ResetIdentity(store)
+	}
+	if err != nil {
+		return Identity{}, fmt.Errorf("read the device's key: %w", err)
+	}
+	seed, err := base64.RawURLEncoding.DecodeString(text.Reveal())
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return Identity{}, errors.New("the device's key is damaged; \"fairlead pair reset\" makes a new one, and every pairing must be made again")
+	}
+	return Identity{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// ResetIdentity makes and stores a new key in place of the one there is. Gateways that know the old one do not let the device in any more. It may
+// block as [keychain.Store] does.
+func ResetIdentity(store keychain.Store) (Identity, error) {
+	id := NewIdentity()
+	if err := store.Set(KeyName, keychain.Secret(base64.RawURLEncoding.EncodeToString(id.key.Seed()))); err != nil {
+		return Identity{}, fmt.Errorf("store the device's key: %w", err)
+	}
+	return id, nil
+}
+
+// Public is the public key.
+func (i Identity) Public() ed25519.PublicKey { return i.key.Public().(ed25519.PublicKey) }
+
+// ID names the device.
+func (i Identity) ID() protocol.DeviceID { return DeviceID(i.Public()) }
+
+// Sign signs a message for a purpose; a signature for one purpose is worth nothing for another.
+func (i Identity) Sign(purpose string, message []byte) []byte {
+	return ed25519.Sign(i.key, signed(purpose, message))
+}
+
+// Verify checks a signature by Sign.
+func Verify(key ed25519.PublicKey, purpose string, message, signature []byte) bool {
+	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, signed(purpose, message), signature)
+}
+
+func signed(purpose string, message []byte) []byte {
+	return append([]byte("fairlead "+purpose+"\x00"), message...)
+}
+
+// Purposes of signatures.
+const (
+	ForPairing = "pair"
+	ForConnect = "connect"
+)
+
+// Fingerprint is a public key's SHA-256 in hex.
+func Fingerprint(key ed25519.PublicKey) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:])
+}
+
+// DeviceID is the id of the device that has the key.
+func DeviceID(key ed25519.PublicKey) protocol.DeviceID {
+	return protocol.DeviceID(Fingerprint(key)[:16])
+}
+
+// KeyWords are a key's first four words.
+func KeyWords(key ed25519.PublicKey) []string {
+	sum := sha256.Sum256(key)
+	return Words(sum[:], shortWords)
+}

@@ -1,0 +1,266 @@
+package trust
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+)
+
+func TestThereIsOneWordForEachByte(t *testing.T) {
+	if len(wordList) != 256 || !slices.IsSorted(wordList) || len(slices.Compact(slices.Clone(wordList))) != 256 {
+		t.Errorf("%d words, sorted %v", len(wordList), slices.IsSorted(wordList))
+	}
+}
+
+func TestLinkIsReadAsItWasWritten(t *testing.T) {
+	l := Link{Addresses: []string{"192.168.1.7:8788", "[fd00::1]:8788"}, Pin: pinOf("x"), Invite: "i", Secret: NewSecret(), Role: protocol.RoleClient}
+	got, err := ParseLink(" " + l.String()[:40] + "\n" + l.String()[40:] + "\n")
+	if err != nil || !reflect.DeepEqual(got, l) {
+		t.Errorf("%+v, %v; want %+v", got, err, l)
+	}
+	for _, odd := range []string{
+		"", "fairlead://pair", "fairlead://pair?a=x", "http://pair?a=1.2.3.4:1&p=x&i=i&s=x", l.String()[:len(l.String())-4],
+		"fairlead://pair?" + "a=evil.example%2Fx:80&" + l.String()[16:],
+	} {
+		if _, err := ParseLink(odd); err == nil {
+			t.Errorf("%q is a link", odd)
+		}
+	}
+}
+
+func TestCodeIsReadAsPeopleTypeIt(t *testing.T) {
+	want := Code{7, []string{"maple", "otter", "tulip"}}
+	for _, text := range []string{want.String(), "7 maple otter tulip", " 7-Maple OTTER, tulip.\n"} {
+		if got, err := ParseCode(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, odd := range []string{"", "7", "maple-otter-tulip", "0-maple-otter-tulip", "7-maple-otter-tulips", "7-maple-otter-tulip-tulip", "-7-maple-otter-tulip-x"} {
+		if _, err := ParseCode(odd); err == nil {
+			t.Errorf("%q is a code", odd)
+		}
+	}
+}
+
+func FuzzLinkAndCode(f *testing.F) {
+	f.Add(Link{Addresses: []string{"h:1"}, Pin: pinOf("x"), Invite: "i", Secret: NewSecret()}.String())
+	f.Add("7-maple-otter-tulip")
+	f.Fuzz(func(t *testing.T, text string) {
+		if l, err := ParseLink(text); err == nil {
+			if again, err := ParseLink(l.String()); err != nil || !reflect.DeepEqual(l, again) {
+				t.Errorf("%q: %+v became %+v, %v", text, l, again, err)
+			}
+		}
+		if c, err := ParseCode(text); err == nil {
+			if again, err := ParseCode(c.String()); err != nil || !reflect.DeepEqual(c, again) {
+				t.Errorf("%q: %+v became %+v, %v", text, c, again, err)
+			}
+		}
+	})
+}
+
+// server is a TLS server with a key of its own; got is told what it received after the handshake.
+func server(t *testing.T) (address string, pin Pin, got chan int) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, _ := x509.ParseCertificate(der)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	got = make(chan int, 8)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				n, _ := io.Copy(io.Discard, c)
+				got <- int(n)
+			}()
+		}
+	}()
+	return l.Addr().String(), PinOf(leaf), got
+}
+
+func TestNothingIsSentToAGatewayWithAnotherKey(t *testing.T) {
+	address, pin, got := server(t)
+	if _, _, err := Dial(t.Context(), []string{address}, pinOf("tower")); !errors.Is(err, ErrPin) {
+		t.Errorf("error = %v", err)
+	}
+	select {
+	case n := <-got:
+		if n != 0 {
+			t.Errorf("%d bytes were sent", n)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Error("the connection stayed open")
+	}
+	conn, seen, err := Dial(t.Context(), []string{"127.0.0.1:1", address}, pin)
+	if err != nil || seen != pin {
+		t.Fatalf("the right one: %v, %v", seen, err)
+	}
+	conn.Close()
+}
+
+func TestBindingIsTheSameAtBothEndsAndNowhereElse(t *testing.T) {
+	address, pin, _ := server(t)
+	a, _, err := Dial(t.Context(), []string{address}, pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, _, err := Dial(t.Context(), []string{address}, pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	one, err1 := Binding(a.ConnectionState())
+	two, err2 := Binding(b.ConnectionState())
+	if err1 != nil || err2 != nil || slices.Equal(one, two) || len(one) != 32 {
+		t.Errorf("%x %v, %x %v", one, err1, two, err2)
+	}
+}
+
+func TestIdentityIsMadeOnceAndItsSignatureIsForOnePurpose(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	store := keychain.Open(t.TempDir())
+	a, err := OpenIdentity(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := OpenIdentity(store)
+	if err != nil || a.ID() != b.ID() || len(a.ID()) != 16 {
+		t.Errorf("%s, %s, %v", a.ID(), b.ID(), err)
+	}
+	sig := a.Sign(ForConnect, []byte("x"))
+	if !Verify(a.Public(), ForConnect, []byte("x"), sig) || Verify(a.Public(), ForPairing, []byte("x"), sig) || Verify(nil, ForConnect, []byte("x"), sig) {
+		t.Error("a signature holds for another purpose, or not for its own")
+	}
+}
+
+func TestPairedGatewaysAreKept(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	open := func() *Peers { return OpenPeers(dir, keychain.Open(dir)) }
+	pin := pinOf("tower")
+	tie := Tie{pin, protocol.RoleNode}
+	if _, err := open().Find("", ""); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("empty: %v", err)
+	}
+	_, err := open().Put(Done{Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n"}, Token: "fd_1", Gateway: Gateway{Name: "Tower", Pin: pin, Addresses: []string{"a:1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open().Moved(tie, []string{"b:2", "a:1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := open().Ended(tie, protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: "owner"}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := open().Find("tower", protocol.RoleNode)
+	if err != nil || !slices.Equal(p.Addresses, []string{"b:2", "a:1"}) || p.Ended == nil || p.Ended.By != "owner" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if token, err := open().Token(tie); err != nil || token != "fd_1" {
+		t.Errorf("token %q, %v", token, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "gateways.json"))
+	if err != nil || strings.Contains(string(data), "fd_1") {
+		t.Errorf("%s, %v", data, err)
+	}
+	if err := open().Forget(tie); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Get(tie); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("after forgetting: %v", err)
+	}
+}
+
+func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	p := OpenPeers(dir, keychain.Open(dir))
+	gateway := Gateway{Name: "tower", Pin: pinOf("tower"), Addresses: []string{"a:1"}}
+	for _, role := range []string{protocol.RoleNode, protocol.RoleClient, protocol.RoleNode} {
+		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: role}, Token: "of the " + role, Gateway: gateway}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := p.List(); err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := p.Ended(Tie{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
+		t.Fatal(err)
+	}
+	if peer, err := p.Lookup(string(gateway.Pin)); err != nil || peer.Role != protocol.RoleClient || peer.Ended != nil {
+		t.Errorf("the window's: %+v, %v", peer, err)
+	}
+	if peer, err := p.Find("tower", ""); err != nil || peer.Pin != gateway.Pin {
+		t.Errorf("by name, as whatever: %+v, %v", peer, err)
+	}
+	if err := p.Leave(Tie{gateway.Pin, protocol.RoleNode}); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {
+		t.Errorf("the window's token is %q, %v", token, err)
+	}
+	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleNode}); err != nil || token != "none" {
+		t.Errorf("the machine's token is %q, %v", token, err)
+	}
+}
+
+// TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses: computers are often called alike.
+func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	p := OpenPeers(dir, keychain.Open(dir))
+	for _, address := range []string{"a:1", "b:2"} {
+		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: protocol.RoleClient}, Token: "x", Gateway: Gateway{Name: "vm", Pin: pinOf(address), Addresses: []string{address}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Find("vm", ""); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "a:1, b:2") {
+		t.Errorf("by the name: %v", err)
+	}
+	if peer, err := p.Find("b:2", protocol.RoleClient); err != nil || peer.Pin != pinOf("b:2") {
+		t.Errorf("by an address: %+v, %v", peer, err)
+	}
+	if _, err := p.Find("c:3", ""); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("by another address: %v", err)
+	}
+}
+
+func TestAddressesAreHostAndPort(t *testing.T) {
+	for a, ok := range map[string]bool{"h:1": true, "[::1]:8788": true, "1.2.3.4:65535": true, "h": false, "h:0": false, "h:65536": false, ":1": false, "h/x:1": false, "u@h:1": false} {
+		if err := CheckAddress(a); (err == nil) != ok {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+}

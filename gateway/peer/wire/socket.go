@@ -1,0 +1,219 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"fairlead/gateway/peer/tcp"
+)
+
+// Socket is a TCP connection, or one within the process, that can be written without waiting for the peer. What is held back goes out in one piece:
+// a hundred small frames then cost the system as much as one.
+type Socket struct {
+	net.Conn
+	try func([]byte) (int, error) // takes what the system takes at once; nil where nothing can be tried
+
+	// Before, when set, is called by the reading goroutine before it may have to wait. It is to be set before reading begins.
+	Before func()
+
+	mu       sync.Mutex // guards what follows
+	deadline time.Time
+	holding  bool
+	writing  bool   // someone writes what was held, or is behind
+	held     []byte // between Hold and Release
+	behind   []byte // what the system has not taken yet, with what came after it
+}
+
+// maxBehind is how many bytes may wait behind a peer that takes nothing: one batch, and the control frames after it.
+const maxBehind = 4 << 20
+
+// errBehind ends a connection whose peer takes nothing but goes on asking.
+var errBehind = errors.New("the peer takes nothing")
+
+// buffers hold what goes out in one piece.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
+
+// keepBuffer is the largest one that is kept: one that holds the records of a binary frame.
+const keepBuffer = 512 << 10
+
+// tryWriter is a connection that says what it takes at once: one of [tcp], or one within the process.
+type tryWriter interface{ TryWrite([]byte) (int, error) }
+
+// NewSocket owns the connection from now on.
+func NewSocket(c net.Conn) *Socket {
+	s := &Socket{Conn: tcp.Wrap(c)}
+	if t, ok := s.Conn.(tryWriter); ok {
+		s.try = t.TryWrite
+	}
+	return s
+}
+
+func (s *Socket) Read(p []byte) (int, error) {
+	if s.Before != nil {
+		s.Before()
+	}
+	return s.Conn.Read(p)
+}
+
+// SetWriteDeadline bounds writes that have to wait: most need not, and setting a deadline costs as much as a part of the write.
+func (s *Socket) SetWriteDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deadline = t
+	return nil
+}
+
+// SetDeadline sets both.
+func (s *Socket) SetDeadline(t time.Time) error {
+	return errors.Join(s.SetWriteDeadline(t), s.SetReadDeadline(t))
+}
+
+// Write writes b, or puts it behind what is held or waits. One goroutine at a time may call it.
+func (s *Socket) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	switch {
+	case s.holding:
+		s.held = append(s.held, b...)
+		s.mu.Unlock()
+		return len(b), nil
+	case s.writing || len(s.behind) > 0:
+		defer s.mu.Unlock()
+		if len(s.behind)+len(b) > maxBehind {
+			return 0, errBehind
+		}
+		s.behind = append(s.behind, b...)
+		return len(b), nil
+	}
+	deadline := s.deadline
+	s.mu.Unlock()
+	n := 0
+	if s.try != nil {
+		var err error
+		if n, err = s.try(b); err != nil || n == len(b) {
+			return n, err
+		}
+	}
+	m, err := s.wait(b[n:], deadline)
+	return n + m, err
+}
+
+// wait writes b, however long the peer takes, up to the deadline.
+func (s *Socket) wait(b []byte, deadline time.Time) (int, error) {
+	s.Conn.SetWriteDeadline(deadline)
+	n, err := s.Conn.Write(b)
+	if err == nil {
+		s.Conn.SetWriteDeadline(time.Time{}) // one that has passed would fail a write that need not wait
+	}
+	return n, err
+}
+
+// Hold keeps what is written until Release or TryRelease, which the same goroutine calls soon.
+func (s *Socket) Hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = true
+	s.held = (*buffers.Get().(*[]byte))[:0]
+}
+
+// let ends holding. It returns what was held unless that waits behind other things already.
+func (s *Socket) let() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.held
+	s.held, s.holding = nil, false
+	if s.writing || len(s.behind) > 0 {
+		s.behind = append(s.behind, held...)
+		free(held)
+		return nil
+	}
+	s.writing = len(held) > 0
+	return held
+}
+
+func free(b []byte) {
+	if cap(b) > 0 && cap(b) <= keepBuffer {
+		buffers.Put(&b)
+	}
+}
+
+// Release sends what was held, and what came behind it. It blocks while the peer is slow, up to [WriteLimit] and a second more for
+// each [SlowRate] bytes.
+func (s *Socket) Release() error {
+	held := s.let()
+	defer free(held)
+	return s.flush(held)
+}
+
+// flush writes b and then what is behind.
+func (s *Socket) flush(b []byte) error {
+	n := 0
+	var err error
+	if s.try != nil && len(b) > 0 {
+		n, err = s.try(b)
+	}
+	for {
+		if err != nil {
+			return err // writing stays set: nothing may follow half a frame
+		}
+		s.mu.Lock()
+		if n == len(b) {
+			if len(s.behind) == 0 {
+				s.writing = false
+				s.mu.Unlock()
+				return nil
+			}
+			b, n, s.behind, s.writing = s.behind, 0, nil, true
+		}
+		s.mu.Unlock()
+		var m int
+		m, err = s.wait(b[n:], limit(len(b)))
+		n += m
+	}
+}
+
+// TryRelease sends of what was held as much as can be sent at once. It reports whether that was all; else [Socket.Flush] sends the rest.
+func (s *Socket) TryRelease() (all bool, err error) {
+	held := s.let()
+	defer free(held)
+	n := 0
+	if s.try != nil && len(held) > 0 {
+		if n, err = s.try(held); err != nil {
+			return false, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n < len(held) {
+		s.behind = append(append(make([]byte, 0, len(held)-n+len(s.behind)), held[n:]...), s.behind...)
+	}
+	if len(held) > 0 {
+		s.writing = false
+	}
+	return len(s.behind) == 0, nil
+}
+
+// Flush sends what is behind. It blocks as Release does.
+func (s *Socket) Flush() error { return s.flush(nil) }
+
+// Listener makes a [Socket] of every connection that is accepted and can be one. Those of TLS stay what they are.
+type Listener struct{ net.Listener }
+
+// Accept waits for a connection.
+func (l Listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return Wrap(c), nil
+}
+
+// Wrap makes a [Socket] of a connection that can be one.
+func Wrap(c net.Conn) net.Conn {
+	switch c.(type) {
+	case *net.TCPConn, tryWriter:
+		return NewSocket(c)
+	}
+	return c
+}

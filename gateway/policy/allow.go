@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// notMatched is the answer of an allow rule that is about something else.
+const notMatched = "it is about something else"
+
+// readers only read and have no option that writes, runs or connects: what a pattern of theirs matches cannot turn into one.
+var readers = set(`ls cat head tail wc grep egrep fgrep stat du md5sum sha1sum sha256sum sha512sum shasum cmp diff nl cut tr basename dirname realpath
+	readlink echo strings hexdump od tac rev gofmt cksum sum comm paste fold expand`)
+
+// allows compares an allow rule with a command, word by word. no is "" when the rule covers it, else why not.
+func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
+	words, at := c.Words, make([]int, 0, len(c.Words)) // at: the words that the pattern is about
+	from := 0
+	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
+		from = j.leading(c)
+	}
+	at = append(at, 0)
+	for i := 1; i < len(words); i++ {
+		if i > from {
+			at = append(at, i)
+		}
+	}
+	cover.spelled = make([]bool, len(words))
+	cover.exact = true
+	pattern := r.argv
+	open := pattern[len(pattern)-1].rest
+	if open {
+		pattern = pattern[:len(pattern)-1]
+		cover.exact = false
+	}
+	if len(at) < len(pattern) || !open && len(at) > len(pattern) {
+		return cover, notMatched
+	}
+	for i, g := range pattern {
+		w := words[at[i]]
+		if w.Dynamic || w.Odd {
+			if g.any() {
+				return cover, "only the running shell knows what " + short(w.Text) + " is"
+			}
+			return cover, notMatched
+		}
+		if !g.match(w.Text) || g.open() && isFlag(w.Text) && i > 0 && !isFlag(words[at[i]-1].Text) {
+			return cover, notMatched // *.tmp is about names, not about -rf.tmp
+		}
+		if !w.Plain() {
+			return cover, "only the running shell knows what " + short(w.Text) + " is"
+		}
+		if g.strays(w.Text) {
+			return cover, short(w.Text) + " leads elsewhere than the rule says"
+		}
+		cover.spelled[at[i]] = g.literal()
+		cover.exact = cover.exact && g.literal()
+	}
+	name, ended := base(words[0].Text), false
+	for _, i := range at[:len(pattern)] {
+		ended = ended || i > 0 && words[i].Text == "--"
+	}
+	for _, i := range at[len(pattern):] {
+		w := words[i]
+		switch {
+		case w.Dynamic || w.Odd:
+			return cover, "only the running shell knows what " + short(w.Text) + " is"
+		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
+			return cover, "a file that " + short(w.Text) + " matches may be taken for an option; write ./" + short(w.Text)
+		}
+		ended = ended || w.Text == "--"
+	}
+	h, doubt := j.unspelled(c, func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact })
+	if doubt {
+		return cover, h.why
+	}
+	return cover, ""
+}
+
+// unspelled finds a word that a rule must spell to cover a command, and does not.
+func (j *judging) unspelled(c shell.Command, spelled func(at int) bool) (hit, bool) {
+	hits := guards(c, j.place)
+	named := slices.ContainsFunc(hits, func(h hit) bool { return h.goal && spelled(h.at) })
+	for _, h := range hits {
+		if !spelled(h.at) && (!h.goal || named) {
+			return h, true
+		}
+	}
+	return hit{}, false
+}
+
+func second(pattern []glob) string {
+	if len(pattern) < 2 {
+		return ""
+	}
+	return pattern[1].parts1()
+}
+
+// leading is how many words after the program are options that change nothing.
+func (j *judging) leading(c shell.Command) int {
+	if c.Name() == "git" {
+		return j.inert(c.Words)
+	}
+	return leadingOptions(c.Name(), c.Words, j.place)
+}
+
+// inert is how many of git's global options after the program change nothing: --no-pager, and -C to a folder in the workspace.
+func (j *judging) inert(words []shell.Word) int {
+	i := 1
+	for ; i < len(words); i++ {
+		if !words[i].Plain() {
+			break
+		}
+		if words[i].Text == "--no-pager" {
+			continue
+		}
+		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && j.place.inside(words[i+1]) {
+			i++
+			continue
+		}
+		break
+	}
+	return i - 1
+}
+
+// inside reports whether a path surely lies in the workspace.
+func (p *place) inside(w shell.Word) bool {
+	list, ok := p.paths(w)
+	for _, f := range list {
+		_, in := below(p.real(f), p.root)
+		ok = ok && in
+	}
+	return ok && len(list) > 0
+}

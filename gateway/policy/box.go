@@ -1,0 +1,159 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// everywhere stands for the whole machine.
+var everywhere = shell.Word{Text: "/"}
+
+// volumeName is a name that containers know, not a folder of the machine.
+var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// daemonSocket is the socket of a service that does what it is told with all files of the machine.
+var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
+
+// tellsService reports whether a word names such a socket. The expression is slow, and is tried on every word of every command.
+func tellsService(text string) bool {
+	return (strings.Contains(text, ".sock") || strings.HasSuffix(text, "bus") || strings.HasSuffix(text, "bus_socket")) && daemonSocket.MatchString(text)
+}
+
+// boxed are the folders of the machine that a container gets, and those that are sent to be built. What a compose file or a whole privilege gives it
+// may be any.
+func boxed(name string, words []shell.Word) (list []area) {
+	rest := operands(words, "HlcfpDn")
+	sub := ""
+	if len(rest) > 0 {
+		sub = rest[0].Text
+	}
+	if name == "docker-compose" || name == "podman-compose" {
+		rest, sub = append([]shell.Word{{Text: "compose"}}, rest...), "compose"
+	}
+	if (sub == "container" || sub == "image" || sub == "buildx" || sub == "builder") && len(rest) > 1 {
+		rest, sub = rest[1:], rest[1].Text
+	}
+	all := func(why string) []area { return []area{{word: everywhere, tools: anyAccess, why: why}} }
+	switch sub {
+	case "run", "create":
+		return mounted(words)
+	case "build", "bake", "b":
+		list = built(words)
+		if sub == "bake" {
+			list = all("may send or write")
+		}
+		return list
+	case "compose", "stack":
+		for _, w := range rest[1:] {
+			switch w.Text {
+			case "up", "run", "create", "start", "restart", "watch", "deploy":
+				return all("may give its containers")
+			case "build":
+				return []area{{word: shell.Word{Text: "."}, tools: reading, why: "would send"}}
+			}
+		}
+	case "kube", "play":
+		return all("may give its containers")
+	}
+	return nil
+}
+
+// mounted are the folders that docker run gives a container.
+func mounted(words []shell.Word) []area {
+	var m mounts
+	for i, w := range words {
+		t := w.Text
+		opt, v, cut := strings.Cut(t, "=")
+		value := part(w, v)
+		if !cut && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch {
+		case !isFlag(t):
+		case opt == "--volume":
+			m.volume(value)
+		case opt == "--mount":
+			m.mount(value)
+		case opt == "--privileged", opt == "--volumes-from", opt == "--device", opt == "--cap-add", opt == "--security-opt", opt == "--use-api-socket",
+			(opt == "--pid" || opt == "--ipc" || opt == "--userns") && value.Text == "host":
+			m = append(m, area{word: everywhere, tools: anyAccess, why: "may give a container"})
+		case t[1] != '-':
+			k := strings.IndexByte(t, 'v')
+			if k < 1 || strings.Trim(t[1:k], "itdPq") != "" {
+				continue
+			}
+			if rest := strings.TrimPrefix(t[k+1:], "="); rest != "" {
+				m.volume(part(w, rest))
+			} else if i+1 < len(words) {
+				m.volume(words[i+1])
+			}
+		}
+	}
+	return m
+}
+
+// mounts are the folders that a container is given.
+type mounts []area
+
+// give adds a folder of the machine. mode says how, as options parted by commas.
+func (m *mounts) give(w shell.Word, host, mode string) {
+	const why = "gives a container"
+	if strings.HasSuffix(host, "docker.sock") || strings.HasSuffix(host, "podman.sock") || strings.HasSuffix(host, "containerd.sock") {
+		*m = append(*m, area{word: everywhere, tools: anyAccess, why: why})
+		return
+	}
+	tools := anyAccess
+	for _, o := range strings.Split(mode, ",") {
+		if o == "ro" || o == "readonly" || o == "readonly=true" || o == "ro=true" {
+			tools = reading
+		}
+	}
+	*m = append(*m, area{word: part(w, host), tools: tools, why: why})
+}
+
+// volume reads HOST:CONTAINER[:MODE].
+func (m *mounts) volume(w shell.Word) {
+	t, from := w.Text, 0
+	if drive(t) {
+		from = 2
+	}
+	host, rest, two := strings.Cut(t[from:], ":")
+	if host = t[:from] + host; !two || volumeName.MatchString(host) && !w.Dynamic {
+		return
+	}
+	_, mode, _ := strings.Cut(rest, ":")
+	m.give(w, host, mode)
+}
+
+// mount reads type=bind,src=HOST,….
+func (m *mounts) mount(w shell.Word) {
+	host, known := "", false
+	for _, f := range strings.Split(w.Text, ",") {
+		if k, v, _ := strings.Cut(f, "="); k == "src" || k == "source" {
+			host, known = v, true
+		}
+	}
+	if known && (!volumeName.MatchString(host) || w.Dynamic || strings.Contains(w.Text, "type=bind")) {
+		m.give(w, host, w.Text)
+	}
+}
+
+// built are the folders that an image is made of, and those that its files are written to.
+func built(words []shell.Word) (list []area) {
+	if rest := operands(words, "fot"); len(rest) > 0 {
+		last := rest[len(rest)-1]
+		list = append(list, area{word: last, tools: reading, why: "would send"})
+	}
+	for _, v := range values(words, 'o', "--output") {
+		to := v.Text
+		for _, f := range strings.Split(v.Text, ",") {
+			if k, d, ok := strings.Cut(f, "="); ok && k == "dest" {
+				to = d
+			}
+		}
+		list = append(list, area{word: part(v, to), tools: writing, why: "may write"})
+	}
+	return list
+}

@@ -1,0 +1,215 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// Sandbox is what the machine of a call is known to keep commands from, because it was tried there. The zero value is nothing.
+type Sandbox struct {
+	// Writes says that commands, and all that they start, change files nowhere but in Writable.
+	Writes   bool
+	Writable []string // absolute folders
+	// Hidden are absolute files and folders that commands cannot read, nor what lies in them.
+	Hidden []string
+}
+
+// keeps reports whether the machine keeps commands from what r is about, whatever code they run.
+func (j *judging) keeps(r *rule) bool {
+	s := j.call.Sandbox
+	for _, tool := range anyAccess {
+		if !j.applies(r, tool) {
+			continue
+		}
+		if writes(tool) {
+			if !s.Writes || slices.ContainsFunc(s.Writable, func(dir string) bool { return j.about(r, dir) }) {
+				return false
+			}
+		} else if !j.hides(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// about reports whether a rule may be about dir or something in it.
+func (j *judging) about(r *rule, dir string) bool {
+	dir = clean(dir)
+	return j.place.match(r.path, dir, true) || j.place.within(r.path, dir, false) != none ||
+		r.path.home && j.place.home == ""
+}
+
+// hides reports whether all that a rule is about lies in one place that commands cannot read.
+func (j *judging) hides(r *rule) bool {
+	start := j.place.root
+	switch {
+	case r.path.home:
+		start = j.place.home
+	case r.path.abs || r.path.outside:
+		start = "/"
+	}
+	if start == "" {
+		return false
+	}
+	for _, p := range r.path.low { // up to the first part that is a pattern
+		if strings.ContainsAny(p, `*?[\`) {
+			break
+		}
+		start = path.Join(start, p)
+	}
+	start = fold(j.place.real(start))
+	return slices.ContainsFunc(j.call.Sandbox.Hidden, func(place string) bool {
+		_, in := below(start, fold(j.place.real(clean(place))))
+		return in
+	})
+}
+
+// unheld is a rule about files that nothing on the machine keeps the code from that c runs. why is "" when there is none.
+func (j *judging) unheld(c shell.Command) (r *rule, why string) {
+	what := ""
+	for _, r := range j.paths {
+		if !slices.ContainsFunc(anyAccess, func(t string) bool { return j.applies(r, t) }) || j.keeps(r) {
+			continue
+		}
+		if what = runsCode(c); what == "" {
+			return nil, ""
+		}
+		return r, what + ", and nothing keeps that from the files that " + r.called() + " is about: " + short(r.Path)
+	}
+	return nil, ""
+}
+
+// note records which rules about files hold for the code that a command runs, and which do not.
+func (j *judging) note(c shell.Command) {
+	if len(j.paths) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
+		return
+	}
+	for _, r := range j.paths {
+		if !slices.ContainsFunc(anyAccess, func(t string) bool { return j.applies(r, t) }) {
+			continue
+		}
+		list := &j.loose
+		if j.keeps(r) {
+			list = &j.held
+		}
+		if !slices.Contains(*list, r.Path) {
+			*list = append(*list, r.Path)
+		}
+	}
+}
+
+// runsCode says how a command runs code that is not in it, so that its words do not tell which files it opens; "" when they do. What it starts by its
+// words is another command, which is judged by itself.
+func runsCode(c shell.Command) string {
+	name := base(c.Words[0].Text)
+	words := c.Words[1:]
+	switch {
+	case strings.ContainsAny(c.Words[0].Text, `/\`) && !system(c.Words[0].Text):
+		return short(c.Words[0].Text) + " is a program of its own"
+	case len(words) == 1 && (words[0].Text == "--version" || words[0].Text == "--help" || words[0].Text == "-h" || words[0].Text == "-V" ||
+		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && versioned(name, interpreters)):
+		return ""
+	case shell.Shells(name):
+		if c.Starts || len(words) == 0 {
+			return "" // a shell that reads its script is asked about already
+		}
+		return "it runs a script that is not in the command"
+	case c.Starts && shell.Launches(name) && name != "direnv":
+		return ""
+	case versioned(name, interpreters):
+		if len(words) == 0 || scripted[name] {
+			return "" // likewise
+		}
+		return "what " + name + " runs is not in the command"
+	}
+	name = plainName(name)
+	if as, ok := likewise[name]; ok {
+		name = as
+	}
+	if k, ok := partly[name]; ok {
+		return k.runs(name, c)
+	}
+	if name == "docker" || same[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
+		return startsBox(name, words)
+	}
+	switch name {
+	case "ssh", "scp", "sftp", "mosh":
+		for _, w := range words {
+			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
+				return name + " " + short(w.Text) + " may run a program of this machine"
+			}
+		}
+	case "curl":
+		if hasBeginning(words, "--engine") {
+			return "curl --engine loads code that is not in the command"
+		}
+	}
+	if compilers[name] {
+		return loads(name, words)
+	}
+	if toldFiles[name] || readers[name] || viewers[name] || silent[name] || inShell[name] || takers[name] || copiers[name] || downloads[name] {
+		return ""
+	}
+	return "nobody can tell from here what " + short(name) + " does"
+}
+
+// startsBox says whether a container's own program is started, which may have been given any folder when it was made. What docker run gives to a new
+// one is in the command.
+func startsBox(name string, words []shell.Word) string {
+	rest := operands(words, "HlcfpDn")
+	if name == "docker-compose" || name == "podman-compose" {
+		rest = append([]shell.Word{{Text: "compose"}}, rest...)
+	}
+	if len(rest) > 1 && (rest[0].Text == "container" || rest[0].Text == "compose") {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || boxCommands[rest[0].Text] && !rest[0].Dynamic {
+		return ""
+	}
+	return "nobody can tell from here which folders the container was given"
+}
+
+// subcommands are those of a program that run no code but the program's own. They must be its first word: what stands after an option may be its value.
+type subcommands struct {
+	own    map[string]bool
+	except string // a word after one of them that makes it another one
+	// plain are subcommands that do so with --ignore-scripts only.
+	plain map[string]bool
+}
+
+func (k subcommands) runs(name string, c shell.Command) string {
+	if len(c.Words) == 1 {
+		if k.own == nil {
+			return "what " + name + " runs is not in the command"
+		}
+		return "" // it says how it is used
+	}
+	rest := c.Words[2:]
+	quiet := hasLong(rest, "--ignore-scripts") && !hasBeginning(rest, "--ignore-scripts=") && !hasBeginning(rest, "--no-ig")
+	switch sub := vocabularies[name].full(c.Words[1].Text); {
+	case c.Words[1].Dynamic:
+	case c.Starts && (sub == "exec" || sub == "x"), k.plain[sub] && quiet:
+		return ""
+	case k.own[sub] && !(k.except != "" && slices.ContainsFunc(rest, func(w shell.Word) bool { return w.Dynamic || w.Text == k.except })):
+		return ""
+	}
+	return name + " " + short(c.Words[1].Text) + " runs code that is not in the command"
+}
+
+// loading are parts of options by which compilers and converters are told code to load.
+var loading = []string{"plugin", "-wrapper", "-load", "processor", "engine", "provider", "-specs", "-filter"}
+
+// loads says which of a program's options makes it run code that it is told.
+func loads(name string, words []shell.Word) string {
+	for _, w := range words {
+		opt, _, _ := strings.Cut(w.Text, "=")
+		told := slices.ContainsFunc(loading, func(s string) bool { return strings.Contains(opt, s) })
+		if told && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
+			return name + " " + short(w.Text) + " may run code that is not in the command"
+		}
+	}
+	return ""
+}

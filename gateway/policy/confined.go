@@ -1,0 +1,54 @@
+package policy
+
+import (
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// confined are programs that are offered with any arguments: builders, test runners, linters and formatters. What an open rule for them covers stays
+// in the workspace: a path that leaves it makes them run other code, write elsewhere or clear another folder.
+var confined = func() map[string]bool {
+	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
+	for _, u := range unending {
+		m[u[0]] = true
+	}
+	return m
+}()
+
+func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
+	for i, w := range c.Words[1:] {
+		if w.Dynamic || strings.Contains(w.Text, "://") {
+			continue
+		}
+		for _, s := range pathsIn(w) {
+			if leads(s.Text) && !p.inside(s) {
+				add(i+1, false, c.Words[0].Text+" "+short(w.Text)+" leaves the workspace")
+				break
+			}
+		}
+	}
+}
+
+// pathsIn are the parts of a word that may be paths: itself, what follows an = or a colon, and the value that a short option has in its own word.
+func pathsIn(w shell.Word) []shell.Word {
+	list := []shell.Word{w}
+	for i := 0; i < len(w.Text); i++ {
+		if c := w.Text[i]; c == '=' || c == ':' || c == ',' || c == '@' {
+			list = append(list, part(w, w.Text[i+1:]))
+		}
+	}
+	if g := glued(w.Text); g != "" {
+		list = append(list, part(w, g))
+	}
+	return list
+}
+
+// leads reports whether a text may be a path that leads out of the folder it is used in.
+func leads(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/stdout", "/dev/stderr":
+		return false
+	}
+	return isAbs(s) || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..")
+}

@@ -1,0 +1,254 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// The floor: what is asked about whatever the rules say.
+
+var otherUsers = set("sudo doas su pkexec run0 runuser gosu su-exec sudoedit visudo")
+
+// writers change the files that they are given.
+var writers = set(`rm rmdir unlink shred mv cp ln install tee dd truncate touch chmod chown chgrp chattr mkdir rsync scp tar unzip patch sed perl
+	wget curl vim vi nano emacs ed ex sponge`)
+
+var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdisk|parted|` +
+	`wipefs|blkdiscard|diskutil|format|cfdisk|hdparm|badblocks)$`)
+
+var device = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr)[^/]*`)
+
+// floor says why a command is asked about whatever the rules say, "" when it is not.
+func (j *judging) floor(c shell.Command) string {
+	if c.Words[0].Dynamic {
+		return ""
+	}
+	name := base(c.Words[0].Text)
+	if why := j.commands(c, name); why != "" {
+		return why
+	}
+	if why := j.writesProtected(c, name); why != "" {
+		return why
+	}
+	if why := j.kept(c, name); why != "" {
+		return why
+	}
+	if why := j.unpacks(c, name); why != "" {
+		return why
+	}
+	if j.meddles(c, name) {
+		return ourFiles
+	}
+	if (name == "chmod" || name == "chown" || name == "chgrp") && given(glob{parts: []string{"-R"}}, c.Words[1:]) {
+		for _, w := range c.Words[1:] {
+			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
+				return name + " of everything in " + short(w.Text)
+			}
+		}
+	}
+	return ""
+}
+
+// commands names the commands that are asked about for what they do.
+func (j *judging) commands(c shell.Command, name string) string {
+	switch {
+	case otherUsers[name]:
+		return name + " acts as another user"
+	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
+		return "only you should answer and order Fairlead"
+	case diskTools.MatchString(name):
+		return name + " may destroy a disk"
+	case name == "rm":
+		return j.removal(c)
+	case name == "find" || name == "gfind":
+		return j.sweep(c)
+	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
+		return name + " makes something start by itself"
+	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
+	}):
+		return name + " makes something start by itself"
+	case name == "git":
+		return gitConfig(c)
+	}
+	return ""
+}
+
+// writesProtected says why a program that changes the files it is given would change a protected one.
+func (j *judging) writesProtected(c shell.Command, name string) string {
+	if i := shell.GitSub(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
+		c.Words, name = c.Words[i:], "mv"
+	}
+	if !writers[name] && !rareWriters[name] && c.Via != "find" {
+		return ""
+	}
+	for _, w := range c.Words[1:] {
+		if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
+			continue
+		}
+		list, _ := j.place.paths(w)
+		if _, v, ok := strings.Cut(w.Text, "="); ok {
+			more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+			list = append(list, more...)
+		}
+		// cp only reads what it copies.
+		last := w.Text == c.Words[len(c.Words)-1].Text
+		if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || last || device.MatchString(w.Text)) {
+			return why
+		}
+	}
+	return j.places(c, name)
+}
+
+// looksOnly reports whether a command of our own program only looks: with the person's token it could answer the very question that is asked about it.
+func looksOnly(words []shell.Word) bool {
+	if len(words) == 0 || words[0].Dynamic {
+		return len(words) == 0
+	}
+	switch words[0].Text {
+	case "status", "doctor", "version", "help", "completion", "--version", "--help", "-h":
+		return true
+	case "approvals":
+		return len(words) > 1 && words[1].Text == "test" && !words[1].Dynamic
+	}
+	return false
+}
+
+// removal judges rm.
+func (j *judging) removal(c shell.Command) string {
+	recursive := given(glob{parts: []string{"-r"}}, c.Words[1:])
+	ended := false
+	for _, w := range c.Words[1:] {
+		if w.Dynamic {
+			return "only the running shell knows what rm removes"
+		}
+		if !ended && isFlag(w.Text) {
+			ended = w.Text == "--"
+			continue
+		}
+		if !recursive {
+			continue
+		}
+		if takes, known := j.takesRoot(w); takes {
+			return "rm would remove everything in " + short(w.Text)
+		} else if !known && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
+			return "nobody can tell which folder rm would remove"
+		}
+	}
+	return ""
+}
+
+// sweep judges find -delete and find -exec rm without a condition.
+func (j *judging) sweep(c shell.Command) string {
+	removes, narrow := false, false
+	var starts []shell.Word
+	for i, w := range c.Words[1:] {
+		t := w.Text
+		switch {
+		case t == "-delete":
+			removes = true
+		case (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && base(c.Words[i+2].Text) == "rm":
+			removes = true
+		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
+			narrow = narrow || !removes
+		case len(starts) == i && !narrow && !isFlag(t):
+			starts = append(starts, w)
+		}
+	}
+	if !removes || narrow {
+		return ""
+	}
+	if len(starts) == 0 {
+		starts = []shell.Word{{Text: "."}}
+	}
+	for _, w := range starts {
+		if w.Dynamic {
+			return "only the running shell knows what find removes"
+		}
+		if takes, _ := j.takesRoot(w); takes {
+			return "find would remove everything in " + short(w.Text)
+		}
+	}
+	return ""
+}
+
+// root reports whether a path is the root, a drive, the home folder or, with workspace, the
+// workspace, or holds one of them. A path with a pattern counts as everything that the pattern can
+// match.
+func (j *judging) root(list []string, workspace bool) bool {
+	for _, f := range extents(list) {
+		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
+			return true
+		}
+		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != j.place.root && f != "/tmp" {
+			return true // /etc, /usr, /var …
+		}
+		if mayHold(f, j.place.home) || workspace && mayHold(f, j.place.root) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitConfig finds writes to git's settings, where programs can be named that git runs.
+func gitConfig(c shell.Command) string {
+	i := shell.GitSub(c.Words)
+	if i >= len(c.Words) || c.Words[i].Text != "config" {
+		return ""
+	}
+	operands := 0
+	for _, w := range c.Words[i+1:] {
+		switch t := w.Text; {
+		case w.Dynamic:
+			return "git config may change what git runs"
+		case strings.HasPrefix(t, "--get") || t == "-l" || t == "--list" || t == "get" && operands == 0 || t == "list" && operands == 0:
+			return ""
+		case strings.HasPrefix(t, "--add") || strings.HasPrefix(t, "--unset") || strings.HasPrefix(t, "--re") || t == "-e" || strings.HasPrefix(t, "--ed"):
+			operands = 2
+		case !isFlag(t):
+			operands++
+		}
+	}
+	if operands >= 2 {
+		return "git config changes what git runs"
+	}
+	return ""
+}
+
+const ourFiles = "only you should change Fairlead's own files"
+
+// ours reports whether a file is one of our own. A workspace that lies among them is the agent's.
+func (j *judging) ours(f string) bool {
+	for _, own := range j.call.Own {
+		own = j.place.real(clean(own))
+		if _, in := below(fold(f)+"/", fold(own)); !in {
+			continue
+		}
+		_, among := below(j.place.root, own)
+		if _, in := below(f, j.place.root); !among || !in {
+			return true
+		}
+	}
+	return false
+}
+
+// meddles reports whether a command names one of our own files and does more with it than read.
+func (j *judging) meddles(c shell.Command, name string) bool {
+	if len(j.call.Own) == 0 || readers[name] || silent[name] {
+		return false
+	}
+	for _, w := range c.Words[1:] {
+		for _, s := range pathsIn(w) {
+			if s.Tilde = s.Tilde || strings.HasPrefix(s.Text, "~"); s.Dynamic || s.Text == "" {
+				continue
+			}
+			if list, _ := j.place.paths(s); slices.ContainsFunc(list, j.ours) {
+				return true
+			}
+		}
+	}
+	return false
+}

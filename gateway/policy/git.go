@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// gitCommands are git's own: any other word may be an alias for anything.
+var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry
+	cherry-pick clean clone
+	commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
+	help init log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes prune pull push range-diff rebase reflog remote
+	repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule
+	switch symbolic-ref tag update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree`)
+
+func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
+	w := c.Words
+	sub := shell.GitSub(w)
+	for i := 1; i < sub && i < len(w); i++ {
+		switch {
+		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
+		case w[i].Text == "-C" && i+1 < len(w) && p.isRoot(w[i+1]):
+			i++
+		case w[i].Text == "-C" && i+1 < len(w) && p.inside(w[i+1]):
+			add(i, false, otherRepository(w[i+1].Text))
+			add(i+1, false, otherRepository(w[i+1].Text))
+			i++
+		default:
+			add(i, true, "git "+short(w[i].Text)+" changes what git runs or where")
+		}
+	}
+	if sub >= len(w) {
+		return
+	}
+	name := w[sub].Text
+	if !gitCommands[name] {
+		add(sub, true, "git "+short(name)+" is not git's own: it may stand for anything")
+	}
+	for i := sub + 1; i < len(w); i++ {
+		t := w[i].Text
+		switch {
+		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
+			add(never, true, "git "+short(t)+" runs a program to connect")
+		case name == "rebase" && (strings.HasPrefix(t, "-x") || t == "-i" || t == "--interactive"),
+			name == "archive" && (strings.HasPrefix(t, "-o") || strings.HasPrefix(t, "--remote")),
+			name == "bisect" && t == "run", name == "submodule" && t == "foreach",
+			name == "clone" && (strings.HasPrefix(t, "-c") || strings.HasPrefix(t, "-u") || strings.HasPrefix(t, "--conf")),
+			name == "difftool" && strings.HasPrefix(t, "-x"), name == "format-patch" && strings.HasPrefix(t, "-o"),
+			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
+			name == "branch" && begins("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(cluster(t[1:], "efABCm-"), "O"),
+			name == "rebase" && begins("--interactive", t, 5), name == "archive" && begins("--remote", strings.SplitN(t, "=", 2)[0], 5),
+			name == "blame" && begins("--contents", strings.SplitN(t, "=", 2)[0], 6):
+			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
+		}
+	}
+}
+
+// isRoot reports whether a word surely names the workspace's folder.
+func (p *place) isRoot(w shell.Word) bool {
+	list, ok := p.paths(w)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.real(f)) })
+}
+
+// sameAsRoot compares a folder with the workspace's, on Windows without regard to case.
+func (p *place) sameAsRoot(dir string) bool {
+	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
+}
+
+// inOtherRepository says why a git command is about another repository than the workspace's: in a
+// folder below it, too, may lie one, made by a command or unpacked, whose settings name the
+// programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly that folder covers
+// it; r is nil for an offer.
+func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
+	sub := shell.GitSub(c.Words)
+	if base(c.Words[0].Text) != "git" || sub >= len(c.Words) {
+		return ""
+	}
+	for _, d := range j.place.dirs {
+		if !j.place.sameAsRoot(d) && (r == nil || r.cwd == "" || !j.place.is(d, r.cwd, false, false)) {
+			return otherRepository(d)
+		}
+	}
+	for i, w := range c.Words[1:sub] {
+		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !j.place.isRoot(dir) {
+			return otherRepository(dir.Text)
+		}
+	}
+	return ""
+}
+
+func otherRepository(dir string) string {
+	return "git in " + short(dir) + " may use another repository, whose settings can run programs"
+}

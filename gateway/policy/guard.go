@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// hit is a word that turns a program into another one: no rule covers it without spelling it.
+type hit struct {
+	at     int // index of the word, or one of the two below
+	why    string
+	opaque bool // it runs what cannot be judged
+	// unknown says that nothing is known against it: a rule that spells it may be offered.
+	unknown bool
+	// goal says that it is one of the things that the program shall do: a rule that spells none of
+	// them is about all.
+	goal bool
+}
+
+const (
+	never     = -1 // no rule covers it
+	exactOnly = -2 // only a rule that spells every word
+)
+
+// interpreters run the text that they are given.
+var interpreters = set(`python python2 python3 pypy pypy3 node nodejs perl ruby php lua luajit osascript rscript r julia tclsh wish expect
+	groovy scala
+	mariadb duckdb ghci runghc irb pwsh powershell cmd fish nu elvish xonsh tcsh csh ipython jshell clojure erl elixir iex swift ocaml guile racket sbcl gdb lldb
+	jjs rhino qjs ts-node tsx deno bun m4 bc dc ed sqlite3 psql mysql octave emacs`)
+
+// scripted are those of them whose every word may be a text that they run, wherever it stands.
+var scripted = set("sqlite3 psql mysql mariadb duckdb gdb lldb emacs octave m4 ed dc bc osascript")
+
+// inShell are builtins that change what later commands mean, or run what they are given.
+var inShell = set(`eval exec source . trap alias unalias enable hash bind complete compgen compopt fc history shopt unset read mapfile readarray
+	getopts let setopt unsetopt zmodload autoload zle emulate disable functions sched vared zparseopts print declare typeset local readonly
+	export builtin caller coproc logout suspend umask ulimit times`)
+
+// guards lists the words of a command that its allow rule must spell.
+func guards(c shell.Command, p *place) []hit {
+	var list []hit
+	add := func(at int, opaque bool, why string) { list = append(list, hit{at: at, why: why, opaque: opaque}) }
+	w := c.Words
+	name := base(w[0].Text)
+	if s, ok := same[name]; ok {
+		name = s
+	}
+	switch {
+	case w[0].Dynamic:
+		return nil
+	case shell.Shells(name):
+		guardShell(c, add)
+		return list
+	case versioned(name, interpreters):
+		guardInterpreter(c, add)
+		guardOptions(name, w, 1, p, func(h hit) { list = append(list, h) })
+		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
+			guardOptions(w[i].Text, w, i+1, p, func(h hit) { list = append(list, h) })
+		}
+		return list
+	case inShell[name]:
+		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
+		if name == "setopt" || name == "shopt" { // a folder's name alone may then change to it
+			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
+		}
+		add(never, opaque, name+" changes what the shell does next")
+		return list
+	case shell.Launches(name) && optionTables[name] == nil:
+		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
+			if !w[i].Dynamic {
+				add(i, false, name+" "+short(w[i].Text)+" changes how it starts a command")
+			}
+		}
+	}
+	if shell.Loader(name) {
+		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
+			add(i, true, name+" "+short(w[i].Text)+" may load code that is not in the command")
+		}
+	}
+	if shellsBy[name] && !c.Starts {
+		add(never, true, name+" without a command starts a shell, which runs what it reads")
+	}
+	from := 1
+	if name == "git" {
+		from = shell.GitSub(w)
+	}
+	guardOptions(name, w, from, p, func(h hit) { list = append(list, h) })
+	if f, ok := special[name]; ok {
+		f(c, p, add)
+	}
+	if confined[name] {
+		guardConfined(c, p, add)
+	}
+	return list
+}
+
+// same lists programs that are guarded like another one.
+var same = map[string]string{
+	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
+	"view": "vim", "ex": "vim", "ginstall": "install", "podman": "docker", "nerdctl": "docker", "py.test": "pytest", "gradlew": "gradle", "mvnw": "mvn",
+	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
+	"netcat": "nc", "ncat": "nc", "more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
+	"pip2": "pip", "pip3": "pip", "gpatch": "patch", "oc": "kubectl",
+}
+
+// versioned finds python3.12 and the like.
+func versioned(name string, m map[string]bool) bool {
+	return m[name] || m[strings.TrimRight(name, "0123456789.-")]
+}
+
+// moduleAt is where python's words name a module that it runs, 0 when they do not.
+func moduleAt(w []shell.Word) int {
+	for i := 1; i+1 < len(w) && isFlag(w[i].Text); i++ {
+		if w[i].Text == "-m" {
+			return i + 1
+		}
+		if takesValue("python", w[i].Text) {
+			i++
+		}
+	}
+	return 0
+}
+
+func guardInterpreter(c shell.Command, add func(int, bool, string)) {
+	w := c.Words
+	name := base(w[0].Text)
+	if scripted[name] {
+		guardScripted(c, name, add)
+	}
+	if c.Piped || c.Stdin != nil {
+		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
+			add(never, true, name+" runs what it is given to read")
+		}
+	}
+	if len(w) == 1 {
+		add(exactOnly, true, name+" without a script runs what it reads")
+		return
+	}
+	if len(w) == 2 {
+		switch w[1].Text {
+		case "--version", "-V", "-v", "--help", "-h", "version":
+			return
+		}
+	}
+	guardScript(w, name, add)
+}
+
+// guardScripted is for the interpreters whose every word may be a text that they run.
+func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
+	w := c.Words
+	for i := 1; i < len(w); i++ {
+		add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
+	}
+	if c.Piped || c.Stdin != nil {
+		add(never, true, name+" runs what it is given to read")
+	}
+	if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
+		add(exactOnly, true, name+" runs what it reads")
+	}
+}
+
+// guardScript goes through an interpreter's options up to the script or the text that it runs.
+func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
+	for i := 1; i < len(w); i++ {
+		t := w[i].Text
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
+			strings.HasPrefix(t, "--p") || t == "eval"
+		add(i, text || w[i].Dynamic, "what "+name+" "+short(t)+" runs is not in the command")
+		if !isFlag(t) {
+			if shell.Input(t) {
+				add(never, true, name+" runs what it is given to read")
+			}
+			return
+		}
+		if takesValue(name, t) && i+1 < len(w) { // the word after it is no script
+			i++
+			add(i, w[i].Dynamic, "what "+name+" "+short(t)+" "+short(w[i].Text)+" loads is not in the command")
+			continue
+		}
+		switch t {
+		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
+			if i+1 < len(w) {
+				add(i+1, t != "-m" || inline[w[i+1].Text], "what "+name+" "+t+" runs cannot be judged")
+			}
+			if t == "-m" || t == "-c" {
+				return
+			}
+		}
+	}
+}
+
+// inline are python's modules that run a text in their arguments, or what they read.
+var inline = set("timeit code idlelib asyncio")
+
+// valued are the options of interpreters whose value is the next word, by the interpreter's name without version.
+var valued = map[string][]string{
+	"python": {"-W", "-X", "-Q", "--check-hash-based-pycs"},
+	"node": {
+		"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--title", "--icu-data-dir", "--openssl-config",
+		"--input-type", "--env-file", "--env-file-if-exists", "--stack-trace-limit", "--disable-warning", "--diagnostic-dir", "--test-name-pattern", "--watch-path",
+	},
+	"perl": {"-I"},
+	"ruby": {"-I", "-r", "-C", "-E", "--encoding", "--external-encoding", "--internal-encoding"},
+	"php":  {"-d", "-c", "--define", "--php-ini", "-z", "--zend-extension"},
+	"lua":  {"-l"},
+	"tsx":  {"--tsconfig", "--import", "--require", "-r"},
+	"deno": {"--config", "-c", "--import-map"},
+	"bun":  {"-r", "--preload", "--cwd", "-c", "--config", "--env-file"},
+}
+
+// takesValue reports whether an interpreter's option takes the next word.
+func takesValue(name, option string) bool {
+	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-")} {
+		switch n {
+		case "nodejs":
+			n = "node"
+		case "pypy":
+			n = "python"
+		case "luajit":
+			n = "lua"
+		}
+		if slices.Contains(valued[n], option) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNumber(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }

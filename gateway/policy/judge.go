@@ -1,0 +1,276 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// judging is one call being judged.
+type judging struct {
+	*Set
+	call    *Call
+	place   *place
+	now     time.Time
+	parts   []Part
+	facts   shell.Facts
+	covered map[int]coverage // by index of the command
+	profile string
+	offers  []Offer
+	barred  bool // something other than missing rules stands in the way
+	held    []string
+	loose   []string
+}
+
+// Judge gives the verdict on a call. It never fails: what it cannot judge, it asks about. A nil Set asks about everything.
+func (s *Set) Judge(c Call) Judgement {
+	if s == nil {
+		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
+			Kind: "call", Text: c.Tool, Verdict: Ask,
+			Reason: "there are no rules",
+		}}}
+	}
+	j := &judging{Set: s, call: &c, now: c.Now, covered: map[int]coverage{}}
+	if j.now.IsZero() {
+		j.now = time.Now()
+	}
+	j.place = newPlace(&c)
+	switch k, known := shell.ParseKind(c.Shell); {
+	case c.Command == "" && c.Tool == "Bash":
+		j.add(Part{Kind: "command", Verdict: Ask, Reason: "there is no command"})
+	case c.Command == "":
+		j.file()
+	case strings.TrimSpace(c.Command) == "":
+		j.add(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "there is no command"})
+	case !known:
+		j.foreign()
+	default:
+		j.command(k)
+	}
+	return j.result()
+}
+
+// Doubt makes a set allow nothing, for a reason: a rule that may hold something back is missing from it. "" is no doubt. To be called before the set
+// is used.
+func (s *Set) Doubt(why string) {
+	if why != "" {
+		s.doubt = why
+	}
+}
+
+// Doubted is that reason, also when the set found a strict rule that does not meet its own examples; a nil Set has none.
+func (s *Set) Doubted() string {
+	if s == nil {
+		return ""
+	}
+	return s.doubt
+}
+
+// Loosened are the same rules for a caller that lets pass what no rule names, as a chat that is trusted does: what may hide something that
+// a rule asks about or denies is still asked about. It shares everything with s, and is nil when no rule asks or denies.
+func (s *Set) Loosened() *Set {
+	if s == nil || !s.control && len(s.paths) == 0 && s.doubt == "" {
+		return nil
+	}
+	l := *s
+	l.def = Allow
+	return &l
+}
+
+// add adds a part. What would be asked about only because it cannot be judged is denied where the default denies.
+func (j *judging) add(p Part) {
+	if p.Verdict == Ask && j.def == Deny && !p.ruled {
+		p.Verdict = Deny
+	}
+	j.parts = append(j.parts, p)
+}
+
+func (j *judging) result() Judgement {
+	r := Judgement{Verdict: Allow, Parts: j.parts}
+	if len(j.parts) == 0 { // a comment, or nothing but harmless redirects
+		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "there is nothing in it that a rule could be about"})
+		r.Parts = j.parts
+	}
+	r.Reason = j.parts[0].Reason
+	r.Rule = j.parts[0].Rule
+	first := true
+	for _, p := range j.parts {
+		floor := p.Floor && !r.Floor // it is the reason that no rule takes away
+		r.Floor = r.Floor || p.Floor
+		if first || p.Verdict.rank() > r.Verdict.rank() || floor && p.Verdict == r.Verdict {
+			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
+			first = false
+		}
+	}
+	r.Held, r.Loose = j.held, j.loose
+	if g, ok := j.whole(r); ok {
+		r.Verdict, r.Rule, r.Reason = Allow, g.ID, "you allowed exactly this here"
+	}
+	if r.Verdict == Allow && j.doubt != "" {
+		r.Verdict, r.Rule, r.Reason = Ask, "", j.doubt
+		r.Parts = append(r.Parts, Part{Kind: "call", Text: j.call.Tool, Verdict: Ask, Reason: j.doubt})
+	}
+	if r.Verdict == Allow {
+		r.Profile = j.profile
+	}
+	if r.Verdict == Ask && !j.barred && !r.Floor {
+		r.Offers = j.offers
+	}
+	return r
+}
+
+// whole finds the grant for all of a command that a shell takes apart. It stands in for missing rules, never for one that asks or denies, nor for the floor.
+func (j *judging) whole(r Judgement) (Grant, bool) {
+	kind, known := shell.ParseKind(j.call.Shell)
+	if len(j.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
+		return Grant{}, false
+	}
+	at := newPlace(j.call) // where it starts
+	if len(at.dirs) != 1 {
+		return Grant{}, false
+	}
+	for _, p := range r.Parts {
+		if p.Verdict != Allow && (p.Rule != "" || p.ruled) {
+			return Grant{}, false
+		}
+	}
+	for _, g := range j.grants {
+		if k, _ := shell.ParseKind(g.Shell); (g.Shell == "" || k == kind) && g.covers(j.call) && at.is(at.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// open judges a tool's access to files that are all possible meanings of one path; ok is false when there may be others.
+func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
+	p := Part{Kind: kind, Text: text, Verdict: j.def, Reason: j.defaultReason(text)}
+	var allowed *rule
+	asked := false
+	for _, r := range j.files {
+		if !j.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !j.applies(r, "Read")) {
+			continue
+		}
+		if r.Verdict == Allow {
+			if allowed == nil && ok && j.lets(r, kind, paths) {
+				allowed = r
+			}
+			continue
+		}
+		switch v, reason := j.strictOn(r, tool, paths); {
+		case v == Deny:
+			j.barred = true
+			p.Verdict, p.Rule, p.Reason = Deny, r.ID, reason
+			return p
+		case v == Ask:
+			asked, p.ruled = true, true
+			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
+		case !ok && !asked:
+			asked = true
+			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.called())
+		}
+	}
+	switch {
+	case asked:
+		j.barred = true
+	case allowed != nil:
+		p.Verdict, p.Rule, p.Reason = Allow, allowed.ID, ruleReason(allowed)
+	default:
+		for _, g := range j.grants {
+			if g.Path != "" && ok && j.place.only(paths, clean(g.Path)) && j.granted(g, tool) {
+				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed it"
+			}
+		}
+	}
+	if p.Verdict == Ask {
+		j.barred = true
+	}
+	return p
+}
+
+// lets reports whether a rule that allows is about all of the files. What a shell opens needs a rule with a path.
+func (j *judging) lets(r *rule, kind string, paths []string) bool {
+	if r.path == nil {
+		return kind != "redirect"
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !j.place.match(r.path, f, false) })
+}
+
+// strictOn is what a rule that asks or denies says of a tool's access to files: "" when it is about none of them.
+func (j *judging) strictOn(r *rule, tool string, paths []string) (v Verdict, reason string) {
+	about := func(f string) bool { return j.place.match(r.path, f, true) }
+	if r.path == nil || slices.ContainsFunc(paths, about) {
+		return r.Verdict, ruleReason(r)
+	}
+	if !j.call.Whole && tool != "Grep" {
+		return "", ""
+	}
+	inside := none
+	for _, f := range paths {
+		inside = max(inside, j.place.within(r.path, f, false))
+	}
+	switch {
+	case inside == none:
+		return "", ""
+	case tool == "Grep":
+		return Ask, "it searches all files there; " + ruleReason(r)
+	case inside == possible:
+		return Ask, insideReason(r)
+	}
+	return r.Verdict, insideReason(r)
+}
+
+// granted checks everything about a grant but what it is for.
+func (j *judging) granted(g Grant, tool string) bool {
+	return g.Tool == tool && !expired(g.Expires, j.now) && exact(g.Node, string(j.call.Node), false) && exact(g.Session, string(j.call.Session), false)
+}
+
+func (j *judging) defaultReason(what string) string {
+	switch j.def {
+	case Allow:
+		return "no rule is about it, and the default allows"
+	case Deny:
+		return "no rule allows it, and the default denies"
+	}
+	if what == "" {
+		return "no rule allows it"
+	}
+	return "no rule allows " + short(what)
+}
+
+// short keeps a text fit for a sentence.
+func short(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 60 {
+		return string(r[:57]) + "…"
+	}
+	return string(r)
+}
+
+// called is how a sentence names a rule: by its own name, not by one that only programs tell apart.
+func (r *rule) called() string {
+	if len(r.ID) == 36 && strings.Count(r.ID, "-") == 4 {
+		return "your rule"
+	}
+	return r.ID
+}
+
+// ruleReason is the reason a rule gives for its verdict.
+func ruleReason(r *rule) string { return r.why }
+
+// says makes that reason, once: it is given for every part of every command.
+func (r *rule) says() string {
+	if r.Reason != "" {
+		return r.Reason
+	}
+	what := r.Path
+	if r.Argv != nil {
+		what = strings.Join(r.Argv, " ")
+	} else if what == "" {
+		what = "every " + r.Tool
+	}
+	return fmt.Sprintf("%s: %s %s", r.called(), map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
+}

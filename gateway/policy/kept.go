@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// outputs are the options by which programs are told where to put what they write, files and folders.
+var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path|folder).*|.*(profile|trace|xml|log|report|stats|history|info|cache)([-_.]?(out|output|file|dir|path|location))?|` +
+	`(write|dump|save|export|record)[-_a-z]*|.*(target|dest|destination)([-_.]?(dir|path|folder|file))?|.*cache[-_]?(file|dir|location)|debug|timings?|cov-report|junit-?xml)$`)
+
+// rewriting are the options by which programs change the files that they are given.
+var rewriting = set("-w --write --fix -i --in-place --inplace --overwrite")
+
+// kept says why a command that is no known writer would write what is asked about whatever the rules say: by an option that names it, in place, or by the
+// names that it gives to pieces or to what was there before.
+func (j *judging) kept(c shell.Command, name string) string {
+	if readers[name] && !turned(name, c.Words) || silent[name] || inShell[name] || name == "test" || name == "[" || name == "[[" {
+		return ""
+	}
+	words := c.Words[1:]
+	change := false
+	for i, w := range words {
+		if w.Dynamic || !isFlag(w.Text) {
+			continue
+		}
+		change = change || rewriting[w.Text] && !viewers[name]
+		opt, value, ok := optionAt(words, i)
+		if !ok || j.place.tame(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
+			continue
+		}
+		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a kind before it, as xml:FILE
+			if why := j.guarded(part(value, value.Text[k+1:])); why != "" {
+				return why
+			}
+		}
+		if why := j.guarded(value); why != "" {
+			return why
+		}
+	}
+	if change {
+		for _, w := range operands(words, "") {
+			if why := j.guarded(w); why != "" {
+				return why
+			}
+		}
+	}
+	switch name {
+	case "split", "gsplit", "csplit", "gcsplit":
+		return j.pieces(name, words)
+	}
+	if backsUp[name] {
+		for _, w := range backups(words) {
+			if why := j.guarded(w); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// optionAt is the option at a place with its value, in the same word or in the next; ok is false where it has none.
+func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool) {
+	opt, v, cut := strings.Cut(words[i].Text, "=")
+	switch {
+	case cut:
+		return opt, part(words[i], v), true
+	case i+1 == len(words) || isFlag(words[i+1].Text):
+		return opt, value, false
+	}
+	return opt, words[i+1], true
+}
+
+// tame reports whether a word surely names nothing that is protected, as far as a quick look tells.
+func (p *place) tame(w shell.Word) bool {
+	return w.Dynamic || !p.moved && !strings.ContainsAny(w.Text, "./~")
+}
+
+// guarded is protected for a word.
+func (j *judging) guarded(w shell.Word) string {
+	if j.place.tame(w) {
+		return ""
+	}
+	w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
+	list, _ := j.place.paths(w)
+	return j.protected(list)
+}
+
+// pieces says why a piece of a file that is split may get a protected name.
+func (j *judging) pieces(name string, words []shell.Word) string {
+	prefix, ok := valueOf(words, 'f', "--prefix")
+	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
+		prefix, ok = rest[1], true
+	}
+	if !ok || prefix.Dynamic {
+		return ""
+	}
+	piece := prefix
+	piece.Text += "x"
+	if why := j.guarded(piece); why != "" {
+		return why
+	}
+	begins := strings.ToLower(path.Base(piece.Text))
+	begins = begins[:len(begins)-1]
+	if len(begins) < 2 {
+		return ""
+	}
+	for _, name := range protectedNames(begins) {
+		piece.Text = path.Join(path.Dir(prefix.Text), name)
+		if why := j.guarded(piece); why != "" {
+			return "a piece may be called " + name + ": " + why
+		}
+	}
+	return ""
+}
+
+// backsUp are programs that keep what was there before under another name.
+var backsUp = set("cp mv ln install gcp ginstall patch sed gsed perl")
+
+// backups are the names that a copier may give to what was there before.
+func backups(words []shell.Word) (list []shell.Word) {
+	for _, suffix := range addedTo(words) {
+		for _, w := range operands(words, "S") {
+			w.Text += suffix.Text
+			w.Dynamic, w.Odd, w.Glob = w.Dynamic || suffix.Dynamic, w.Odd || suffix.Odd, w.Glob || suffix.Glob
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// addedTo are the suffixes that a copier, or a program that changes files in place, gives to what was there before.
+func addedTo(words []shell.Word) []shell.Word {
+	list := append(values(words, 'S', "--suffix"), values(words, 0, "--in-place")...)
+	for _, w := range words {
+		if k := strings.IndexByte(w.Text, 'i'); k > 0 && k < len(w.Text)-1 && isFlag(w.Text) && w.Text[1] != '-' {
+			list = append(list, part(w, w.Text[k+1:]))
+		}
+		if k := strings.IndexByte(w.Text, 'S'); k > 1 && k < len(w.Text)-1 && isFlag(w.Text) && strings.Trim(w.Text[1:k], "abdfiHLlnPpRrsTuvxZ") == "" {
+			list = append(list, part(w, w.Text[k+1:])) // in a cluster
+		}
+	}
+	return list
+}
+
+// simpleRename are the expressions of the perl program rename that give a file another name in its folder and do nothing else.
+var simpleRename = regexp.MustCompile(`^((s|y|tr)/[^/\\$@{(]*/[^/\\$@{(]*/[gi]*|[A-Za-z0-9_. -]*)$`)
+
+func guardRename(c shell.Command, _ *place, add func(int, bool, string)) {
+	n := 0
+	for i := 1; i < len(c.Words) && n < 2; i++ {
+		w := c.Words[i]
+		if isFlag(w.Text) && !w.Dynamic {
+			if strings.HasPrefix(w.Text, "-e") || strings.HasPrefix(w.Text, "--exp") || strings.HasPrefix(w.Text, "-f") || strings.HasPrefix(w.Text, "--file") {
+				add(i, true, "what rename "+short(w.Text)+" runs cannot be judged")
+			}
+			continue
+		}
+		n++
+		// The second word is a name for util-linux's program, and a file for perl's.
+		if n == 1 && !simpleRename.MatchString(w.Text) || n == 2 && strings.Contains(w.Text, "/") && !strings.Contains(c.Words[i-1].Text, "/") {
+			add(i, true, "what rename "+short(w.Text)+" runs, or where it moves files to, cannot be judged")
+		}
+	}
+}

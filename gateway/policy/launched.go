@@ -1,0 +1,34 @@
+package policy
+
+import (
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// shellsBy are launchers that start a shell when they are given no command.
+var shellsBy = set("script fakeroot chroot unshare nsenter linux32 linux64 setarch su sg newgrp firejail proot capsh systemd-nspawn ssh-agent dtach abduco")
+
+func guardShell(c shell.Command, add func(int, bool, string)) {
+	w := c.Words
+	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {
+		add(never, true, base(w[0].Text)+" runs what another command gives it")
+	}
+	if len(w) == 1 {
+		if c.Stdin == nil {
+			add(exactOnly, true, base(w[0].Text)+" without a script runs what it reads")
+		}
+		return
+	}
+	if o := w[1].Text; len(w) == 3 && (o == "-c" || o == "-lc") && w[2].Plain() {
+		return // the script is judged by itself
+	}
+	if len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "--help") {
+		return
+	}
+	for i := 1; i < len(w); i++ {
+		t := w[i].Text
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.Input(t)
+		add(i, text || w[i].Dynamic, "what "+base(w[0].Text)+" "+short(t)+" runs is not in the command")
+	}
+}

@@ -1,0 +1,197 @@
+package policy
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// mention is a word of a command that may name a file.
+type mention struct {
+	word  shell.Word
+	tools []string // as whose calls that counts
+	sure  bool     // the program does that with it
+	taken bool     // with all that is below it
+}
+
+// blind are writers that do not read what they are given.
+var blind = set("rm rmdir unlink shred tee truncate touch chmod chown chgrp chattr mkdir")
+
+// mentions lists what may name files in a command's words, wherever it stands in them.
+func mentions(name string, c shell.Command) (list []mention) {
+	list = make([]mention, 0, len(c.Words)+2)
+	add := func(w shell.Word, tools []string, sure, taken bool) {
+		if w.Text != "" {
+			w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~") && !w.Glob
+			list = append(list, mention{w, tools, sure, taken})
+		}
+	}
+	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is run
+		add(c.Words[0], reading, false, false)
+	}
+	code := runsText(name)
+	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
+	elsewhere, link := turned(name, c.Words), linking(name, c.Words[1:])
+	if backsUp[name] {
+		for _, w := range backups(c.Words[1:]) {
+			add(w, writing, false, false)
+		}
+	}
+	if link {
+		for _, w := range aims(c.Words[1:]) {
+			add(w, anyAccess, false, false) // where the last word is a folder, it is another one
+		}
+	}
+	for i, w := range c.Words[1:] {
+		tools, sure := anyAccess, false
+		last := i == len(c.Words)-2
+		switch {
+		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
+		case link: // what is linked can be read and written by the other name
+			sure = true
+		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
+			tools, sure = reading, true
+		case blind[name], copiers[name] && name != "mv":
+			tools, sure = writing, true
+		case writers[name], name == "mv": // elsewhere it may be read
+			sure = true
+		}
+		if w.Dynamic || w.Odd && w.Tilde {
+			if user && !c.Guess {
+				w.Dynamic = true
+				add(w, tools, false, false)
+			}
+			continue
+		}
+		flag := isFlag(w.Text)
+		key, v, valued := strings.Cut(w.Text, "=")
+		part := w
+		switch {
+		case glued(w.Text) != "":
+			part.Text = glued(w.Text)
+			add(part, tools, sure, false)
+		case name == "dd" && key == "if":
+			part.Text = v
+			add(part, reading, true, false)
+		case valued:
+			part.Text = v
+			add(part, tools, sure, false)
+		case !flag:
+			add(w, tools, sure, takers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
+		}
+		for _, t := range namesIn(name, w.Text, code) {
+			part.Text, part.Glob, part.Tilde = t, false, false
+			add(part, anyAccess, false, false)
+		}
+	}
+	return list
+}
+
+// system reports whether a program lies where the system keeps its own.
+func system(p string) bool {
+	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"} {
+		if strings.HasPrefix(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
+// program runs.
+func namesIn(name, text string, code bool) []string {
+	if strings.IndexByte(text, ':') >= 0 {
+		if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
+			return fileAddress(text[i+len("file:"):])
+		}
+	}
+	cut := "=,@:;<"
+	switch {
+	case strings.Contains(text, "://"):
+		return nil
+	case name == "curl":
+		cut += "{}>"
+	case code:
+		cut += " \t\n\"'`()[]{}|&>"
+	}
+	var script []string
+	if name == "sed" || same[name] == "sed" { // its commands that open files may stand right before the name
+		for i, c := range text {
+			if strings.ContainsRune("wWrR", c) {
+				script = append(script, strings.TrimLeft(text[i+1:], " \t"))
+			}
+		}
+	}
+	if !strings.ContainsAny(text, cut) {
+		return script
+	}
+	return append(script, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })...)
+}
+
+// runsText reports whether a program runs a text in its words.
+func runsText(name string) bool {
+	return versioned(name, interpreters) || name == "awk" || name == "sed" || same[name] == "awk" || same[name] == "sed"
+}
+
+// glued is the value that a short option has in its own word, as in -osecrets/key.
+func glued(word string) string {
+	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
+		return ""
+	}
+	return word[2:]
+}
+
+// turned reports whether a command's options say that it writes elsewhere than its words are known for: into a folder that stands before what is copied,
+// or into a file that a program which only reads is told to write.
+func turned(name string, words []shell.Word) bool {
+	long, letter := "", byte(0)
+	switch name {
+	case "cp", "mv", "ln", "install":
+		long, letter = "--target-directory", 't'
+	case "sort":
+		if hasLetter(words[1:], "kSt", 'T', "--temporary-directory") {
+			return true
+		}
+		long, letter = "--output", 'o'
+	case "yq":
+		return hasLetter(words[1:], "opI", 'i', "--inplace") || hasLetter(words[1:], "", 's', "--split-exp")
+	case "tree", "jq", "base64":
+		long, letter = "--output", 'o'
+	case "less":
+		long, letter = "--log-file", 'o'
+	case "gofmt":
+		return hasOption(words[1:], 'w', "") || hasLong(words[1:], "--w")
+	case "find":
+		return slices.ContainsFunc(words[1:], func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "-f") && w.Text != "-follow" && w.Text != "-fstype"
+		})
+	case "uniq", "xxd":
+		return len(words) > 2
+	default:
+		return false
+	}
+	for _, w := range words[1:] {
+		opt, _, _ := strings.Cut(w.Text, "=")
+		if len(opt) > 2 && strings.HasPrefix(long, opt) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fileAddress are the files that the rest of an address means, with and without a host, decoded.
+func fileAddress(rest string) (list []string) {
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	list = append(list, rest)
+	if host, ok := strings.CutPrefix(rest, "//"); ok {
+		list = append(list, host)
+		if i := strings.IndexByte(host, '/'); i >= 0 {
+			list = append(list, host[i:])
+		}
+	}
+	return list
+}

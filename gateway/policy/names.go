@@ -1,0 +1,201 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// vocabulary is what a program takes for one of its subcommands: other names, and the beginnings of names.
+type vocabulary struct {
+	names   []string          // its subcommands; needed where beginnings are certain to mean one
+	aliases map[string]string // other names
+	// begins says that the program takes the beginning of a name for it. Without names, a beginning is only possibly that name.
+	begins bool
+}
+
+// vocabularies are kept for strict rules only: an allow means the words that it spells. git's names here are its own; those that a person gave
+// are settings, which are asked about elsewhere. kubectl, terraform, systemctl and apt take no other names.
+var vocabularies = map[string]vocabulary{
+	"npm": {
+		begins: true,
+		names: strings.Fields(`access adduser approve-scripts audit bugs cache ci completion config dedupe deny-scripts deprecate diff dist-tag docs doctor
+			edit exec explain explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout ls org outdated
+			owner pack ping pkg prefix profile prune publish query rebuild repo restart root run sbom search set shrinkwrap stage star stars start stop team
+			test token trust undeprecate uninstall unpublish unstar update version view whoami`),
+		aliases: pairs(`author=owner home=docs issues=bugs info=view show=view find=search add=install unlink=uninstall remove=uninstall rm=uninstall
+			r=uninstall un=uninstall rb=rebuild list=ls ln=link create=init i=install it=install-test cit=install-ci-test u=update up=update c=config
+			s=search se=search tst=test t=test ddp=dedupe v=view run-script=run clean-install=ci clean-install-test=install-ci-test x=exec why=explain
+			la=ll verison=version ic=ci innit=init in=install ins=install inst=install insta=install instal=install isnt=install isnta=install
+			isntal=install isntall=install install-clean=ci isntall-clean=ci hlep=help dist-tags=dist-tag upgrade=update udpate=update rum=run
+			sit=install-ci-test urn=run ogr=org add-user=adduser`),
+	},
+	"pnpm":   {aliases: pairs("i=install rm=remove uninstall=remove un=remove up=update upgrade=update ln=link rb=rebuild t=test tst=test")},
+	"yarn":   {aliases: pairs("rm=remove upgrade=up")},
+	"bun":    {aliases: pairs("i=install a=add rm=remove")},
+	"cargo":  {aliases: pairs("b=build c=check d=doc r=run t=test rm=remove")},
+	"helm":   {aliases: pairs("del=uninstall delete=uninstall un=uninstall ls=list fetch=pull")},
+	"brew":   {aliases: pairs("instal=install rm=uninstall remove=uninstall up=update ls=list abv=info homepage=home ln=link dr=doctor")},
+	"dnf":    {aliases: pairs("in=install rm=remove up=upgrade update=upgrade erase=remove localinstall=install")},
+	"zypper": {aliases: pairs("in=install rm=remove up=update dup=dist-upgrade ref=refresh")},
+	"winget": {aliases: pairs("add=install rm=uninstall remove=uninstall update=upgrade find=search")},
+	"svn":    {aliases: pairs("ci=commit co=checkout del=delete remove=delete rm=delete mv=move rename=move ren=move cp=copy sw=switch up=update")},
+	"git":    {aliases: pairs("stage=add init-db=init fsck-objects=fsck send-pack=push http-push=push")},
+	"docker": {aliases: pairs("remove=rm")},
+	"podman": {aliases: pairs("remove=rm")},
+	// These take beginnings; all their names are not known, so a beginning only may be the name.
+	"hg":         {begins: true, aliases: pairs("ci=commit co=update up=update checkout=update mv=rename move=rename rm=remove")},
+	"gem":        {begins: true, aliases: pairs("i=install")},
+	"bundle":     {begins: true, aliases: pairs("i=install")},
+	"composer":   {begins: true, aliases: pairs("i=install u=update upgrade=update r=require rm=remove uninstall=remove")},
+	"rails":      {aliases: pairs("g=generate d=destroy c=console s=server")},
+	"ip":         {begins: true},
+	"tc":         {begins: true},
+	"bridge":     {begins: true},
+	"nmcli":      {begins: true},
+	"tmux":       {begins: true},
+	"gradle":     {begins: true},
+	"gradlew":    {begins: true},
+	"nuget":      {begins: true},
+	"mysqladmin": {begins: true},
+}
+
+func pairs(s string) map[string]string {
+	m := map[string]string{}
+	for _, p := range strings.Fields(s) {
+		name, full, _ := strings.Cut(p, "=")
+		m[name] = full
+	}
+	return m
+}
+
+// full is the subcommand that a word stands for; a word that stands for nothing else is itself.
+func (v vocabulary) full(word string) string {
+	if f, ok := v.aliases[word]; ok {
+		return f
+	}
+	if !v.begins || v.names == nil || word == "" {
+		return word
+	}
+	word = upper.ReplaceAllStringFunc(word, func(s string) string { return "-" + strings.ToLower(s) }) // npm takes cleanInstall for clean-install
+	found := ""
+	for _, n := range v.names {
+		if n == word {
+			return n
+		}
+		if strings.HasPrefix(n, word) {
+			if found != "" {
+				return word // the program takes it for neither
+			}
+			found = n
+		}
+	}
+	for alias, n := range v.aliases {
+		if strings.HasPrefix(alias, word) && found != n {
+			if found != "" {
+				return word
+			}
+			found = n
+		}
+	}
+	if found == "" {
+		return word
+	}
+	return found
+}
+
+var upper = regexp.MustCompile(`[A-Z]`)
+
+// renamed compares what a strict rule says after the program's name with words that may be other names of the same.
+func renamed(name string, pattern []glob, words []shell.Word) grade {
+	v, ok := vocabularies[name]
+	if !ok {
+		return none
+	}
+	at := slices.IndexFunc(pattern, func(g glob) bool { return g.literal() && !isFlag(g.parts[0]) }) // the rule's subcommand
+	if at < 0 {
+		return none
+	}
+	said := pattern[at].parts[0]
+	want := v.full(said)
+	best := none
+	for i, w := range words {
+		if w.Dynamic || isFlag(w.Text) || w.Text == "" || w.Text == said {
+			continue
+		}
+		sure := certain
+		if v.full(w.Text) != want {
+			if !v.begins || v.names != nil || !strings.HasPrefix(want, strings.ToLower(w.Text)) {
+				continue
+			}
+			sure = possible
+		}
+		as := slices.Clone(words)
+		as[i].Text = said
+		best = max(best, min(sure, strictRest(name, pattern, as)))
+	}
+	return best
+}
+
+// withoutGroup is what a program's words mean without one that changes nothing: a toolchain's name, or the group that a command is in. nil when there is
+// no such word.
+func withoutGroup(program string, words []shell.Word) []shell.Word {
+	if len(words) < 2 || words[0].Dynamic {
+		return nil
+	}
+	first := words[0].Text
+	switch program {
+	case "cargo", "rustc", "rustdoc", "rustfmt":
+		if strings.HasPrefix(first, "+") {
+			return words[1:]
+		}
+	case "docker", "podman", "nerdctl":
+		for i, w := range words[:len(words)-1] { // docker --context x container run
+			switch w.Text {
+			case "container", "image", "builder", "buildx", "system":
+				return slices.Delete(slices.Clone(words), i, i+1)
+			}
+		}
+	case "yarn":
+		switch {
+		case first == "npm":
+			return words[1:]
+		case first == "workspace" && len(words) > 2: // yarn workspace NAME publish
+			if words[2].Text == "npm" && len(words) > 3 {
+				return words[3:]
+			}
+			return words[2:]
+		}
+	case "pnpm":
+		if first == "recursive" || first == "multi" {
+			return words[1:]
+		}
+	}
+	return nil
+}
+
+// numbered are programs that are installed with their version in the name: pip3, python3.12. A rule about one is about all.
+var numbered = set("pip python ruby perl php lua node gcc g++ clang idle pydoc easy_install")
+
+// scripts are programs by the names of the files that an interpreter runs.
+var scripts = map[string]string{"npm-cli.js": "npm", "npx-cli.js": "npx", "yarn.js": "yarn", "yarn.cjs": "yarn", "pnpm.cjs": "pnpm", "pip.pyz": "pip"}
+
+// otherName is the name that a strict rule may have for a program: without a version, as in python3.12 or npm@latest. "" when there is none.
+func otherName(name string) string {
+	if s, ok := scripts[name]; ok {
+		return s
+	}
+	if plain, ok := strings.CutPrefix(name, "zf_"); ok { // zsh's own
+		return plain
+	}
+	if plain, _, ok := strings.Cut(name, "@"); ok && plain != "" {
+		return plain
+	}
+	plain := strings.TrimRight(name, "0123456789.-")
+	if plain != name && numbered[plain] {
+		return plain
+	}
+	return ""
+}

@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// optionReader goes through a command's words and reports those that are not known to be harmless.
+type optionReader struct {
+	place *place
+	words []shell.Word
+	at    int
+	table *optionTable
+	add   func(hit)
+	doubt bool // an unknown option may have taken the next word as its value
+}
+
+// guardOptions reports the options of a program, which start at a word, that its table does not
+// know.
+func guardOptions(name string, words []shell.Word, from int, p *place, add func(hit)) {
+	r := optionReader{place: p, words: words, at: from, table: optionTables[name], add: add}
+	if r.table == nil {
+		return
+	}
+	operands := 0
+	for ; r.at < len(words); r.at++ {
+		w := words[r.at]
+		switch {
+		case w.Dynamic: // no rule that allows covers it
+		case w.Text == "--":
+			if r.table.after != nil {
+				r.table = r.table.after
+			}
+			if r.table.free && !r.doubt {
+				return
+			}
+		case isFlag(w.Text):
+			r.option(w)
+		default:
+			if !r.operand(w, operands) {
+				return
+			}
+			operands++
+		}
+	}
+}
+
+// leadingOptions is how many words after the program are options, or values of options, that are
+// known to be harmless wherever they stand.
+func leadingOptions(name string, words []shell.Word, p *place) int {
+	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
+		return 0
+	}
+	r := optionReader{place: p, words: words, at: 1, table: optionTables[name]}
+	r.add = func(hit) { r.doubt = true }
+	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
+		if opt, _, _ := strings.Cut(words[r.at].Text, "="); r.table.options[opt].runs || r.table.options[opt].inside {
+			return 0
+		}
+		r.option(words[r.at])
+	}
+	for _, w := range words[1:min(r.at, len(words))] {
+		r.doubt = r.doubt || !w.Plain()
+	}
+	if r.doubt {
+		return 0
+	}
+	return min(r.at, len(words)) - 1
+}
+
+// operand reads a word that is no option; n is how many came before it, subcommands included. It
+// reports whether more options of the program may follow.
+func (r *optionReader) operand(w shell.Word, n int) bool {
+	t := r.table
+	if sub := t.subs[w.Text]; sub != nil && t.depth == n {
+		r.table = sub
+		return true
+	}
+	if t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./:") {
+		r.letters(w, w.Text)
+	}
+	if t.goals {
+		r.add(hit{at: r.at, unknown: true, goal: true, why: t.name + " " + short(w.Text) + " is more than the rule names"})
+	}
+	for _, s := range t.spelled {
+		if s.like.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
+			r.doubtful(short(w.Text), s.runs)
+			break
+		}
+	}
+	return r.doubt || !t.free
+}
+
+// option reads an option, and its value when that is the next word.
+func (r *optionReader) option(w shell.Word) {
+	name, value, cut := strings.Cut(w.Text, "=")
+	o, known := r.table.options[name]
+	if !known && len(name) > 3 && r.table.words && strings.HasPrefix(name, "--") {
+		o, known = r.table.options[name[1:]]
+	}
+	switch {
+	case known:
+		r.known(name, o, part(w, value), cut)
+	case strings.HasPrefix(w.Text, "--"):
+		r.unknown(name)
+	case !r.table.words:
+		r.letters(w, w.Text[1:])
+	case len(name) > 2 && strings.Trim(name[2:], "0123456789") == "" && r.table.options[name[:2]].value != 0: // -j4
+	default:
+		r.unknown(name)
+	}
+}
+
+// letters reads a word of several short options.
+func (r *optionReader) letters(w shell.Word, text string) {
+	for i := range len(text) {
+		name := "-" + text[i:i+1]
+		o, known := r.table.options[name]
+		if !known && text[i] >= '0' && text[i] <= '9' {
+			o, known = r.table.options["-#"]
+		}
+		if !known {
+			for k := range len(text) - i { // it may be a letter among others, or start a value
+				if r.table.options["-"+text[i+k:i+k+1]].runs {
+					name = "-" + text[i+k:i+k+1]
+				}
+			}
+			r.unknown(name)
+			return
+		}
+		rest := text[i+1:]
+		if o.runs || o.value != 0 {
+			r.known(name, o, part(w, rest), rest != "")
+		}
+		if o.value != 0 && rest != "" {
+			return
+		}
+	}
+}
+
+// known checks the value of an option that the table has.
+func (r *optionReader) known(name string, o option, value shell.Word, inWord bool) {
+	at := r.at
+	if o.value == ':' && !inWord {
+		value = shell.Word{Dynamic: true}
+		if r.at+1 < len(r.words) {
+			next := r.words[r.at+1] // what looks like an option is judged as one, too
+			if !isFlag(next.Text) || isNumber(next.Text) || o.fits != nil && o.fits.MatchString(next.Text) {
+				r.at++
+				value = next
+			}
+		}
+	}
+	switch {
+	case o.inside && !value.Dynamic && r.place.inside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
+	case o.runs:
+		r.add(hit{at: at, opaque: true, why: name + " of " + r.table.name + " may run code that is not in the command"})
+	case o.inside, o.fits != nil && (o.value == ':' || inWord):
+		r.add(hit{at: at, unknown: true, why: name + " " + short(value.Text) + " of " + r.table.name + " is not known to be harmless"})
+	case o.value == 0 && inWord && !plainSwitch[value.Text]:
+		r.add(hit{at: at, unknown: true, why: name + " of " + r.table.name + " is not known to be harmless with a value"})
+	}
+}
+
+// plainSwitch are the values that only switch an option on or off.
+var plainSwitch = set("true false 1 0 yes no on off")
+
+// unknown reports an option that the table does not have. Programs may take the beginning of a
+// name, other capitals, or one dash, for an option that runs code.
+func (r *optionReader) unknown(name string) {
+	plain := plainOption(name)
+	long := strings.HasPrefix(name, "--") || r.table.words && len(plain) > 1
+	runs := r.table.options[name].runs
+	for n, o := range r.table.options {
+		mark := plainOption(n)
+		runs = runs || o.runs && long && len(n) > 2 &&
+			(strings.HasPrefix(mark, plain) || strings.HasSuffix(n, ".") && strings.HasPrefix(plain, mark))
+	}
+	r.doubt = true
+	r.doubtful(short(name), runs)
+}
+
+// doubtful reports a word.
+func (r *optionReader) doubtful(what string, runs bool) {
+	why := " of " + r.table.name + " is not known to be harmless"
+	if runs {
+		why = " of " + r.table.name + " may run code that is not in the command"
+	}
+	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: what + why})
+}
+
+var dashes = strings.NewReplacer("-", "")
+
+func plainOption(name string) string { return strings.ToLower(dashes.Replace(name)) }

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// harmless are the variables that a command may be given without asking: they change how a text looks.
+var harmless = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
+
+// harmlessValue is what they may hold: names, never paths. A time zone has its own.
+var (
+	harmlessValue = regexp.MustCompile(`^[A-Za-z0-9_.@+-]*$`)
+	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
+)
+
+// telling are the variables that tell shells and programs what to run, to load or where to work. Others may be set where the default allows.
+var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
+	`.*EDITOR|VISUAL|.*PAGER|BROWSER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
+	`.*ASKPASS|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
+	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
+	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROGRAM|.*SHELL)$`)
+
+// tellingZsh are those of zsh besides.
+var tellingZsh = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
+
+func (j *judging) assignment(a shell.Assign) {
+	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
+	value := harmlessValue
+	if a.Name == "TZ" {
+		value = zoneName
+	}
+	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && j.covered[a.Command].has(a.Spelled) {
+		p.Reason = "it is spelled in the rule for its command"
+		j.add(p)
+		return
+	}
+	if j.def == Allow && !telling.MatchString(a.Name) && !(j.facts.Kind == shell.Zsh && tellingZsh.MatchString(a.Name)) {
+		p.Reason = j.defaultReason("")
+		if !a.Guess {
+			j.add(p)
+		}
+		return
+	}
+	if !harmless.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
+		j.barred = true
+		p.Verdict, p.Reason = Ask, "it sets "+short(a.Name)+", which may change what programs do"
+	}
+	if a.Guess && p.Verdict == Allow {
+		return
+	}
+	j.add(p)
+}
+
+// redirect judges a file that the shell opens.
+func (j *judging) redirect(r shell.Redirect) {
+	w := r.Path
+	if w.Plain() {
+		switch w.Text {
+		case "/dev/null", "/dev/stdout", "/dev/stderr":
+			return
+		case "/dev/zero", "/dev/stdin":
+			if !r.Write {
+				return
+			}
+		}
+	}
+	tool := "Read"
+	if r.Write {
+		tool = "Write"
+	}
+	list, ok := j.place.paths(j.place.widened(w))
+	p := j.open(tool, "redirect", r.Text, list, ok && !r.Guess)
+	p.Argv = nil
+	switch why := j.protected(list); {
+	case p.Verdict == Deny && r.Guess:
+		p.Verdict, p.Reason = Ask, "it may open a file that a rule denies"
+	case p.Verdict == Deny:
+	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
+		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"
+	case r.Write && why != "":
+		p.ruled = true
+		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
+	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
+		p.Verdict, p.Rule, p.Reason = Ask, "", "only the running shell knows which file it writes"
+	}
+	if p.Verdict != Allow {
+		j.barred = true
+	}
+	j.add(p)
+}

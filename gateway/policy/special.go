@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// printLines are the sed scripts that only print lines by number.
+var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
+
+// plainAwk reports whether a word of awk surely is no program that opens files or runs commands: an option that names another program is none.
+func plainAwk(w shell.Word) bool {
+	if isFlag(w.Text) {
+		return !w.Dynamic && (strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"))
+	}
+	return !w.Dynamic && !strings.ContainsAny(w.Text, "|>@`&") && !strings.Contains(w.Text, "system") && !strings.Contains(w.Text, "getline")
+}
+
+var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
+
+// special are guards that need more than a list of options.
+var special = map[string]func(c shell.Command, p *place, add func(int, bool, string)){
+	"sed": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		quiet, script := false, false
+		for i, w := range c.Words[1:] {
+			i++
+			switch t := w.Text; {
+			case t == "-n" || t == "--quiet" || t == "--silent" || t == "-nE" || t == "-nr":
+				quiet = true
+			case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
+			case isFlag(t):
+				add(i, strings.ContainsAny(t, "fe"), "sed "+short(t)+" may change files or run commands")
+				script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
+			case !script:
+				script = true
+				if !quiet || !printLines.MatchString(t) {
+					add(i, strings.ContainsAny(t, "e"), "a sed script may write files and run commands")
+				}
+			}
+		}
+	},
+	"awk": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i := 1; i < len(c.Words); i++ {
+			add(i, !plainAwk(c.Words[i]), "an awk program may write files and run commands")
+			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
+				return
+			}
+		}
+	},
+	"git":    guardGit,
+	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
+	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			t := w.Text
+			if v, ok := cookies(c.Words, i+1); ok && !strings.Contains(v, "=") {
+				add(i+1, false, "curl "+short(v)+" is a file whose cookies it sends")
+			}
+			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
+				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
+				add(i+1, false, "curl "+short(t)+" reads or writes a file")
+			}
+			if opt, v, cut := strings.Cut(t, "="); begins("--data-urlencode", opt, 8) || begins("--url-query", opt, 7) {
+				if !cut && i+2 < len(c.Words) {
+					v = c.Words[i+2].Text
+				}
+				if strings.Contains(v, "@") {
+					add(i+1, false, "curl "+short(v)+" reads a file")
+				}
+			}
+		}
+	},
+	"npm":  guardSettings,
+	"pnpm": guardSettings,
+	"yarn": guardSettings,
+	"pip":  guardSettings,
+	"gh":   guardSettings,
+	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		n := 0
+		for i, w := range c.Words[1:] {
+			if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
+				n-- // its value follows
+			} else if !isFlag(w.Text) {
+				if n++; n > 1 {
+					add(i+1, false, "uniq writes its second file")
+				}
+			}
+		}
+	},
+	"test": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			i++
+			switch w.Text {
+			case "-v", "-R":
+				add(i, true, "test "+w.Text+" may run what stands in a name")
+			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+				for _, k := range []int{i - 1, i + 1} {
+					if k < len(c.Words) && k > 0 && !isNumber(c.Words[k].Text) {
+						add(k, true, "test "+w.Text+" evaluates "+short(c.Words[k].Text))
+					}
+				}
+			}
+		}
+	},
+	"printf": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		if len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-v") {
+			add(never, true, "printf -v may run what stands in a name")
+		}
+	},
+	"set": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
+				add(i+1, true, "set "+short(w.Text)+" changes what the shell does next")
+			}
+		}
+	},
+	"xargs": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		add(never, true, "xargs adds words that only the run shows")
+	},
+	"parallel": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		add(never, true, "parallel adds words that only the run shows")
+	},
+	"ssh": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i := 1; i < len(c.Words); i++ {
+			add(i, true, "it acts on another machine")
+		}
+		if c.Starts {
+			return
+		}
+		if c.Piped || c.Stdin != nil {
+			add(never, true, "the other machine runs what it is given to read")
+		}
+		add(exactOnly, true, "the other machine runs what it is given to read")
+	},
+}
+
+// cookies is what word i of curl gives it as cookies: text, or the name of a file when it has no =.
+func cookies(w []shell.Word, i int) (string, bool) {
+	opt, v, cut := strings.Cut(w[i].Text, "=")
+	switch {
+	case begins("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
+		return v, true
+	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(cluster(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
+		if i+1 < len(w) {
+			return w[i+1].Text, true
+		}
+	case strings.HasPrefix(w[i].Text, "-b"):
+		return w[i].Text[2:], true
+	}
+	return "", false
+}
+
+// curlValues are the short options of curl that take a value.
+const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
+
+// guardSettings looks for package managers' own commands that set which programs they run later.
+func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
+	name := base(c.Words[0].Text)
+	v := vocabularies[name]
+	var at []int // the words that are no options
+	for i, w := range c.Words {
+		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
+			at = append(at, i)
+		}
+	}
+	for k, i := range at {
+		what, then := v.full(c.Words[i].Text), ""
+		if k+1 < len(at) {
+			then = c.Words[at[k+1]].Text
+		}
+		switch {
+		case name == "gh" && (what == "alias" || what == "extension" || what == "config") && then != "list" && then != "get":
+		case name == "npm" && what == "set" && k == 0, name == "npm" && what == "pkg" && then != "get":
+		case what == "config" && (then == "set" || then == "edit" || then == "delete" || then == "unset" || then == "fix" || then == "rm"):
+		default:
+			continue
+		}
+		add(i, true, name+" "+what+" "+then+" changes what "+name+" runs later")
+		return
+	}
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+var (
+	brackets = regexp.MustCompile(`\[.*\]`)
+	// zshPattern is a part of a path in which zsh may see a pattern that other shells do not know.
+	zshPattern = regexp.MustCompile(`[^/]*[()<>^#|][^/]*|[^/]+~[^/]*`)
+)
+
+// takesRoot reports whether removing what a word names can remove everything in one of the folders
+// of root. known is false when nobody can tell which folder that would be.
+func (j *judging) takesRoot(w shell.Word) (takes, known bool) {
+	if j.facts.Kind == shell.Zsh && (w.Glob || w.Odd) {
+		w.Text = zshPattern.ReplaceAllString(w.Text, "*")
+	}
+	list, known := j.place.paths(w)
+	return j.root(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
+}
+
+// partPattern is a part of a path as a pattern for path.Match that matches at least as much.
+func partPattern(part string) string {
+	return strings.ReplaceAll(brackets.ReplaceAllString(part, "*"), `\`, "?")
+}
+
+func isPattern(part string) bool { return strings.ContainsAny(part, "*?") }
+
+// matchesAll reports whether a part of a path matches every file, or all with a dot, or all with
+// short names.
+func matchesAll(part string) bool {
+	p := partPattern(part)
+	return isPattern(p) && strings.Trim(p, "*?.") == ""
+}
+
+// matchesParent reports whether a part of a path matches the folder above, as .* does in dash.
+func matchesParent(part string) bool {
+	p := partPattern(part)
+	ok, err := path.Match(p, "..")
+	return isPattern(p) && p[0] == '.' && (ok || err != nil)
+}
+
+// extents adds the folders that paths with patterns stand for: dir/* is as much as dir, and dir/.*
+// also as much as the folder above.
+func extents(list []string) []string {
+	list = slices.Clone(list)
+	for i := 0; i < len(list) && len(list) < maxNames; i++ {
+		parts := strings.Split(list[i], "/")
+		last := len(parts) - 1
+		for k, part := range parts {
+			if k > 0 && matchesParent(part) {
+				list = append(list, cmp.Or(strings.Join(slices.Delete(slices.Clone(parts), k-1, k+1), "/"), "/"))
+			}
+		}
+		if last > 0 && matchesAll(parts[last]) {
+			list = append(list, cmp.Or(strings.Join(parts[:last], "/"), "/"))
+		}
+	}
+	return list
+}
+
+// mayHold reports whether a path with patterns can name a folder or one that it lies in.
+func mayHold(f, folder string) bool {
+	if folder == "" {
+		return false
+	}
+	var pattern []string
+	for part := range strings.SplitSeq(fold(f), "/") {
+		pattern = append(pattern, partPattern(part))
+	}
+	for at := fold(folder); ; at = path.Dir(at) {
+		if matchParts(pattern, strings.Split(at, "/")) {
+			return true
+		}
+		if at == path.Dir(at) {
+			return false
+		}
+	}
+}

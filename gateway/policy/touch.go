@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// anyAccess are the tools as whose calls a program's access to a file counts: first those that write.
+var anyAccess = []string{"Write", "Edit", "Read"}
+
+// touch is what the rules about files say of a command so far.
+type touch struct {
+	verdict Verdict
+	rule    *rule
+	why     string
+	hidden  string // the word that led to it, of which nobody knows which file it is
+}
+
+// touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
+// get the rule's verdict; for others a word that names such a file asks.
+func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) {
+	if len(j.paths) == 0 || c.Words[0].Dynamic {
+		return "", nil, ""
+	}
+	name := base(c.Words[0].Text)
+	if silent[name] {
+		return "", nil, ""
+	}
+	var t touch
+	for _, m := range mentions(name, c) {
+		if slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(m.tools, r.tool.match) }) {
+			j.mentioned(m, &t)
+		}
+	}
+	if t.verdict == Deny {
+		return t.verdict, t.rule, t.why
+	}
+	if r, sure, reason := j.arrives(c, name); r != nil && (t.rule == nil || t.hidden != "" || sure) {
+		t = touch{verdict: Ask, rule: r, why: reason}
+		if sure && r.Verdict == Deny {
+			t.verdict = Deny
+		}
+	}
+	if t.rule == nil {
+		t.verdict, t.rule, t.why = j.covers(c)
+	}
+	if t.hidden != "" {
+		t.why = "only the running shell knows which file " + short(t.hidden) + " is, and " + t.rule.called() + " is about some: " + short(t.rule.Path)
+	}
+	return t.verdict, t.rule, t.why
+}
+
+// mentioned takes one word into account.
+func (j *judging) mentioned(m mention, t *touch) {
+	var list []string
+	if !m.word.Dynamic {
+		m.word = j.place.widened(m.word)
+		list, _ = j.place.paths(m.word)
+	}
+	if m.word.Dynamic || len(list) == 0 && m.sure { // or nobody knows the folder
+		if r := j.aboutSome(m.tools); r != nil && t.rule == nil {
+			t.verdict, t.rule, t.hidden = Ask, r, m.word.Text
+		}
+		return
+	}
+	for _, r := range j.paths {
+		hit, inside := false, false
+		for _, f := range list {
+			hit = hit || j.place.match(r.path, f, true) || m.word.Glob && j.place.mayMeet(r.path, f)
+			inside = inside || m.taken && j.place.within(r.path, f, m.word.Glob) == certain
+		}
+		if !hit && !inside {
+			continue
+		}
+		for _, tool := range m.tools {
+			if j.applies(r, tool) {
+				t.met(r, m, hit)
+			}
+		}
+	}
+}
+
+// met takes into account that a word names what a rule is about, or with hit false a folder that holds it.
+func (t *touch) met(r *rule, m mention, hit bool) {
+	got := Ask
+	if m.sure && r.Verdict == Deny && !m.word.Glob {
+		got = Deny
+	}
+	if t.rule != nil && t.hidden == "" && !(got == Deny && t.verdict != Deny) {
+		return
+	}
+	*t = touch{verdict: got, rule: r, why: ruleReason(r)}
+	switch {
+	case !hit:
+		t.why = insideReason(r)
+	case got == Ask:
+		t.why = "it may open a file that " + r.called() + " is about: " + short(r.Path)
+	}
+}
+
+// aboutSome is a rule about files that such a call might be for.
+func (j *judging) aboutSome(tools []string) *rule {
+	for _, r := range j.paths {
+		if slices.ContainsFunc(tools, func(t string) bool { return j.applies(r, t) }) {
+			return r
+		}
+	}
+	return nil
+}
+
+// silent are programs whose words are never files.
+var silent = set("echo printf true false cd pwd exit return sleep seq which type kill pkill ps id whoami set")
+
+// viewers read what they are given, besides the plain readers.
+var viewers = set("less more rg ag jq yq file sort uniq source . bat view diff xxd base64 find tree")
+
+// filesSeen reports whether the rules about files see what a program is up to although it runs what cannot be judged: what xargs starts is judged by
+// itself, another machine has other files, and what a database is asked names those that it opens.
+func (j *judging) filesSeen(c shell.Command) bool {
+	switch base(c.Words[0].Text) {
+	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
+		return c.Starts || len(c.Words) > 1
+	case "psql", "mysql", "mariadb", "sqlite3", "duckdb":
+		return asks(base(c.Words[0].Text), c.Words[1:]) && !c.Piped && c.Stdin == nil
+	}
+	return false
+}
+
+// asks reports whether a client of a database does nothing but put the question that is in its words: it reads no script, loads no code and starts nothing.
+func asks(name string, words []shell.Word) bool {
+	rest := operands(words, "")
+	question := len(rest) > 1 // the database, and what is asked
+	switch name {
+	case "psql":
+		question = hasLetter(words, "", 'c', "--command") || hasLetter(words, "", 'l', "--list")
+	case "mysql", "mariadb":
+		question = hasLetter(words, "", 'e', "--execute")
+	}
+	return question && !slices.ContainsFunc(words, func(w shell.Word) bool {
+		return w.Dynamic || starting.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || begins("--file", strings.SplitN(w.Text, "=", 2)[0], 4)
+	})
+}
+
+// starting are the words by which clients of databases read scripts, load code or start programs.
+var starting = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit`)

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// unpackers write files whose names the command does not tell: they stand in an archive, in a patch
+// or in another folder.
+var unpackers = set(`tar gtar bsdtar star unzip unsquashfs cabextract unar unrar rar 7z 7za 7zz 7zr ar jar arj lha borg cpio pax patch gpatch dpkg dpkg-deb
+	cp scp gcp rsync ditto rclone robocopy xcopy git svn hg python python2 python3 pypy pypy3 docker podman nerdctl kubectl oc aws gsutil s3cmd gcloud
+	s5cmd mc b2 ossutil swift`)
+
+// protectedInside are files and folders that only some folders must not get from elsewhere: each is
+// protected in the folder that it belongs to.
+var protectedInside = strings.Fields(`autostart/x systemd/x systemd/user/x fish/x git/x fairlead/x share/fairlead/x state/fairlead/x launchagents/x cron.d/x
+	hooks/x startup/x programs/startup/x`)
+
+// homeFolder is a home folder by its place. Its case is folded.
+var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/var/root)$`)
+
+// unpacks says why a command that writes files under names that are not in it may write a protected
+// one.
+func (j *judging) unpacks(c shell.Command, name string) string {
+	if unpackers[name] && (name != "git" || applies(c)) {
+		for _, a := range areas(c) {
+			if a.file || a.why != "may write" || a.word.Dynamic {
+				continue
+			}
+			list, _ := j.place.paths(a.word)
+			if len(list) == 0 && j.place.dirs == nil {
+				return "nobody can tell which folder " + name + " would write its files to"
+			}
+			if folder := j.holdsProtected(list); folder != "" {
+				return name + " may write any file in " + short(folder) + ", where files decide what programs run later"
+			}
+		}
+	}
+	to, arriving := arrivals(c, name)
+	if list, _ := j.place.paths(to); to.Text == "" || j.holdsProtected(list) == "" {
+		return ""
+	}
+	if recursive(c.Words[1:]) {
+		return name + " may write any file in " + short(to.Text) + ", where files decide what programs run later"
+	}
+	for _, w := range arriving {
+		if why := j.guarded(w); why != "" {
+			return why
+		}
+		if list, _ := j.place.paths(w); name == "mv" && j.holdsProtected(list) != "" {
+			return "mv may write start-up files in " + short(w.Text)
+		}
+		if w.Glob && strings.ContainsAny(path.Base(w.Text)[:1], ".[") {
+			return name + " may write start-up files in " + short(to.Text)
+		}
+	}
+	return ""
+}
+
+// applies reports whether a command of git is git apply.
+func applies(c shell.Command) bool {
+	i := shell.GitSub(c.Words)
+	return i < len(c.Words) && c.Words[i].Text == "apply"
+}
+
+// holdsProtected returns the folder of the list in which a file may be protected: a home folder,
+// one that holds it, or one that programs take their settings from. A workspace that is no home
+// folder is the agent's, but for what is protected in it by name.
+func (j *judging) holdsProtected(list []string) string {
+	for _, f := range list {
+		home := homeFolder.MatchString(fold(f)) || j.root([]string{f}, false)
+		if _, in := below(f, j.place.root); in && !home {
+			if j.protected([]string{f}) != "" {
+				return f
+			}
+			continue
+		}
+		if home || j.protected([]string{f}) != "" {
+			return f
+		}
+		for _, p := range protectedInside {
+			if j.protected([]string{path.Join(f, p)}) != "" {
+				return f
+			}
+		}
+	}
+	return ""
+}

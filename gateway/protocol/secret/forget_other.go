@@ -1,6 +1,0 @@
-//go:build !unix
-
-package secret
-
-// forget has nothing to do on Windows: a variable that is unset is gone from what the system shows.
-func forget(string) {}

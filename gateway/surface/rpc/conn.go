@@ -1,0 +1,152 @@
+package rpc
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/turn"
+	"fairlead/gateway/peer/wire"
+	"fairlead/gateway/protocol"
+)
+
+// maxHandshake is how many bytes a frame of a peer may have that is not known yet: a node with hundreds of tools needs less.
+const maxHandshake = 4 << 20
+
+// Conn is one peer.
+type Conn struct {
+	srv     *Server
+	ws      *websocket.Conn
+	id      protocol.ConnID
+	came    uint64 // its number among the connections
+	trusted *auth.Principal
+	binding []byte // of the TLS session, for a connection from the network
+	remote  string // host, where it came from
+	ctx     context.Context
+	cancel  context.CancelFunc
+	out     *wire.Writer
+	// deadline, requests and warned are the reader's.
+	deadline *wire.Deadline
+	requests bucket
+	warned   bool        // a frame that could not be read was logged
+	closing  atomic.Bool // a close frame was sent
+	slots    chan struct{}
+	wg       sync.WaitGroup
+
+	chats turn.Queue // the order of the messages of each chat
+
+	mu        sync.Mutex // guards what follows
+	params    *protocol.ConnectParams
+	principal auth.Principal
+	detach    func()
+	pusher    *pusher
+	feed      bool // it has subscribed to the feed
+	feedSeq   uint64
+	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's own
+}
+
+func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
+	ctx, cancel := context.WithCancel(context.Background())
+	ws.SetReadLimit(maxHandshake)
+	return &Conn{
+		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
+		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+	}
+}
+
+// run serves the connection to its end.
+func (c *Conn) run() {
+	c.wg.Go(c.write)
+	err := c.read()
+	slog.Debug("Connection ended", "conn", c.id, "err", err)
+	c.cancel()
+	c.mu.Lock()
+	detach := c.detach
+	c.mu.Unlock()
+	c.srv.watches.leave(c)
+	if detach != nil {
+		detach()
+	}
+	c.ws.Close()
+	c.wg.Wait()
+}
+
+func (c *Conn) read() error {
+	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
+	c.ws.SetPongHandler(func(payload string) error {
+		c.alive()
+		if took, ok := wire.RoundTrip(payload); ok && c.connected() && c.mode() == protocol.ModeNode {
+			c.srv.s.Nodes.Pinged(c.node(), c, took)
+		}
+		return nil
+	})
+	sock, direct := c.ws.NetConn().(*wire.Socket)
+	if direct {
+		sock.Before = c.srv.held.flush
+	}
+	c.ws.SetPingHandler(func(payload string) error {
+		c.alive()
+		c.out.Pong(payload)
+		return nil
+	})
+	for {
+		data, err := c.receive()
+		if err != nil {
+			c.tooLate(err)
+			c.tooBig(err)
+			return err
+		}
+		if c.closing.Load() {
+			continue
+		}
+		frame, err := protocol.DecodeFrame(data)
+		switch {
+		case err != nil:
+			c.badFrame(err)
+		case frame.Request != nil:
+			c.accept(*frame.Request)
+		}
+		if !direct {
+			c.srv.held.flush()
+		}
+		// The gateway asks nothing by request, so it expects no response and no event.
+	}
+}
+
+func (c *Conn) connected() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.params != nil
+}
+
+func (c *Conn) mode() protocol.Mode {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.params.Client.Mode
+}
+
+func (c *Conn) who() auth.Principal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.principal
+}
+
+func (c *Conn) clientID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.params.Client.ID
+}
+
+func (c *Conn) isClient(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.params != nil && c.params.Client.Mode == protocol.ModeClient && c.params.Client.ID == id
+}
+
+// node is the machine behind the connection; only node methods call it.
+func (c *Conn) node() protocol.NodeID { return protocol.NodeID(c.clientID()) }

@@ -1,0 +1,48 @@
+package rpc
+
+import (
+	"context"
+
+	"fairlead/gateway/pairing"
+	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// pin is the fakes' gateway's.
+const pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+// fakeDevices are real devices with a store in memory, of which a laptop and a phone are paired already.
+func fakeDevices(f *fakes) Devices {
+	kept := &keptDevices{}
+	for i, d := range []protocol.Device{
+		{Name: "Laptop", Role: protocol.RoleNode, NodeID: "laptop", Door: protocol.DoorLink, PairedBy: "owner cli", PairedAt: 1, Reach: &protocol.Reach{Tools: []string{"Bash"}}},
+		{Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}, Door: protocol.DoorCode, PairedBy: "owner cli", PairedAt: 2},
+	} {
+		key := make([]byte, 32)
+		key[0] = byte(i)
+		d.ID, d.Fingerprint, d.Words = trust.DeviceID(key), trust.Fingerprint(key), trust.KeyWords(key)
+		kept.list = append(kept.list, store.PairedDevice{Device: d, Key: key})
+	}
+	m, err := pairing.Open(context.Background(), pairing.Options{Store: kept, Bus: f.bus, Nodes: f.hub, Name: "tower", Ships: func() (bool, bool) { return true, true }, Network: func() protocol.NetworkStatus {
+		if f.offNet {
+			return protocol.NetworkStatus{}
+		}
+		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: pin}
+	}})
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+type keptDevices struct{ list []store.PairedDevice }
+
+func (k *keptDevices) Devices(context.Context) ([]store.PairedDevice, error) { return k.list, nil }
+func (k *keptDevices) PutDevice(context.Context, store.PairedDevice, ...protocol.AuditEntry) error {
+	return nil
+}
+func (k *keptDevices) Audit(context.Context, ...protocol.AuditEntry) error { return nil }
+func (k *keptDevices) DeleteDevice(context.Context, protocol.DeviceID, ...protocol.AuditEntry) error {
+	return nil
+}

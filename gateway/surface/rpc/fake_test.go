@@ -1,0 +1,251 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
+	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/skills"
+	"fairlead/gateway/transfer"
+	"fairlead/gateway/workspace"
+)
+
+// fakes are services that answer by what they are asked: the key "fail-507" fails with that code. Machines and the bus are real.
+type fakes struct {
+	bus       *event.Bus
+	hub       *nodes.Hub
+	schedules Schedules // only in the conversations that say so
+	channels  Channels  // likewise
+	files     *workspace.Files
+	rules     *approval.Rules
+	transfers *transfer.Engine
+	calls     atomic.Int32
+	offNet    bool                          // other machines cannot reach the gateway
+	sent      func(protocol.ChatSendParams) // when set, sees each message
+}
+
+const token = "right"
+
+// workspaces holds the agents' files of all tests.
+var workspaces string
+
+func TestMain(m *testing.M) {
+	var err error
+	if workspaces, err = os.MkdirTemp("", "fairlead-rpc-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(workspaces)
+	os.Exit(code)
+}
+
+func newFakes() *fakes {
+	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil), channels: (*channel.Hub)(nil)}
+	f.hub = nodes.New(f.bus, nil)
+	var err error
+	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, func() config.ToolApproval { return config.Default().ToolApproval }); err != nil {
+		panic(err)
+	}
+	home, err := os.MkdirTemp(workspaces, "")
+	if err != nil {
+		panic(err)
+	}
+	f.files = workspace.NewFiles(home)
+	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6})
+	return f
+}
+
+func (f *fakes) services() Services {
+	return Services{
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
+		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
+		Channels: f.channels,
+		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
+			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
+		},
+		UndoTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error) {
+			return f.transfers.UndoBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
+		},
+		Status: func(context.Context) protocol.Status {
+			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
+		},
+		Pause: func(_ context.Context, paused bool) (protocol.Status, error) {
+			return protocol.Status{Version: "test", Paused: paused}, nil
+		},
+		Verify: func(_ context.Context, got string) error {
+			if got != token {
+				return protocol.ErrUnauthorized
+			}
+			return nil
+		},
+		CheckOrigin: func(r *http.Request) error {
+			if r.Header.Get("Origin") != "" {
+				return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
+			}
+			return nil
+		},
+		Canonical: func(key protocol.SessionKey) protocol.SessionKey {
+			if key == "main" || key == "agent:main:cli:dm:main" {
+				return protocol.MainSession
+			}
+			return key
+		},
+		ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+			if e.SessionID == "early" {
+				return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
+			}
+			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
+		},
+		Requested: func(_ context.Context, key protocol.SessionKey, r dispatch.Result) error {
+			f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
+				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content,
+			}})
+			return nil
+		},
+	}
+}
+
+// fails is the error that a key asks for.
+func fails(key string) error {
+	code, ok := strings.CutPrefix(key, "fail-")
+	if !ok {
+		return nil
+	}
+	n, _ := strconv.Atoi(code)
+	return fmt.Errorf("asked for: %w", &protocol.Error{Code: n, Message: "code " + code, Retryable: n == protocol.CodeUnavailable})
+}
+
+type fakeTools struct{ f *fakes }
+
+func (t fakeTools) Known(context.Context, protocol.CallID) (bool, error) { return false, nil }
+
+// Call runs the call on the machine, or ends as the argument "end" says.
+func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+	node, spec, err := t.f.hub.Lookup(c.Tool)
+	if c.Act != nil {
+		_, spec.Name, _ = c.Tool.Split()
+		node, err = c.Act.Node, nil
+	}
+	if err != nil {
+		return dispatch.Result{}, err
+	}
+	if p.Kind != auth.KindOwner || !c.Direct {
+		return dispatch.Result{}, errors.New("not the person's own act")
+	}
+	var args struct {
+		End string `json:"end"`
+	}
+	json.Unmarshal(c.Args, &args)
+	end := func(state, text string) (dispatch.Result, error) {
+		return dispatch.Result{
+			IsError: true, Info: protocol.CallInfo{State: state, Error: text, ToolCallID: c.ToolCallID},
+			Content: protocol.Content{protocol.Text("Error: " + text)},
+		}, nil
+	}
+	switch args.End {
+	case "denied":
+		return end(protocol.CallDenied, "Denied by a rule: no.")
+	case "unknown":
+		return end(protocol.CallUnknown, "Node disconnected: "+string(node))
+	case "timeout":
+		return dispatch.Result{}, protocol.ErrTimeout.With("Tool request timed out")
+	case "arguments":
+		return dispatch.Result{}, &toolkit.InputError{Err: errors.New("command is missing")}
+	}
+	if c.ID == "" {
+		c.ID = protocol.CallID(fmt.Sprintf("call-%d", t.f.calls.Add(1)))
+	}
+	raw, err := t.f.hub.Call(ctx, node, protocol.ToolInvoke{CallID: c.ID, Tool: spec.Name, Args: c.Args}, func(p protocol.ToolProgress) {
+		t.f.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, Call: &protocol.CallInfo{CallID: p.CallID, Tool: spec.Name, State: protocol.CallRunning, Tail: p.Tail, Bytes: p.Bytes}})
+	})
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		return end(protocol.CallFailed, failed.Text)
+	case errors.Is(err, protocol.ErrUnavailable):
+		return end(protocol.CallUnknown, err.Error())
+	case err != nil:
+		return dispatch.Result{}, err
+	}
+	return dispatch.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
+}
+
+// Start leaves every call to Call.
+func (fakeTools) Start(context.Context, auth.Principal, dispatch.Call, func(func()), func(dispatch.Result, error)) bool {
+	return false
+}
+
+// Late knows the end of one call, in words that say so.
+func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error) {
+	if p.CallID != "unknown-until-now" {
+		return nil, protocol.ErrNotFound.With("Unknown callId")
+	}
+	return &dispatch.Result{
+		Raw: p.Result, Content: protocol.Content{protocol.Text("known now: " + string(p.Result))},
+		Info: protocol.CallInfo{CallID: p.CallID, ToolCallID: "late", Node: node, SessionKey: protocol.MainSession, State: protocol.CallDone},
+	}, nil
+}
+
+func (fakeTools) Cancel(id protocol.CallID) bool { return id == "call-1" }
+
+func (fakeTools) Running() []protocol.CallInfo { return nil }
+
+type fakeApprovals struct{}
+
+func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) {
+	return []protocol.Approval{{
+		ID: "open", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "n", Tool: "Bash",
+		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}},
+	}}, nil
+}
+
+func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+	if p.Hash != "h" {
+		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("the answer is about something else than what was shown")
+	}
+	return protocol.ApprovalAnswerResult{Won: true, Approval: protocol.Approval{ID: p.ID, State: protocol.ApprovalAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
+}
+
+func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (res protocol.ApprovalAnswerAllResult, err error) {
+	if len(p.Questions) == 0 {
+		return res, protocol.ErrBadRequest.With("between 1 and 1000 questions can be answered at once, not 0")
+	}
+	for _, q := range p.Questions {
+		out := protocol.ApprovalOutcome{ID: q.ID}
+		if r, err := f.Answer(ctx, by, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
+			out.Error = protocol.AsError(err)
+		} else {
+			out.Won, out.Approval = r.Won, &r.Approval
+		}
+		res.Outcomes = append(res.Outcomes, out)
+	}
+	return res, nil
+}
+
+func (fakeApprovals) Snooze(_ context.Context, p protocol.ApprovalSnoozeParams) error {
+	if len(p.IDs) == 0 {
+		return protocol.ErrBadRequest.With("ids required")
+	}
+	return fails(string(p.IDs[0]))
+}
+
+func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) error {
+	return fails(string(p.ID))
+}

@@ -1,0 +1,163 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/peer/trust"
+)
+
+// Limits of pairing conversations: strangers hold them.
+const (
+	maxPairings     = 32
+	maxPairingsHost = 4
+	// stepLimit is how long the device may take for one step.
+	stepLimit = 20 * time.Second
+	// pairLimit is how long a conversation may last: the person needs most of it.
+	pairLimit = 6 * time.Minute
+)
+
+// network answers what only the network listener serves, and reports whether it did. Web pages are refused: no program sends Origin.
+func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case r.Header.Get("Origin") != "":
+		http.Error(w, "web pages may not connect", http.StatusForbidden)
+	case r.URL.Path == trust.Path && websocket.IsWebSocketUpgrade(r):
+		s.pair(w, r)
+	default:
+		return false
+	}
+	return true
+}
+
+// fromNetwork notes where a connection comes from; false when its TLS session cannot be told from others.
+func (c *Conn) fromNetwork(r *http.Request) bool {
+	c.remote = host(r)
+	if r.TLS == nil {
+		return true
+	}
+	binding, err := trust.Binding(*r.TLS)
+	c.binding = binding
+	return err == nil
+}
+
+func host(r *http.Request) string {
+	h, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return h
+}
+
+// pair holds a pairing's conversation.
+func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
+	from := host(r)
+	if !s.enter(from) {
+		http.Error(w, "too many devices are being paired: try again in a minute", http.StatusTooManyRequests)
+		return
+	}
+	defer s.leave(from)
+	ws, err := s.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // Upgrade has answered
+	}
+	defer ws.Close()
+	ws.SetReadLimit(trust.MaxMessage)
+	ctx, cancel := context.WithTimeout(s.ctx, pairLimit)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { ws.Close() })
+	defer stop()
+	gone, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	p := &pairWire{ws: ws, messages: make(chan received), gone: gone, lost: lost}
+	var reader sync.WaitGroup
+	reader.Go(p.read)
+	err = s.s.Devices.Pair(s.ctx, gone, p, from)
+	slog.Info("Pairing ended", "from", from, "err", err)
+	ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(closeLimit))
+	lost(nil)
+	ws.SetReadDeadline(time.Now()) // ends the reader
+	reader.Wait()
+}
+
+// enter counts a conversation; false when there are too many.
+func (s *Server) enter(from string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.pairings[""] >= maxPairings || s.pairings[from] >= maxPairingsHost {
+		return false
+	}
+	s.pairings[""]++
+	s.pairings[from]++
+	s.wg.Add(1)
+	return true
+}
+
+func (s *Server) leave(from string) {
+	s.mu.Lock()
+	for _, k := range []string{"", from} {
+		if s.pairings[k]--; s.pairings[k] == 0 {
+			delete(s.pairings, k)
+		}
+	}
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// pairWire is a [trust.Wire] over a WebSocket. One goroutine reads, so that a device that leaves is noticed while the person decides.
+type pairWire struct {
+	ws       *websocket.Conn
+	messages chan received
+	gone     context.Context
+	lost     context.CancelCauseFunc
+}
+
+type received struct {
+	data []byte
+	err  error
+}
+
+func (p *pairWire) read() {
+	for {
+		_, data, err := p.ws.ReadMessage()
+		if err != nil {
+			p.lost(errors.Join(errors.New("the device left"), err))
+		}
+		select {
+		case p.messages <- received{data, err}:
+		case <-p.gone.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *pairWire) Send(m trust.Message) error {
+	p.ws.SetWriteDeadline(time.Now().Add(stepLimit))
+	return p.ws.WriteJSON(m)
+}
+
+func (p *pairWire) Receive() (trust.Message, error) {
+	timer := time.NewTimer(stepLimit)
+	defer timer.Stop()
+	select {
+	case r := <-p.messages:
+		if r.err != nil {
+			return trust.Message{}, r.err
+		}
+		return trust.DecodeMessage(r.data)
+	case <-p.gone.Done():
+		return trust.Message{}, context.Cause(p.gone)
+	case <-timer.C:
+		return trust.Message{}, errors.New("the device took too long")
+	}
+}

@@ -1,0 +1,295 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/native"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
+)
+
+// as is a connection of a peer, without a socket.
+func as(s *Server, p auth.Principal, mode protocol.Mode) *Conn {
+	c := &Conn{srv: s, principal: p}
+	if mode != "" {
+		c.params = &protocol.ConnectParams{Client: protocol.ClientInfo{ID: "x", Mode: mode}}
+	}
+	return c
+}
+
+// TestNobodyCallsWhatIsNotTheirs goes through every method and role of the method table.
+func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
+	const params = `"not an object"` // whoever is let through is told so, and nothing happens
+	roles := map[string]struct {
+		who  auth.Principal
+		mode protocol.Mode
+	}{
+		"stranger":          {},
+		"owner":             {auth.Owner("x"), protocol.ModeClient},
+		"node":              {auth.Node("x"), protocol.ModeNode},
+		"channel":           {auth.Principal{Kind: "channel"}, protocol.ModeChannel},
+		"node as client":    {auth.Node("x"), protocol.ModeClient},
+		"owner as node":     {auth.Owner("x"), protocol.ModeNode},
+		"paired client":     {auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke}}), protocol.ModeClient},
+		"reader":            {auth.Principal{Kind: "token", Scopes: map[protocol.Scope]bool{protocol.ScopeRead: true}}, protocol.ModeClient},
+		"nobody in clothes": {auth.Principal{}, protocol.ModeClient},
+	}
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for _, m := range protocol.Methods {
+		if m.Name == protocol.Connect.Name {
+			continue
+		}
+		for name, r := range roles {
+			_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
+			allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Right(r.mode))
+			switch {
+			case r.mode == "":
+				if !errors.Is(err, protocol.ErrNotConnected) {
+					t.Errorf("%s of a %s: %v", m.Name, name, err)
+				}
+			case allowed == errors.Is(err, protocol.ErrForbidden):
+				t.Errorf("%s of a %s: allowed is %v, %v", m.Name, name, allowed, err)
+			}
+		}
+	}
+}
+
+// TestTheMethodTableGivesNobodyElseTheOwnersMethods holds the table itself: what a node or a channel may call is its own work, and reading the list of tools.
+func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
+	for _, m := range protocol.Methods {
+		owners := m.Scope != protocol.ScopeNone && m.Scope != protocol.ScopeNode && m.Scope != "channel"
+		if m.Name == protocol.ToolsList.Name {
+			if !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient, protocol.ModeNode}) {
+				t.Errorf("%s: %v", m.Name, m.Modes)
+			}
+			continue
+		}
+		if owners && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient}) {
+			t.Errorf("%s needs %s and is open to %v", m.Name, m.Scope, m.Modes)
+		}
+		end := strings.HasPrefix(m.Name, "transfer.") // a window may be an end of a transfer too
+		if m.Scope == protocol.ScopeNode && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeNode}) && !end {
+			t.Errorf("%s is a node's and open to %v", m.Name, m.Modes)
+		}
+		own := []string{protocol.Connect.Name, "device.leave"} // concern the caller alone
+		if m.Scope == protocol.ScopeNone && !slices.Contains(own, m.Name) {
+			t.Errorf("%s needs no right", m.Name)
+		}
+	}
+}
+
+// TestAPairedClientIsAnEndOfItsOwnTransfers: it reports on the files that it sends, and so may do what needs no more than starting them.
+func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for scope, may := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
+		phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{scope}})
+		for _, m := range []string{protocol.TransferMeta.Name, protocol.TransferAccept.Name, protocol.TransferComplete.Name, protocol.TransferFinish.Name} {
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: []byte(`"x"`)})
+			if may == errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s with the right to %s: %v", m, scope, err)
+			}
+		}
+	}
+}
+
+func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}})
+	for params, allowed := range map[string]bool{
+		`{"sessionKey":"main","label":"x"}`:                                 true,
+		`{"sessionKey":"main","settings":{"thinkingLevel":"low"}}`:          true,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"trust"}}}`:   false,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"paused"}}}`:  false,
+		`{"sessionKey":"main","label":"x","settings":{"approvals":{}}}`:     false,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"ask"}}}`:     false,
+		`{"sessionKey":"main","settings":{"approvals":null,"maxTokens":1}}`: true,
+	} {
+		for who, may := range map[string]bool{"phone": allowed, "owner": true} {
+			p := phone
+			if who == "owner" {
+				p = auth.Owner("x")
+			}
+			_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
+			if may == errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s by %s: %v", params, who, err)
+			}
+		}
+	}
+}
+
+func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for method, params := range map[string]string{
+		protocol.ApprovalAnswer.Name: `{"id":"q","hash":"h","decision":"allow"%s}`,
+		protocol.ApprovalAll.Name:    `{"questions":[{"id":"q","hash":"h"}],"decision":"allow"%s}`,
+	} {
+		for args, needs := range map[string]bool{``: false, `,"args":{"command":"id"}`: true} {
+			for scope, has := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
+				phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeApprove, scope}})
+				_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: method, Params: fmt.Appendf(nil, params, args)})
+				if errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
+					t.Errorf("%s with %q and the right to %s: %v", method, args, scope, err)
+				}
+			}
+		}
+	}
+}
+
+func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
+	f := newFakes()
+	srv := New(f.services())
+	defer srv.Close()
+	tr, err := f.transfers.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"tower:/x"}, Destination: "gsv:SOUL.md", Later: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, _ := protocol.Marshal(protocol.TransferParams{ID: tr.ID})
+	for _, m := range []string{protocol.TransferResume.Name, protocol.TransferRetry.Name, protocol.TransferUndo.Name} {
+		for scopes, refused := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeAdmin: false} {
+			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke, scopes}})
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: params})
+			if errors.Is(err, protocol.ErrForbidden) != refused {
+				t.Errorf("%s with the right to %s: %v", m, scopes, err)
+			}
+		}
+	}
+}
+
+// TestARightToRunToolsIsNoRightToTheGatewaysOwn: what a device may not do by a method, it may not do by a tool or a transfer either.
+func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	const read, chat, admin = protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeAdmin
+	invoke := func(tool, args string) string { return fmt.Sprintf(`{"tool":%q,"args":%s}`, tool, args) }
+	for _, c := range []struct {
+		method, params string
+		needs          []protocol.Scope
+	}{
+		{"tool.invoke", invoke("gsv__ReadFile", `{"path":"USER.md"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv:ReadFile", `{"path":"USER.md"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__WriteFile", `{"path":"SOUL.md","content":"x"}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__SessionsList", `{"messageLimit":20}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__SessionSend", `{"sessionKey":"main","message":"x"}`), []protocol.Scope{chat}},
+		{"tool.invoke", invoke("gsv__Cron", `{"action":"list"}`), []protocol.Scope{chat}},
+		{"tool.invoke", invoke("gsv__Unheard", `{}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"gsv:USER.md","destination":"tower:/x"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"sources":["gsv:USER.md"],"destination":"tower:/x"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"tower:/x","destination":"gsv:SOUL.md"}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"tower:/x","destination":"lab:/x"}`), nil},
+		{"tool.invoke", invoke("tower__Bash", `{"command":"id"}`), nil},
+		{"tool.request", `{"callId":"c","tool":"tower__Bash","sessionKey":"main","args":{}}`, []protocol.Scope{chat}},
+		{"tool.request", `{"callId":"c","tool":"gsv__ReadFile","sessionKey":"main","args":{}}`, []protocol.Scope{chat, read}},
+		{"transfer.start", `{"sources":["gsv:USER.md"],"destination":"tower:/x"}`, []protocol.Scope{read}},
+		{"transfer.start", `{"sources":["tower:/x"],"destination":"gsv:SOUL.md"}`, []protocol.Scope{admin}},
+		{"transfer.start", `{"sources":["tower:/x"],"destination":"lab:/x"}`, nil},
+	} {
+		call := func(scopes ...protocol.Scope) bool {
+			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: append(scopes, protocol.ScopeInvoke)})
+			phone.Device = "d"
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: c.method, Params: []byte(c.params)})
+			return !errors.Is(err, protocol.ErrForbidden)
+		}
+		if !call(c.needs...) {
+			t.Errorf("%s %s is refused to who has the rights", c.method, c.params)
+		}
+		for i := range c.needs {
+			if call(slices.Delete(slices.Clone(c.needs), i, i+1)...) {
+				t.Errorf("%s %s passes without the right to %s", c.method, c.params, c.needs[i])
+			}
+		}
+	}
+}
+
+func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
+	var named []string
+	for _, spec := range native.New(nodes.New(nil, nil), native.Services{Extra: []toolkit.Tool{new(cron.Scheduler).Tool()}}).Tools() {
+		_, bare, _ := protocol.ToolName(spec.Name).Split()
+		named = append(named, bare)
+	}
+	slices.Sort(named)
+	if known := slices.Sorted(maps.Keys(nativeRights)); !slices.Equal(named, known) {
+		t.Errorf("tools %v, rights for %v", named, known)
+	}
+}
+
+func TestRequestsAreCountedOverTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bucket{rate: rate{each: 10, burst: 20}}
+		take := func() (n int) {
+			for b.take(time.Now()) == 0 {
+				n++
+			}
+			return n
+		}
+		if n := take(); n != 20 {
+			t.Errorf("%d at once", n)
+		}
+		wait := b.take(time.Now())
+		if wait <= 0 || wait > 100*time.Millisecond {
+			t.Errorf("wait %s", wait)
+		}
+		time.Sleep(wait)
+		if n := take(); n != 1 {
+			t.Errorf("%d after the time that was told", n)
+		}
+		time.Sleep(time.Second)
+		if n := take(); n != 10 {
+			t.Errorf("%d after a second", n)
+		}
+		time.Sleep(time.Hour)
+		if n := take(); n != 20 {
+			t.Errorf("%d after an hour", n)
+		}
+		none := bucket{}
+		for range 100_000 {
+			if none.take(time.Now()) != 0 {
+				t.Fatal("no limit has one")
+			}
+		}
+	})
+}
+
+// patched tells who changed a chat.
+type patched struct {
+	Sessions
+	by chan string
+}
+
+func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	p.by <- in.By
+	return protocol.OK{OK: true}, nil
+}
+
+func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
+	got := make(chan string, 1)
+	services := newFakes().services()
+	services.Sessions = patched{services.Sessions, got}
+	srv := New(services)
+	defer srv.Close()
+	p := auth.Owner("desk")
+	if _, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{
+		ID: "1", Method: protocol.SessionPatch.Name,
+		Params: []byte(`{"sessionKey":"agent:main:main","by":"somebody else","settings":{"approvals":{"mode":"ask"}}}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if by := <-got; by != p.String() {
+		t.Errorf("by %q, want %q", by, p)
+	}
+}

@@ -1,0 +1,201 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/wire"
+	"fairlead/gateway/protocol"
+)
+
+// Server serves GET /ws and GET /health. It is safe for use by many goroutines.
+type Server struct {
+	watches  watches
+	s        Services
+	methods  map[string]handler
+	upgrader websocket.Upgrader
+	crew     *crew
+	held     held
+	refused  refusals
+	came     atomic.Uint64 // connections so far
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	mu       sync.Mutex // guards what follows
+	conns    map[*Conn]struct{}
+	pairings map[string]int // conversations by host; "" counts them all
+	// requested are the calls of tool.request that have not ended.
+	requested map[protocol.CallID]bool
+	closed    bool
+	wg        sync.WaitGroup // connections and calls in the background
+}
+
+// New makes a server.
+func New(s Services) *Server {
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew(), refused: refusals{audit: s.Audit.Audit}}
+	srv.ctx, srv.cancel = context.WithCancel(context.Background())
+	srv.upgrader = websocket.Upgrader{
+		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
+		CheckOrigin: func(*http.Request) bool { return true }, // checked in ServeHTTP, with an answer that says why
+	}
+	srv.methods = srv.handlers()
+	return srv
+}
+
+// ServeHTTP serves the network: everyone needs the token.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) }
+
+// Owner serves connections that only this process can make, as the person themself.
+func (s *Server) Owner() http.Handler {
+	owner := auth.Owner("this computer")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, &owner) })
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
+	if trusted == nil && r.TLS == nil {
+		if err := s.s.CheckOrigin(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+	}
+	switch {
+	case r.TLS != nil && s.network(w, r):
+	case strings.HasPrefix(r.URL.Path, "/install") && s.s.Install != nil:
+		s.s.Install.ServeHTTP(w, r)
+	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"status":"healthy"}`))
+	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):
+		ws, err := s.upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return // Upgrade has answered
+		}
+		c := newConn(s, ws, trusted)
+		if !c.fromNetwork(r) {
+			ws.Close()
+			return
+		}
+		if !s.add(c) {
+			ws.Close()
+			return
+		}
+		defer s.remove(c)
+		c.run()
+	case r.URL.Path == "/ws":
+		http.Error(w, "this address speaks WebSocket", http.StatusUpgradeRequired)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) add(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Add(1)
+	return true
+}
+
+func (s *Server) remove(c *Conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// background runs f beside all connections, until the server closes; false when it has.
+func (s *Server) background(f func(context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Go(func() { f(s.ctx) })
+	return true
+}
+
+// replaceClient closes older connections of the same client id (the original does the same) and the same device: an id is whatever a peer says, and a
+// paired device shall not close the person's window.
+func (s *Server) replaceClient(now *Conn) {
+	s.mu.Lock()
+	var old []*Conn
+	for c := range s.conns {
+		if c == now || !c.isClient(now.clientID()) || c.who().Device != now.who().Device {
+			continue
+		}
+		if c.came > now.came { // now was given up by its sender before c came
+			c, now = now, c
+		}
+		old = append(old, c)
+	}
+	s.mu.Unlock()
+	for _, c := range old {
+		s.background(func(context.Context) { c.Close(protocol.CloseReplaced, "Replaced by newer client connection") })
+	}
+}
+
+// Serve accepts connections from l until ctx ends; Close ends those that are open. Connections over l are the owner's when owner is set.
+func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
+	h := http.Handler(s)
+	if owner {
+		h = s.Owner()
+	}
+	srv := httpServer(h)
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(wire.Listener{Listener: l}) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		srv.Close()
+		<-done
+	}
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Times of a connection that is no WebSocket: anybody can make one, and gives it up in the end. What becomes a WebSocket has its own.
+const (
+	headerLimit   = 10 * time.Second
+	requestLimit  = 30 * time.Second
+	idleHTTPLimit = 30 * time.Second
+	// responseLimit is for a program that a new machine fetches over a slow wire.
+	responseLimit = 30 * time.Minute
+)
+
+func httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, IdleTimeout: idleHTTPLimit, WriteTimeout: responseLimit,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+}
+
+// Close ends every connection and every requested call, and waits for them: a peer that takes nothing delays it by a few seconds.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.conns {
+		s.wg.Go(func() { c.Close(websocket.CloseGoingAway, "the gateway stops") })
+	}
+	s.mu.Unlock()
+	s.cancel()
+	s.wg.Wait()
+	s.refused.close()
+	s.crew.close()
+}

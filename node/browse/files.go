@@ -1,0 +1,208 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// Browser is safe for use by many goroutines.
+type Browser struct {
+	ws    *workspace.Root
+	watch watch
+	past  *past
+}
+
+// New makes the browser of a workspace. What the agent replaces is kept in the folder home, which is made; empty keeps nothing. tell hears of changes in the folders that are watched, on one goroutine. Close ends it.
+func New(ws *workspace.Root, home string, tell func(protocol.FilesChange)) *Browser {
+	return &Browser{ws: ws, watch: watch{tell: tell}, past: &past{dir: home}}
+}
+
+// Close ends all watching.
+func (b *Browser) Close() { b.watch.close() }
+
+// These bound one answer, which must fit into a frame: what is in a folder beyond them is not told.
+const (
+	maxEntries   = 200_000
+	maxListBytes = 12 << 20
+)
+
+// Act does one of the operations of protocol, by its name. Errors are sentences for the person.
+func (b *Browser) Act(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	switch name {
+	case protocol.ActList:
+		return act(ctx, args, b.list)
+	case protocol.ActMake:
+		return act(ctx, args, b.make)
+	case protocol.ActMove:
+		return act(ctx, args, b.move)
+	case protocol.ActTrash:
+		return act(ctx, args, b.trash)
+	case protocol.ActRestore:
+		return act(ctx, args, b.restore)
+	case protocol.ActChanges:
+		return act(ctx, args, b.changes)
+	case protocol.ActDiff:
+		return act(ctx, args, b.diff)
+	case protocol.ActRevert:
+		return act(ctx, args, b.revert)
+	}
+	return nil, fmt.Errorf("this machine does not know %s; bring its Fairlead up to date", name)
+}
+
+func act[P, R any](ctx context.Context, args json.RawMessage, f func(context.Context, P) (R, error)) (json.RawMessage, error) {
+	var p P
+	if err := json.Unmarshal(args, &p); err != nil {
+		return nil, fmt.Errorf("arguments: %s", protocol.Problem(err))
+	}
+	r, err := f(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Marshal(r)
+}
+
+func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protocol.FilesListResult, error) {
+	at, err := b.ws.Resolve(p.Path)
+	if err != nil {
+		return protocol.FilesListResult{}, err
+	}
+	var known []workspace.Info
+	watching := b.begin(p.WatchID, at, p.Below)
+	defer func() {
+		if watching != "" {
+			b.know(watching, known)
+		}
+	}()
+	d, err := b.ws.OpenDir(at)
+	if err != nil {
+		return protocol.FilesListResult{}, worded("open", at, err)
+	}
+	defer d.Release()
+	out := protocol.FilesListResult{Path: workspace.Spell(d.Abs), Entries: []protocol.FileInfo{}, ReadOnly: b.ws.ReadOnly(d.Abs)}
+	size := 0
+	err = d.Infos(func(i workspace.Info) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		if size += len(i.Name) + 110; len(out.Entries) == maxEntries || size > maxListBytes {
+			out.Cut = true
+			return false
+		}
+		out.Entries = append(out.Entries, b.info(d.Abs, i))
+		if watching != "" {
+			known = append(known, i)
+		}
+		return true
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return protocol.FilesListResult{}, worded("list", at, err)
+	}
+	if watching != "" {
+		out.WatchID = p.WatchID
+	}
+	return out, nil
+}
+
+// info is what the person is told of one thing in a folder.
+func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
+	out := protocol.FileInfo{Name: workspace.Spell(i.Name), Kind: protocol.FileRegular, Time: i.Time.UnixMilli(), Mode: i.Mode.String()}
+	switch {
+	case i.Mode.IsRegular():
+		out.Size = i.Size
+	case i.Mode.IsDir():
+		out.Kind = protocol.FileFolder
+	case i.Mode&fs.ModeSymlink != 0:
+		out.Kind = protocol.FileLink
+		if kind, err := b.ws.Leads(workspace.Path{Abs: filepath.Join(dir, i.Name)}); err == nil {
+			out.Leads = protocol.FileRegular
+			if kind.IsDir() {
+				out.Leads = protocol.FileFolder
+			}
+		}
+	default:
+		out.Kind = protocol.FileOther
+	}
+	return out
+}
+
+func (b *Browser) make(_ context.Context, p protocol.FilesPathParams) (protocol.FilesDone, error) {
+	at, err := b.ws.Resolve(p.Path)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	made, err := b.ws.Mkdir(at)
+	return protocol.FilesDone{Path: made.String()}, worded("make", at, err)
+}
+
+func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
+	from, err := b.ws.Resolve(p.Path)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	to, err := b.ws.Resolve(p.To)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	unlock, err := b.ws.Lock(ctx, from) // a file that is being written keeps its name until that is done
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	defer unlock()
+	now, err := b.ws.Move(from, to)
+	if errors.Is(err, workspace.ErrExists) {
+		return protocol.FilesDone{}, worded("move to", to, err)
+	}
+	return protocol.FilesDone{Path: now.String()}, worded("move", from, err)
+}
+
+func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+	out := protocol.FilesTrashResult{Items: []protocol.Trashed{}}
+	for _, name := range p.Paths {
+		at, err := b.ws.Resolve(name)
+		if err == nil {
+			err = ctx.Err()
+		}
+		var id string
+		if err == nil {
+			id, err = b.ws.Trash(at)
+			err = worded("delete", at, err)
+		}
+		if err != nil && len(out.Items) == 0 {
+			return out, err
+		}
+		if err != nil {
+			out.Problem = err.Error()
+			return out, nil
+		}
+		out.Items = append(out.Items, protocol.Trashed{ID: id, Path: at.String()})
+	}
+	return out, nil
+}
+
+func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
+	back, err := b.ws.Restore(p.ID)
+	return protocol.FilesDone{Path: back.String()}, worded("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
+}
+
+// worded says what could not be done, unless the error says it all.
+func worded(what string, p workspace.Path, err error) error {
+	var outside *workspace.OutsideError
+	var readOnly *workspace.ReadOnlyError
+	var swapped *workspace.SwappedError
+	switch {
+	case err == nil || errors.As(err, &outside) || errors.As(err, &readOnly) || errors.As(err, &swapped) || errors.Is(err, context.Canceled):
+		return err
+	}
+	return fmt.Errorf("cannot %s '%s': %w", what, p, err)
+}

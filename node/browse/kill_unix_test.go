@@ -1,0 +1,59 @@
+//go:build unix
+
+package browse
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// TestKilledBetweenKeepingAndReplacing runs itself as another process, which is killed by the system where nothing can be put in order any more.
+func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
+	if dir := os.Getenv("FAIRLEAD_TEST_KILLED"); dir != "" {
+		ws, err := workspace.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := New(ws, filepath.Join(dir, "..", "home"), nil)
+		p, _ := ws.Resolve("a.txt")
+		keep := b.Keep("call", "chat", "run")
+		ws.WriteKeeping(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
+			keep(abs, old, sum)
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		})
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "ws")
+	put(t, filepath.Join(dir, "a.txt"), "one\n")
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledBetweenKeepingAndReplacing$")
+	child.Env = append(os.Environ(), "FAIRLEAD_TEST_KILLED="+dir)
+	if err := child.Run(); err == nil {
+		t.Fatal("it was not killed")
+	}
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	b := New(ws, filepath.Join(dir, "..", "home"), nil)
+	list := made(t, b)
+	if len(list) != 1 || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
+		t.Fatalf("%+v", list)
+	}
+	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[0])); err != nil || d.State != protocol.ChangeReverted {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// The same change comes again and can be taken back.
+	agentWrites(t, b, "again", "a.txt", "two\n")
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(made(t, b)[0])); err != nil || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
+		t.Errorf("%v, %q", err, text(t, filepath.Join(dir, "a.txt")))
+	}
+}

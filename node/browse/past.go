@@ -1,0 +1,224 @@
+package browse
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// What the agent replaces is kept in the node's data folder: a note ID.json and the content ID.old, both only for the person's own account. Both are
+// written before the file is replaced, so that a kill in between leaves a note of a change that was never made, which its hashes tell.
+const (
+	pastAge  = 30 * 24 * time.Hour
+	pastMost = 500 << 20 // bytes of contents
+	pastFile = 64 << 20  // largest content, which is what Edit takes
+)
+
+// past is safe for use by many goroutines.
+type past struct {
+	dir string // empty: nothing is kept
+
+	mu      sync.Mutex // guards written
+	written int64      // bytes since the last sweep
+}
+
+// kept is the note of one replacement.
+type kept struct {
+	ID      string              `json:"id"`
+	Call    protocol.CallID     `json:"call"`
+	Session protocol.SessionKey `json:"session"`
+	Run     protocol.RunID      `json:"run"`
+	Path    string              `json:"path"`
+	At      int64               `json:"at"`
+	Before  string              `json:"before"` // SHA-256, or [workspace.Absent]
+	After   string              `json:"after"`
+	Lost    string              `json:"lost,omitempty"` // why the content is not kept
+}
+
+// Keep keeps what a call of the agent replaces. A file whose old content cannot be kept is replaced all the same: the person has allowed that.
+func (b *Browser) Keep(call protocol.CallID, session protocol.SessionKey, run protocol.RunID) workspace.Keep {
+	if b.past.dir == "" {
+		return nil
+	}
+	return func(abs string, old io.Reader, sum string) {
+		now := time.Now()
+		k := kept{
+			ID: fmt.Sprintf("%015d-%s", now.UnixMilli(), strings.ToLower(rand.Text())), Call: call, Session: session, Run: run, Path: workspace.Spell(abs),
+			At: now.UnixMilli(), Before: workspace.Absent, After: sum,
+		}
+		b.past.put(k, old)
+	}
+}
+
+func (p *past) put(k kept, old io.Reader) {
+	if os.MkdirAll(p.dir, 0o700) != nil {
+		return
+	}
+	var size int64
+	if old != nil {
+		var err error
+		if k.Before, size, err = p.content(p.name(k.ID, ".old"), old); err != nil {
+			k.Lost = "What was there could not be kept: " + err.Error() + "."
+			os.Remove(p.name(k.ID, ".old"))
+			size = 0
+		}
+	}
+	raw, err := json.Marshal(k)
+	if err == nil {
+		err = writeSynced(p.name(k.ID, ".json"), func(w io.Writer) error { _, err := w.Write(raw); return err })
+	}
+	if err != nil {
+		os.Remove(p.name(k.ID, ".json"))
+		os.Remove(p.name(k.ID, ".old"))
+		return
+	}
+	p.mu.Lock()
+	p.written += size
+	full := p.written > pastMost/10
+	p.mu.Unlock()
+	if full {
+		p.sweep(time.Now())
+	}
+}
+
+// content copies what was there and gives its hash and size.
+func (p *past) content(name string, old io.Reader) (sum string, size int64, err error) {
+	h := sha256.New()
+	err = writeSynced(name, func(w io.Writer) error {
+		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, pastFile+1))
+		if err == nil && size > pastFile {
+			err = fmt.Errorf("it has more than %d MiB", pastFile>>20)
+		}
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+func writeSynced(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (p *past) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
+
+// notes are all notes, the oldest first. One that cannot be read is left out: a kill cut it short.
+func (p *past) notes() ([]kept, error) {
+	if p.dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(p.dir) // sorted, and names begin with the time
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var list []kept
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(p.dir, e.Name()))
+		var k kept
+		if err == nil && json.Unmarshal(raw, &k) == nil && k.ID == id {
+			list = append(list, k)
+		}
+	}
+	return list, nil
+}
+
+// group is what one run made of one file: the first and the last of its replacements that follow on each other.
+type group struct{ first, last kept }
+
+// groups puts together what belongs together, the oldest first. Where somebody else changed the file in between, another group begins.
+func groups(list []kept) (out []*group) {
+	at := map[string]*group{}
+	for _, k := range list {
+		key := string(k.Session) + "\x00" + string(k.Run) + "\x00" + k.Path
+		if g := at[key]; g != nil && g.last.After == k.Before {
+			g.last = k
+			continue
+		}
+		g := &group{k, k}
+		at[key] = g
+		out = append(out, g)
+	}
+	return out
+}
+
+// find is the group with an id, which is that of its first replacement, of the file path: that is what the rules have judged.
+func (p *past) find(id, path string) (*group, error) {
+	list, err := p.notes()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups(list) {
+		if g.first.ID == id {
+			if filepath.Clean(path) != g.first.Path {
+				return nil, errors.New("this change is of another file")
+			}
+			return g, nil
+		}
+	}
+	return nil, errors.New("this change is not known any more: what the agent replaced is kept for 30 days, and at most 500 MB of it")
+}
+
+// Sweep removes what is too old and, the oldest first, what is too much.
+func (b *Browser) Sweep(now time.Time) error { return b.past.sweep(now) }
+
+func (p *past) sweep(now time.Time) error {
+	if p.dir == "" {
+		return nil
+	}
+	p.mu.Lock()
+	p.written = 0
+	p.mu.Unlock()
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return err
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) }) // the newest first
+	var total int64
+	var errs []error
+	for _, e := range entries {
+		millis, _, _ := strings.Cut(e.Name(), "-")
+		var at int64
+		if _, err := fmt.Sscan(strings.TrimLeft(millis, "0"), &at); err != nil {
+			continue // not ours
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		if total += info.Size(); total > pastMost || now.Sub(time.UnixMilli(at)) > pastAge {
+			errs = append(errs, os.Remove(filepath.Join(p.dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

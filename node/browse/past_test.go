@@ -1,0 +1,171 @@
+package browse
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// agentWrites writes a file as a call of a run does.
+func agentWrites(t *testing.T, b *Browser, run protocol.RunID, name, text string) {
+	t.Helper()
+	p, err := b.ws.Resolve(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ws.WriteKeeping(p, []byte(text), "", b.Keep("call", "chat", run)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func made(t *testing.T, b *Browser) []protocol.FileChange {
+	t.Helper()
+	out, err := do[protocol.FilesChangesResult](t, b, protocol.ActChanges, protocol.FilesChangesParams{SessionKey: "chat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Changes
+}
+
+func of(c protocol.FileChange) protocol.FilesChangeParams {
+	return protocol.FilesChangeParams{ID: c.ID, Path: c.Path}
+}
+
+func text(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return "<none>"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
+	b, dir := browser(t)
+	file := filepath.Join(dir, "a.txt")
+	put(t, file, "one\n")
+	agentWrites(t, b, "r1", "a.txt", "two\n")
+	agentWrites(t, b, "r1", "a.txt", "three\n")
+	agentWrites(t, b, "r1", "new.txt", "n\n")
+	list := made(t, b)
+	for _, c := range list {
+		if c.Reverted {
+			t.Errorf("before anything was reverted: %+v", c)
+		}
+	}
+	if len(list) != 2 || list[0].Path != filepath.Join(dir, "new.txt") || !list[0].New || list[1].Path != file || list[1].New || !list[1].Last {
+		t.Fatalf("%+v", list)
+	}
+	d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[1]))
+	if err != nil || d.State != protocol.ChangeStands || !strings.Contains(d.Diff, "-one\n+three\n") {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
+		t.Errorf("%q, %v", text(t, file), err)
+	}
+	// Once more does nothing.
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
+		t.Errorf("%q, %v", text(t, file), err)
+	}
+	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[1])); err != nil || d.State != protocol.ChangeReverted {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, filepath.Join(dir, "new.txt")) != "<none>" {
+		t.Errorf("a file that the agent made: %v", err)
+	}
+	for _, c := range made(t, b) {
+		if !c.Reverted {
+			t.Errorf("after the revert: %+v", c)
+		}
+	}
+	agentWrites(t, b, "r2", "a.txt", "six\n") // as long as what was there
+	if list := made(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
+		t.Errorf("the agent's next change: %+v", list[0])
+	}
+	if other := of(list[1]); true {
+		other.Path = filepath.Join(dir, "b.txt")
+		if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, other); err == nil {
+			t.Error("a change of another file than the rules judged was reverted")
+		}
+	}
+}
+
+func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
+	b, dir := browser(t)
+	file := filepath.Join(dir, "a.txt")
+	put(t, file, "one\n")
+	agentWrites(t, b, "r1", "a.txt", "two\n")
+	put(t, file, "mine\n")
+	c := made(t, b)[0]
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(c)); err == nil || !strings.Contains(err.Error(), "changed after the agent's change") || text(t, file) != "mine\n" {
+		t.Errorf("%v, %q", err, text(t, file))
+	}
+	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeAltered {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// The agent goes on from there: that is a change of its own, and the one before is not of the last run.
+	agentWrites(t, b, "r2", "a.txt", "three\n")
+	list := made(t, b)
+	if len(list) != 2 || !list[0].Last || list[1].Last {
+		t.Fatalf("%+v", list)
+	}
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, file) != "mine\n" {
+		t.Errorf("%v, %q", err, text(t, file))
+	}
+}
+
+func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
+	b, dir := browser(t)
+	file := filepath.Join(dir, "a.txt")
+	put(t, file, "one\n")
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b.Keep("call", "chat", "r1")(file, f, strings.Repeat("0", 64)) // the kill came right after it
+	c := made(t, b)[0]
+	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(c)); err != nil || text(t, file) != "one\n" {
+		t.Errorf("%v, %q", err, text(t, file))
+	}
+}
+
+// endless gives zeros.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
+	b, dir := browser(t)
+	b.past.put(kept{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, pastFile+1))
+	list := made(t, b)
+	if len(list) != 1 || !strings.Contains(list[0].Lost, "more than 64 MiB") {
+		t.Fatalf("%+v", list)
+	}
+	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err == nil {
+		t.Error("what is not kept was put back")
+	}
+	agentWrites(t, b, "r", "new", "n")
+	if err := b.Sweep(time.Now()); err != nil || len(made(t, b)) != 1 {
+		t.Errorf("the old one: %v, %+v", err, made(t, b))
+	}
+	if err := b.Sweep(time.Now().Add(pastAge + time.Hour)); err != nil || len(made(t, b)) != 0 {
+		t.Errorf("after 30 days: %v, %+v", err, made(t, b))
+	}
+	info, err := os.Stat(b.past.dir)
+	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("%v, %v: others may look into it", info, err)
+	}
+}

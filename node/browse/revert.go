@@ -1,0 +1,170 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// changes lists what the agent changed.
+func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+	list, err := b.past.notes()
+	if err != nil {
+		return protocol.FilesChangesResult{}, fmt.Errorf("cannot read what the agent changed: %w", err)
+	}
+	last := map[protocol.SessionKey]protocol.RunID{}
+	for _, k := range list {
+		last[k.Session] = k.Run
+	}
+	out := protocol.FilesChangesResult{Changes: []protocol.FileChange{}}
+	for _, g := range slices.Backward(groups(list)) {
+		if p.SessionKey != "" && p.SessionKey != g.first.Session {
+			continue
+		}
+		out.Changes = append(out.Changes, protocol.FileChange{
+			ID: g.first.ID, Path: g.first.Path, SessionKey: g.first.Session, RunID: g.first.Run, At: g.last.At,
+			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost, Reverted: b.reverted(g),
+		})
+	}
+	return out, nil
+}
+
+// reverted reports whether a file is as it was before a change. A file of another size is not, and only one of the same size is read, up to
+// [maxDiffFile]: a larger one counts as changed.
+func (b *Browser) reverted(g *group) bool {
+	at, err := b.ws.Resolve(g.first.Path)
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(at.String())
+	if g.first.Before == workspace.Absent {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	if err != nil || now.Size() > maxDiffFile {
+		return false
+	}
+	old, err := os.Stat(b.past.name(g.first.ID, ".old"))
+	if err != nil || old.Size() != now.Size() {
+		return false
+	}
+	sum, err := b.ws.Hash(at)
+	return err == nil && g.state(sum) == protocol.ChangeReverted
+}
+
+// state compares a file with what the agent left.
+func (g *group) state(sum string) string {
+	switch sum {
+	case g.first.Before: // also when a kill came before the file was replaced
+		return protocol.ChangeReverted
+	case g.last.After:
+		return protocol.ChangeStands
+	}
+	return protocol.ChangeAltered
+}
+
+// maxDiff bounds a diff, and a file that is compared.
+const (
+	maxDiff     = 1 << 20
+	maxDiffFile = 4 << 20
+)
+
+func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
+	g, err := b.past.find(p.ID, p.Path)
+	if err != nil {
+		return out, err
+	}
+	at, err := b.ws.Resolve(g.first.Path)
+	if err != nil {
+		return out, err
+	}
+	sum, err := b.ws.Hash(at)
+	if err != nil {
+		return out, worded("read", at, err)
+	}
+	out.State = g.state(sum)
+	before, err := b.past.before(g)
+	if err != nil {
+		out.Why = err.Error()
+		return out, nil
+	}
+	var now []byte
+	if sum != workspace.Absent {
+		if now, _, err = b.ws.ReadFile(at, maxDiffFile); err != nil {
+			out.Why = worded("compare", at, err).Error()
+			return out, nil
+		}
+	}
+	if len(before) > maxDiffFile || !utf8.Valid(before) || !utf8.Valid(now) {
+		out.Why = "It is no text that could be compared."
+		return out, nil
+	}
+	name := filepath.ToSlash(b.ws.Rel(at))
+	out.Diff = diff.New(name, name, before, now).Text
+	if len(out.Diff) > maxDiff {
+		out.Diff = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1]
+		out.Why = "Only the beginning is shown."
+	}
+	return out, nil
+}
+
+// before is what was there before a change; nothing where there was no file.
+func (p *past) before(g *group) ([]byte, error) {
+	switch {
+	case g.first.Lost != "":
+		return nil, errors.New(g.first.Lost)
+	case g.first.Before == workspace.Absent:
+		return nil, nil
+	}
+	data, err := os.ReadFile(p.name(g.first.ID, ".old"))
+	if err != nil || sumOf(data) != g.first.Before {
+		return nil, errors.New("what was there is not kept any more")
+	}
+	return data, nil
+}
+
+// revert puts back what was there before a change, unless the file was changed since. A file that the agent made goes into the trash.
+func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
+	g, err := b.past.find(p.ID, p.Path)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	at, err := b.ws.Resolve(g.first.Path)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	before, err := b.past.before(g)
+	if err != nil {
+		return protocol.FilesDone{}, worded("revert", at, err)
+	}
+	unlock, err := b.ws.Lock(ctx, at)
+	if err != nil {
+		return protocol.FilesDone{}, err
+	}
+	defer unlock()
+	sum, err := b.ws.Hash(at)
+	if err != nil {
+		return protocol.FilesDone{}, worded("revert", at, err)
+	}
+	done := protocol.FilesDone{Path: at.String()}
+	switch g.state(sum) {
+	case protocol.ChangeReverted:
+		return done, nil
+	case protocol.ChangeAltered:
+		return protocol.FilesDone{}, worded("revert", at, errors.New("it was changed after the agent's change; nothing was done"))
+	}
+	if g.first.Before == workspace.Absent {
+		_, err = b.ws.Trash(at)
+	} else {
+		_, err = b.ws.Write(at, before, g.last.After)
+	}
+	return done, worded("revert", at, err)
+}

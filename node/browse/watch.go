@@ -1,0 +1,130 @@
+package browse
+
+import (
+	"slices"
+	"sync"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// watch is which folders are watched for whom. It begins with the first one.
+type watch struct {
+	tell func(protocol.FilesChange)
+
+	mu      sync.Mutex // guards what follows
+	watcher *workspace.Watcher
+	failed  bool
+	folders map[string]string // the absolute path of a folder, by the gateway's name for the watching
+}
+
+// begin watches a folder under a name. It returns where the folder is, or nothing: a folder that cannot be watched is listed all the same.
+func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
+	if id == "" {
+		return ""
+	}
+	w := &b.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watcher == nil && !w.failed {
+		var err error
+		if w.watcher, err = b.ws.NewWatcher(b.changed); err != nil {
+			w.failed = true
+		}
+		w.folders = make(map[string]string)
+	}
+	if w.failed || w.folders[id] != "" {
+		return ""
+	}
+	abs, err := w.watcher.Add(at, below)
+	if err != nil {
+		return ""
+	}
+	w.folders[id] = abs
+	return abs
+}
+
+// know says what a folder held when it was listed.
+func (b *Browser) know(abs string, known []workspace.Info) {
+	b.watch.mu.Lock()
+	watcher := b.watch.watcher
+	b.watch.mu.Unlock()
+	if watcher != nil {
+		watcher.Know(abs, known)
+	}
+}
+
+// Unwatch ends the watching of that name.
+func (b *Browser) Unwatch(id string) {
+	b.watch.mu.Lock()
+	abs, watcher := b.watch.folders[id], b.watch.watcher
+	delete(b.watch.folders, id)
+	b.watch.mu.Unlock()
+	if abs != "" && watcher != nil {
+		watcher.Remove(abs)
+	}
+}
+
+// UnwatchAll ends all watching: whoever wanted it is gone.
+func (b *Browser) UnwatchAll() {
+	b.watch.mu.Lock()
+	var ids []string
+	for id := range b.watch.folders {
+		ids = append(ids, id)
+	}
+	b.watch.mu.Unlock()
+	for _, id := range ids {
+		b.Unwatch(id)
+	}
+}
+
+// changed tells of a change.
+func (b *Browser) changed(c workspace.Changed) {
+	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Gone), Again: c.Again, Below: spelled(c.Below), Rescan: c.Rescan, Shallow: c.Shallow}
+	b.watch.mu.Lock()
+	for id, dir := range b.watch.folders {
+		if dir == c.Dir {
+			out.WatchIDs = append(out.WatchIDs, id)
+			if c.Again {
+				delete(b.watch.folders, id) // the watcher gave it up
+			}
+		}
+	}
+	b.watch.mu.Unlock()
+	if len(out.WatchIDs) == 0 {
+		return
+	}
+	slices.Sort(out.WatchIDs)
+	if len(c.Entries) > maxChange { // that is a list, and sent as one
+		out.Again, out.Gone = true, nil
+		for _, id := range out.WatchIDs {
+			b.Unwatch(id)
+		}
+	} else {
+		for _, i := range c.Entries {
+			out.Entries = append(out.Entries, b.info(c.Dir, i))
+		}
+	}
+	b.watch.tell(out)
+}
+
+// spelled are names as text.
+func spelled(names []string) (list []string) {
+	for _, n := range names {
+		list = append(list, workspace.Spell(n))
+	}
+	return list
+}
+
+// maxChange is how many entries one report has at most.
+const maxChange = 20_000
+
+func (w *watch) close() {
+	w.mu.Lock()
+	watcher := w.watcher
+	w.watcher, w.failed = nil, true
+	w.mu.Unlock()
+	if watcher != nil {
+		watcher.Close()
+	}
+}

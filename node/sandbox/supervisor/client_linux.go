@@ -1,0 +1,245 @@
+package supervisor
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// startLimit is how long a helper may take to answer, closeLimit how long Close waits for it to end.
+	startLimit = 20 * time.Second
+	closeLimit = time.Second
+)
+
+// ErrLost is the end of a command whose helper has ended before it.
+var ErrLost = errors.New("the helper that watched the command has ended; how the command ended is not known")
+
+// Settings hold for all commands of a helper.
+type Settings struct {
+	// Hidden cannot be reached by bound commands, but for what is Shown or granted by name.
+	Hidden, Shown []string
+	// Missing names layers to do without: "landlock", "seccomp".
+	Missing []string
+	// Wrap is bubblewrap's program, which holds the files where Landlock is not there; empty: nothing does. Inner are the arguments with which this
+	// program calls [Inner].
+	Wrap  string
+	Inner []string
+}
+
+// Bounds are what a command is kept to.
+type Bounds struct {
+	Network bool
+	// Write and Read may be reached by name even where they are hidden.
+	Write, Read []string
+}
+
+// Order is one command. Argv[0] and Dir are absolute paths; without Bounds nothing is kept from it.
+type Order struct {
+	Bounds *Bounds
+	Argv   []string
+	Dir    string
+	Env    []string
+	PTY    bool
+}
+
+// Watcher is told what becomes of a command, once each and in this order, also when the helper is lost. It must not block.
+type Watcher interface {
+	Ended(syscall.WaitStatus, error)
+	// Gone gives how many processes, without the command's own, were ended by signals.
+	Gone(ended int)
+}
+
+// Helper is the node's end of a helper process. It is safe for use by several goroutines.
+type Helper struct {
+	wire *wire
+	cmd  *exec.Cmd
+	gone chan struct{} // closed when the process is reaped and the last answer was handed out
+
+	mu    sync.Mutex
+	last  uint64
+	calls map[uint64]*call
+	dead  bool
+}
+
+// call is one command.
+type call struct {
+	watcher Watcher
+	first   chan answer // started or refused
+	pid     int         // 0 until started
+	badge   uint64      // of its processes
+	ended   bool
+}
+
+// Start starts a helper: cmd is a program that calls Serve.
+func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "helper")
+	defer theirs.Close()
+	w, err := newWire(os.NewFile(uintptr(fds[0]), "helper"))
+	if err != nil {
+		return nil, err
+	}
+	// A session of its own: Ctrl-C at the node's terminal must not take away who ends the commands.
+	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{theirs}, &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		w.conn.Close()
+		return nil, err
+	}
+	h := &Helper{wire: w, cmd: cmd, gone: make(chan struct{}), calls: map[uint64]*call{}}
+	ready := make(chan error, 1)
+	go h.read(ready)
+	if w.send(set) != nil {
+		w.conn.Close() // the reader says why
+	}
+	timer := time.NewTimer(startLimit)
+	defer timer.Stop()
+	select {
+	case err = <-ready:
+	case <-timer.C:
+		err = errors.New("it does not answer")
+	}
+	if err != nil {
+		cmd.Process.Kill()
+		w.conn.Close()
+		<-h.gone
+		return nil, err
+	}
+	return h, nil
+}
+
+// read hands out the helper's answers until the helper is gone.
+func (h *Helper) read(ready chan<- error) {
+	defer close(h.gone)
+	var word string
+	err := h.wire.receive(&word)
+	if err == nil && word != hello {
+		err = errors.New("something else answers")
+	}
+	ready <- err
+	for err == nil {
+		var a answer
+		if err = h.wire.receive(&a); err == nil {
+			h.handle(a)
+		}
+	}
+	h.mu.Lock()
+	h.dead = true
+	calls := h.calls
+	h.calls = nil
+	h.mu.Unlock()
+	h.wire.conn.Close()
+	h.cmd.Wait()
+	for _, c := range calls {
+		if c.pid == 0 {
+			c.first <- answer{Kind: refused, Err: ErrLost.Error()}
+			continue
+		}
+		unix.Kill(-c.pid, unix.SIGKILL)
+		killBadge(c.badge)
+		if !c.ended {
+			c.watcher.Ended(0, ErrLost)
+		}
+		c.watcher.Gone(0)
+	}
+}
+
+func (h *Helper) handle(a answer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.calls[a.ID]
+	if c == nil {
+		return
+	}
+	switch a.Kind {
+	case started:
+		c.pid, c.badge = a.PID, a.Badge
+		c.first <- a
+	case refused:
+		delete(h.calls, a.ID)
+		c.first <- a
+	case exited:
+		c.ended = true
+		c.watcher.Ended(a.Status, nil)
+	case done:
+		delete(h.calls, a.ID)
+		c.watcher.Gone(a.Ended)
+	}
+}
+
+// Command is a started command.
+type Command struct {
+	helper *Helper
+	id     uint64
+	badge  uint64
+	// PID is the command's own process.
+	PID int
+}
+
+// Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not
+// wait.
+func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: kill}) }
+
+// Processes lists the running processes of the command. The helper itself has the badge of the last
+// one.
+func (c Command) Processes() []int { return withBadge(tree(c.helper.cmd.Process.Pid)[1:], c.badge) }
+
+// Launch starts a command with three open files or nil for the null device, which stay the
+// caller's. w may be called before Launch returns, and is not called after an error.
+func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) {
+	wired := order{Order: o}
+	var passed []*os.File
+	for i, f := range files {
+		if f != nil {
+			wired.Files[i] = true
+			passed = append(passed, f)
+		}
+	}
+	c := &call{watcher: w, first: make(chan answer, 1)}
+	h.mu.Lock()
+	if h.dead {
+		h.mu.Unlock()
+		return Command{}, ErrLost
+	}
+	h.last++
+	id := h.last
+	h.calls[id] = c
+	h.mu.Unlock()
+	if err := h.wire.send(request{ID: id, Start: &wired}, passed...); err != nil {
+		h.wire.conn.Close() // half a request may be on the way
+	}
+	switch a := <-c.first; {
+	case a.Kind == started:
+		return Command{helper: h, id: id, badge: a.Badge, PID: a.PID}, nil
+	case a.Errno != 0:
+		return Command{}, &os.PathError{Op: a.Err, Path: o.Argv[0], Err: a.Errno}
+	default:
+		return Command{}, errors.New(a.Err)
+	}
+}
+
+// Lost reports whether the helper has ended.
+func (h *Helper) Lost() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.dead
+}
+
+// Close lets the helper end its commands and itself, and waits for it at most a second. Killed it could not go on ending what is left after that.
+func (h *Helper) Close() {
+	h.wire.conn.CloseWrite()
+	timer := time.NewTimer(closeLimit)
+	defer timer.Stop()
+	select {
+	case <-h.gone:
+	case <-timer.C:
+	}
+}

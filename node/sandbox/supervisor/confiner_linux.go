@@ -1,0 +1,203 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox/confine"
+)
+
+// keptRulesets is how many rulesets are kept for the next command of the same profile.
+const keptRulesets = 8
+
+// confiner turns profiles into rules.
+type confiner struct {
+	set       Settings
+	files     bool // Landlock is there and wanted
+	filter    bool
+	connect   bool     // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
+	temp      string   // folder of the private temporary folders, made when first needed
+	tempLock  *os.File // held as long as temp is in use
+	temps     map[string]string
+	rulesets  map[string]*confine.Ruleset
+	lastInUse []string // keys of rulesets, oldest first
+}
+
+func newConfiner(set Settings) *confiner {
+	c := &confiner{
+		set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
+		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
+	}
+	c.connect = c.files && confine.ABI() >= 9
+	return c
+}
+
+// bonds are what a command is bound by; where files is nil, wrap are the arguments of bubblewrap, and without either files are not restricted.
+type bonds struct {
+	rules confine.Rules
+	files *confine.Ruleset
+	wrap  []string
+}
+
+// devices may be used by every contained command. All others are hidden: whoever may read a disk reads every secret on it, and there are keyboards
+// and cameras. A terminal is there only for the command whose own it is.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+
+// prepare returns the environment and the bonds of a command; no bonds for an uncontained one.
+func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
+	p := o.Bounds
+	if p == nil {
+		return o.Env, nil, nil
+	}
+	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
+	temp, err := c.tempFor(key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a private temporary folder: %w", err)
+	}
+	env := slices.DeleteFunc(o.Env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "TMPDIR" || name == "TMP" || name == "TEMP" || name == "XDG_CACHE_HOME"
+	})
+	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
+	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
+	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
+	if !c.files && c.set.Wrap == "" {
+		return env, b, nil
+	}
+	f := confine.Files{
+		Hidden: append([]string{"/dev"}, c.set.Hidden...), Read: append(slices.Clone(c.set.Shown), p.Read...),
+		Write: append([]string{temp}, p.Write...), Devices: devices, NoTCP: !p.Network,
+	}
+	if o.PTY {
+		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
+			f.Devices = append(slices.Clone(devices), tty)
+			key += "\x00" + tty
+		}
+	}
+	if !c.files {
+		blank, err := c.blank()
+		if err != nil {
+			return nil, nil, fmt.Errorf("make an empty file: %w", err)
+		}
+		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
+		return env, b, nil
+	}
+	b.files, err = c.ruleset(key, f)
+	return env, b, err
+}
+
+// ruleset returns a kept ruleset or a new one.
+func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
+	c.lastInUse = append(slices.DeleteFunc(c.lastInUse, func(k string) bool { return k == key }), key)
+	if r := c.rulesets[key]; r != nil {
+		if r.Fresh() {
+			return r, nil
+		}
+		r.Close()
+		delete(c.rulesets, key)
+	}
+	r, err := confine.NewRuleset(f)
+	if err != nil {
+		return nil, err
+	}
+	c.rulesets[key] = r
+	if len(c.lastInUse) > keptRulesets {
+		old := c.lastInUse[0]
+		c.lastInUse = c.lastInUse[1:]
+		if r := c.rulesets[old]; r != nil {
+			r.Close()
+		}
+		delete(c.rulesets, old)
+	}
+	return r, nil
+}
+
+// tempFor is the private temporary folder of one profile. It lasts as long as the helper, so that a command finds what the one before it left.
+func (c *confiner) tempFor(key string) (string, error) {
+	if dir := c.temps[key]; dir != "" {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			return dir, nil
+		}
+	}
+	if c.temp == "" {
+		base, err := filepath.EvalSymlinks(os.TempDir())
+		if err != nil {
+			return "", err
+		}
+		sweepTemps(base)
+		if c.temp, c.tempLock, err = makeTemp(base); err != nil {
+			return "", err
+		}
+	}
+	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	c.temps[key] = dir
+	return dir, nil
+}
+
+// blank is an empty file that nobody may read, beside the private temporary folders.
+func (c *confiner) blank() (string, error) {
+	name := filepath.Join(c.temp, "blank")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
+	if errors.Is(err, os.ErrExist) {
+		return name, nil
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	return name, err
+}
+
+// tempPrefix begins the names of folders of temporary folders.
+const tempPrefix = "fairlead-commands-"
+
+// makeTemp makes a folder that is locked while its helper lives.
+func makeTemp(base string) (string, *os.File, error) {
+	dir, err := os.MkdirTemp(base, tempPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := os.Open(dir)
+	if err == nil {
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
+	}
+	return dir, lock, err
+}
+
+// sweepTemps removes what helpers that were killed have left.
+func sweepTemps(base string) {
+	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		lock, err := os.OpenFile(dir, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		// A folder that somebody makes right now is not locked yet, but young.
+		info, err := lock.Stat()
+		if err == nil && time.Since(info.ModTime()) > time.Minute && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			os.RemoveAll(dir)
+		}
+		lock.Close()
+	}
+}
+
+func (c *confiner) close() {
+	if c.temp != "" {
+		os.RemoveAll(c.temp)
+		c.tempLock.Close()
+	}
+}

@@ -1,0 +1,164 @@
+package supervisor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A session's processes are found again, wherever they went, by two things that no process can
+// shed: whose child it is, as the helper becomes the parent of every orphan below it, and a badge
+// that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4 looks
+// at. It goes down by one with every session, so that without privileges nobody can take the badge
+// of an older one; who lowers his own to that of none belongs to none and is killed. Each helper
+// has badges of its own, so that the node finds the processes of a helper that was killed.
+
+const (
+	// firstBadge is more locks than anyone has a use for and less than no limit.
+	firstBadge = 1 << 60
+	// badgeBits is the size of a helper's range: more sessions than it ever starts, and room for
+	// all process numbers below firstBadge.
+	badgeBits = 32
+)
+
+// nextBadge makes the helper wear a new badge, for the next command to inherit.
+func (v *warden) nextBadge() uint64 {
+	if v.badge == 0 {
+		v.badge = firstBadge - uint64(os.Getpid())<<badgeBits
+		var have unix.Rlimit
+		if unix.Getrlimit(unix.RLIMIT_LOCKS, &have) == nil {
+			v.badge = min(v.badge, have.Max)
+		}
+	}
+	v.badge--
+	unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: v.badge, Max: v.badge})
+	return v.badge
+}
+
+func badgeOf(pid int) (uint64, error) {
+	var lim unix.Rlimit
+	err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &lim)
+	if err == nil {
+		return lim.Max, nil
+	}
+	// Of another user's process, as one started by sudo, everyone may still read the limits.
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := bytes.Cut(data, []byte("Max file locks"))
+	fields := bytes.Fields(rest)
+	if !ok || len(fields) < 2 {
+		return 0, errors.New("no limit of file locks")
+	}
+	return strconv.ParseUint(string(fields[1]), 10, 64)
+}
+
+// children are the processes whose parent is pid.
+func children(pid int) []int {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, t := range tasks {
+		data, err := os.ReadFile(dir + "/" + t.Name() + "/children")
+		if errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
+				return scan(pid) // a kernel without CONFIG_PROC_CHILDREN
+			}
+		}
+		for _, f := range bytes.Fields(data) {
+			if n, err := strconv.Atoi(string(f)); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// scan finds the children of parent by looking at every process.
+func scan(parent int) (pids []int) {
+	for _, pid := range numbered() {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name in parentheses may contain anything.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// numbered lists all processes that this process can see.
+func numbered() (pids []int) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killBadge kills the processes with a badge until none is left, or at most for closeLimit.
+func killBadge(badge uint64) {
+	for end := time.Now().Add(closeLimit); time.Now().Before(end); time.Sleep(sweepPause) {
+		left := withBadge(numbered(), badge)
+		if len(left) == 0 {
+			return
+		}
+		signalAll(left, unix.SIGKILL)
+	}
+}
+
+// withBadge are those of the processes that run and have a badge.
+func withBadge(pids []int, badge uint64) (found []int) {
+	for _, pid := range pids {
+		if b, err := badgeOf(pid); err == nil && b == badge && isRunning(pid) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// maxTree bounds how many processes are listed before they are signalled. The next look finds the
+// others: processes that fork faster than they can be listed must not hold up the signal.
+const maxTree = 4096
+
+// tree lists processes and all their descendants, at most maxTree.
+func tree(roots ...int) []int {
+	for i := 0; i < len(roots) && len(roots) < maxTree; i++ {
+		roots = append(roots, children(roots[i])...)
+	}
+	return roots
+}
+
+func signalAll(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		unix.Kill(pid, sig)
+	}
+}
+
+// isRunning reports whether a process exists and has not ended yet.
+func isRunning(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	// The name in parentheses may contain anything.
+	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	return err == nil && ok && !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
+}

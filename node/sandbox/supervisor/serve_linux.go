@@ -1,0 +1,118 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// hello is the helper's first word.
+const hello = "warden"
+
+// Serve is the whole work of a helper: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave
+// behind, and when the node is gone, in whatever way, ends them all and returns. It is called on the process' first thread, which never ends and
+// so must never be one that gets bound.
+func Serve() error {
+	runtime.LockOSThread()
+	// What the node itself inherited without knowing must not reach a command.
+	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		for fd := 3; fd < 1024; fd++ {
+			unix.CloseOnExec(fd)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the parent of left-over processes: %w", err)
+	}
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, unix.SIGCHLD)
+	// The node says when it is over, not whoever signals everything at a log-out. A handler, unlike ignoring, is not inherited.
+	deaf := make(chan os.Signal, 1)
+	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+
+	w, err := newWire(os.NewFile(3, "node"))
+	if err != nil {
+		return err
+	}
+	var set Settings
+	if err := w.receive(&set); err != nil {
+		return err
+	}
+	if err := w.send(hello); err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	v := &warden{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	defer v.confiner.close()
+	requests := make(chan arrived)
+	go func() {
+		defer close(requests)
+		for {
+			var o arrived
+			if w.receive(&o.request) != nil {
+				return
+			}
+			if o.Start != nil { // here, where they are received: the next request may bring others
+				o.files, o.err = w.take(count(o.Start.Files))
+			}
+			requests <- o
+		}
+	}()
+	// The first thread only waits: as another goroutine, which is bound to no thread, what works takes over from the reader without a change of
+	// threads.
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		v.run(requests, ends)
+	}()
+	<-over
+	return nil
+}
+
+// arrived is a request with the files that came with it.
+type arrived struct {
+	request
+	files []*os.File
+	err   error // they did not come
+}
+
+// run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
+func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
+	tick := time.NewTimer(time.Hour)
+	defer tick.Stop()
+	var kill <-chan time.Time
+	for {
+		select {
+		case o, ok := <-requests:
+			if !ok {
+				// The node is gone.
+				requests = nil
+				v.ending = true
+				signalAll(tree(children(os.Getpid())...), unix.SIGTERM)
+				kill = time.After(Grace)
+				break
+			}
+			v.handle(o)
+		case <-ends:
+		case <-tick.C:
+		case <-kill:
+			for _, s := range v.sessions {
+				s.killing, s.due = true, time.Now()
+			}
+		}
+		none := v.reap()
+		if v.ending && none {
+			return
+		}
+		if next := v.settle(none); next > 0 {
+			tick.Reset(next)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package supervisor
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// request asks the helper to start a command, or to signal one.
+type request struct {
+	ID    uint64
+	Start *order
+	Kill  bool
+}
+
+// order is an Order on its way. Its files travel beside it.
+type order struct {
+	Order
+	Files [3]bool
+}
+
+// answer is what the helper tells about a command.
+type answer struct {
+	ID     uint64
+	Kind   answerKind
+	PID    int
+	Status syscall.WaitStatus
+	// Badge marks the command's processes. Ended is how many of them were ended by signals, without
+	// the command's own.
+	Badge uint64
+	Ended int
+	// Err is why a command did not start, Errno the system's number for it.
+	Err   string
+	Errno syscall.Errno
+}
+
+type answerKind int
+
+const (
+	started answerKind = iota
+	refused
+	exited
+	done
+)
+
+// wire carries gob values and open files over a Unix socket. One goroutine reads; any may write.
+type wire struct {
+	conn  *net.UnixConn
+	dec   *gob.Decoder
+	files []*os.File // received, not yet taken
+
+	mu  sync.Mutex
+	buf bytes.Buffer
+	enc *gob.Encoder
+}
+
+func newWire(f *os.File) (*wire, error) {
+	c, err := net.FileConn(f)
+	f.Close()
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		c.Close()
+		return nil, errors.New("not a Unix socket")
+	}
+	w := &wire{conn: conn}
+	w.enc = gob.NewEncoder(&w.buf)
+	w.dec = gob.NewDecoder(bufio.NewReaderSize(source{w}, 16<<10))
+	return w, nil
+}
+
+// send writes one value. Files arrive with its first byte and stay the caller's.
+func (w *wire) send(v any, files ...*os.File) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Reset()
+	if err := w.enc.Encode(v); err != nil {
+		return err
+	}
+	data := w.buf.Bytes()
+	if len(files) > 0 {
+		var fds []int
+		for _, f := range files {
+			fds = append(fds, int(f.Fd()))
+		}
+		n, _, err := w.conn.WriteMsgUnix(data, unix.UnixRights(fds...), nil)
+		if err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	_, err := w.conn.Write(data)
+	return err
+}
+
+func (w *wire) receive(v any) error { return w.dec.Decode(v) }
+
+// take returns the n files that came first. Only who receives may call it.
+func (w *wire) take(n int) ([]*os.File, error) {
+	if len(w.files) < n {
+		return nil, errors.New("files got lost on the way")
+	}
+	f := w.files[:n:n]
+	w.files = w.files[n:]
+	return f, nil
+}
+
+// source reads a wire's bytes and sets the files aside.
+type source struct{ w *wire }
+
+func (s source) Read(p []byte) (int, error) {
+	var oob [128]byte
+	n, oobn, _, _, err := s.w.conn.ReadMsgUnix(p, oob[:])
+	if err != nil {
+		return 0, err // n is -1 then, which no reader may return
+	}
+	if oobn > 0 {
+		msgs, err := unix.ParseSocketControlMessage(oob[:oobn])
+		if err != nil {
+			return n, err
+		}
+		for i := range msgs {
+			fds, err := unix.ParseUnixRights(&msgs[i])
+			if err != nil {
+				return n, err
+			}
+			for _, fd := range fds {
+				s.w.files = append(s.w.files, os.NewFile(uintptr(fd), "passed"))
+			}
+		}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}

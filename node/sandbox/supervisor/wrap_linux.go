@@ -1,0 +1,196 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox/confine"
+)
+
+// wrapLimit is how long bubblewrap may take to have a command ready, on a machine that stands still for seconds too.
+const wrapLimit = 20 * time.Second
+
+// inner is a command for [Inner] to become. Its three files travel beside it.
+type inner struct {
+	Argv  []string
+	Dir   string
+	Env   []string
+	PTY   bool
+	Rules confine.Rules
+}
+
+// state is what Inner says: that it is ready, as which process, and why the command could not be started.
+type state struct {
+	PID   int
+	Errno syscall.Errno
+	Err   string
+}
+
+// wrapped starts a command in bubblewrap and returns the command's own process, a child of the helper and the leader of its session like any other.
+//
+// What bubblewrap starts is this program, which waits until all is set up. Then bubblewrap's own process is killed, which would only wait and turn
+// signals into exit codes: the command's is a child of the helper then, as the helper is the parent of every orphan below it. Nothing of the command
+// has run by that time.
+func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "inner")
+	defer theirs.Close()
+	w, err := newWire(os.NewFile(uintptr(fds[0]), "inner"))
+	if err != nil {
+		return 0, err
+	}
+	defer w.conn.Close()
+	w.conn.SetDeadline(time.Now().Add(wrapLimit))
+	said, words, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer said.Close()
+	defer words.Close()
+	exe, err := os.Open("/proc/self/exe") // also where the program's folder is hidden, or its file was replaced
+	if err != nil {
+		return 0, err
+	}
+	defer exe.Close()
+
+	null := v.null.Fd()
+	argv := append(append([]string{v.confiner.set.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
+	argv = append(argv, v.confiner.set.Inner...)
+	undo := v.forks.limit()
+	outer, err := fork(argv, &syscall.ProcAttr{
+		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, words.Fd(), theirs.Fd(), exe.Fd()},
+	})
+	undo()
+	if err != nil {
+		return 0, fmt.Errorf("start bubblewrap: %w", err)
+	}
+	theirs.Close()
+	words.Close()
+	files := make([]*os.File, 0, 3)
+	for _, fd := range attr.Files {
+		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
+		if err == nil {
+			files = append(files, os.NewFile(uintptr(copied), "standard"))
+		}
+	}
+	err = w.send(inner{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, files...)
+	for _, f := range files {
+		f.Close()
+	}
+	var ready state
+	if err == nil {
+		err = w.receive(&ready)
+	}
+	if err != nil || ready.Err != "" {
+		signalAll(tree(outer), unix.SIGKILL)
+	} else {
+		unix.Kill(outer, unix.SIGKILL)
+	}
+	reapOne(outer)
+	switch {
+	case ready.Err != "":
+		return 0, ready.failure()
+	case err != nil:
+		text, _ := io.ReadAll(io.LimitReader(said, 300))
+		if len(text) > 0 {
+			err = errors.New(strings.TrimSpace(string(text)))
+		}
+		return 0, fmt.Errorf("bubblewrap could not prepare the command: %w", err)
+	}
+	var failed state
+	if err = w.send(state{}); err == nil {
+		err = w.receive(&failed)
+	}
+	switch {
+	case errors.Is(err, io.EOF): // it is the command now
+		return ready.PID, nil
+	case err != nil:
+		signalAll(tree(ready.PID), unix.SIGKILL)
+		return 0, fmt.Errorf("bubblewrap could not start the command: %w", err)
+	}
+	return 0, failed.failure()
+}
+
+func (s state) failure() error {
+	if s.Errno != 0 {
+		return os.NewSyscallError(s.Err, s.Errno)
+	}
+	return errors.New(s.Err)
+}
+
+func reapOne(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// innerEnv is the environment of bubblewrap and of this program in it.
+func innerEnv() []string {
+	env := []string{"GOMAXPROCS=1"}
+	if race := os.Getenv("GORACE"); race != "" {
+		env = append(env, "GORACE="+race)
+	}
+	return env
+}
+
+// Inner is the whole work of this program inside bubblewrap: it becomes the command that it is told of on descriptor 3.
+func Inner() error {
+	unix.CloseOnExec(4)
+	w, err := newWire(os.NewFile(3, "helper"))
+	if err != nil {
+		return err
+	}
+	var o inner
+	if err := w.receive(&o); err != nil {
+		return err
+	}
+	files, err := w.take(3)
+	if err != nil {
+		return err
+	}
+	tell := func(op string, err error) error {
+		var errno syscall.Errno
+		errors.As(err, &errno)
+		w.send(state{Err: op, Errno: errno})
+		return err
+	}
+	if err := os.Chdir(o.Dir); err != nil {
+		return tell("start", err)
+	}
+	if _, err := unix.Setsid(); err != nil {
+		return tell("begin a session", err)
+	}
+	for i, f := range files {
+		if err := unix.Dup3(int(f.Fd()), i, 0); err != nil {
+			return tell("hand on files", err)
+		}
+	}
+	if o.PTY {
+		if err := unix.IoctlSetInt(0, unix.TIOCSCTTY, 0); err != nil {
+			return tell("take the terminal", err)
+		}
+	}
+	if err := w.send(state{PID: os.Getpid()}); err != nil {
+		return err
+	}
+	var begin state
+	if err := w.receive(&begin); err != nil {
+		return err // the helper is gone
+	}
+	if err := confine.Thread(o.Rules); err != nil {
+		return tell(err.Error(), err)
+	}
+	return tell("start", syscall.Exec(o.Argv[0], o.Argv, o.Env))
+}
