@@ -166,17 +166,20 @@ func TestOptionTableIsWellFormed(t *testing.T) {
 	}
 }
 
-// TestWorkspaceThatIsAHomeFolderIsNotFilledUnasked: start-up files lie there.
-func TestWorkspaceThatIsAHomeFolderIsNotFilledUnasked(t *testing.T) {
+// A workspace holds .git and the settings of editors and agents, a home folder also start-up files.
+func TestAWorkspaceIsNotFilledWithFilesOfUnknownNames(t *testing.T) {
 	t.Parallel()
-	for _, home := range []string{"/home/me", "/Users/me", "/root", "/home/other"} {
-		for _, command := range []string{"tar -xf a", "unzip a", "patch -p1 -i x", "git apply x", "rsync -a evil/ .", "cp -r evil/. .", "7z x a"} {
+	for _, folder := range []string{"/home/me", "/Users/me", "/root", "/home/other", "/home/me/project"} {
+		for command, below := range map[string]string{
+			"tar -xf a": "tar -xf a -C out", "unzip a": "unzip -d out a", "patch -p1 -i x": "patch -p1 -d out -i x", "rsync -a evil/ .": "rsync -a evil/ out/",
+			"cp -r evil/. .": "cp -r evil/. out/", "7z x a": "7z x -oout a", "git apply x": "git apply --check x",
+		} {
 			name, _, _ := strings.Cut(command, " ")
 			s := allowing(t, Rule{Tool: "Bash", Argv: []string{name, "**"}, Verdict: Allow})
-			for folder, want := range map[string]Verdict{home: Ask, home + "/project": Allow} {
-				got := s.Judge(Call{Tool: "Bash", Command: command, Cwd: folder, Home: "/home/me"})
+			for text, want := range map[string]Verdict{command: Ask, below: Allow} {
+				got := s.Judge(Call{Tool: "Bash", Command: text, Cwd: folder, Home: "/home/me"})
 				if got.Verdict != want || got.Floor != (want == Ask) {
-					t.Errorf("%q in %s: got %s, floor %t (%s), want %s", command, folder, got.Verdict, got.Floor, got.Reason, want)
+					t.Errorf("%q in %s: got %s, floor %t (%s), want %s", text, folder, got.Verdict, got.Floor, got.Reason, want)
 				}
 			}
 		}

@@ -22,7 +22,7 @@ func sensitivePaths(t *testing.T) (list []string) {
 		}
 		list = append(list, file)
 	}
-	data, err := os.ReadFile("../../peer/sensitive/testdata/examples.txt")
+	data, err := os.ReadFile("../peer/sensitive/testdata/examples.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,11 +66,18 @@ func applies(c shell.Command) bool {
 	return i < len(c.Words) && c.Words[i].Text == "apply"
 }
 
-// holdsProtected returns the folder of the list in which a file may be protected: a home folder,
-// one that holds it, or one that programs take their settings from. A workspace that is no home
-// folder is the agent's, but for what is protected in it by name.
+// holdsProtected returns the folder of the list in which a file may be protected: the workspace
+// itself, where .git and the settings of editors and agents are, a home folder, one that holds it,
+// or one that programs take their settings from. A folder below the workspace is the agent's, but
+// for what is protected in it by name.
 func (j *judging) holdsProtected(list []string) string {
 	for _, f := range list {
+		if f == j.place.root {
+			return f
+		}
+		if f == j.place.root {
+			return f
+		}
 		home := homeFolder.MatchString(fold(f)) || j.root([]string{f}, false)
 		if _, in := below(f, j.place.root); in && !home {
 			if j.protected([]string{f}) != "" {

@@ -81,8 +81,6 @@ func placeName(path string, counts func(Place) bool) string {
 // foldCase says that the system takes names for the same that differ in case only.
 const foldCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-func same(a, b string) bool { return a == b || foldCase && strings.EqualFold(a, b) }
-
 func inFolder(path, dir string) bool {
 	if foldCase {
 		path, dir = strings.ToLower(path), strings.ToLower(dir)
