@@ -1,26 +1,28 @@
-// Package gateway is the composition root: it builds the parts of a gateway in order and stops them in the reverse one. It has no
-// behaviour of its own.
+// Package gateway wires the parts of a gateway together: [Open] builds them in order, and Close stops them in reverse order.
 //
-// # The map
+// # Levels
 //
-// Imports point down; layers_test.go holds that.
+// A package may import its own level and the levels below it. layers_test.go checks that for every system, and
+// docs/architecture.md lists every package.
 //
-//	L5  main.go  gateway/cmd/fairlead  node/cmd/fairlead-node      wire things together
-//	L4  app, app/*, tray               gateway/surface/rpc                 surfaces
-//	L3  node, node/*                   gateway/session             the hands; conversations
-//	L2  gateway/agent dispatch approval journal nodes auth workspace
-//	L1  gateway/store config event llm
-//	L0  gateway/protocol, protocol/tool, protocol/client, protocol/secret, assets     the contract
+//	wiring      main.go  app  gateway  gateway/cmd/fairlead  node/cmd/fairlead-node
+//	surfaces    gateway/surface/rpc  app/*  tray
+//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing}  node/*
+//	stages      gateway/{dispatch,approval,nodes,native,auth,workspace,skills,background,install}
+//	foundation  gateway/{store,config,event,policy,llm,speech}  gateway/cron/when
+//	client      gateway/protocol/client
+//	peer        gateway/peer/*: code that both ends of a connection run
+//	contract    gateway/protocol (wire types only)  assets
 //
-// A chat message travels: rpc.chat.send → session (one goroutine per session owns queue and run) → agent (the loop, as
-// phases) → llm (a model streams) → dispatch (validate → approve → journal → route) → nodes → a node's tool; the
-// result returns up the same stack. What happens on the way is published on event.Bus and leaves through rpc as the feed.
+// A chat message travels from rpc to session (one goroutine per session owns its queue and its run), agent (the loop), llm (a
+// model streams), dispatch (validate, preview, decide, approve, journal, execute), nodes and a node's tool. The result returns the
+// same way. Changes are published on event.Bus and leave through rpc as the feed.
 //
-// Windows and the node of the same process use the same protocol over memory: they are clients like any other, only
-// trusted as the owner because nobody else can reach that transport.
+// The windows and the node of the same process use the same protocol over memory. They are clients like any other, trusted as
+// the owner because nobody else can reach that transport.
 //
-// # What lasts
+// # Durability
 //
-// Everything acknowledged is in SQLite before the acknowledgement leaves (package store). A run survives a kill as its row, its
-// messages, its calls' journal rows and its open questions; session.Manager.Resume puts it together again.
+// Everything that is acknowledged is in SQLite before the acknowledgement leaves. A run survives a kill as its row, its messages, its
+// calls in the journal and its pending approvals; session.Manager.Resume continues it.
 package gateway

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -230,5 +231,45 @@ func checkModule(t *testing.T, path, imp string) {
 	}
 	if strings.HasPrefix(imp, "fyne.io/") && underAny(path, noToolkit) {
 		t.Errorf("%s imports %s: it works without a toolkit", path, imp)
+	}
+}
+
+// codeSpan is inline code in Markdown.
+var codeSpan = regexp.MustCompile("`([^`]+)`")
+
+// TestTheArchitecturePageIsTrue checks that docs/architecture.md names every package under its level, and only files that exist.
+func TestTheArchitecturePageIsTrue(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]string{} // level by package
+	heading := ""
+	for line := range strings.Lines(string(page)) {
+		if h, ok := strings.CutPrefix(line, "#"); ok {
+			heading = strings.ToLower(strings.Trim(h, "# \n"))
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+			if strings.HasSuffix(m[1], ".go") || strings.HasSuffix(m[1], ".txt") {
+				if _, err := os.Stat("../" + m[1]); err != nil {
+					t.Errorf("the page names %s: %v", m[1], err)
+				}
+			}
+			if strings.HasPrefix(line, "| `") && strings.Contains(first, m[0]) && named[m[1]] == "" {
+				named[m[1]] = heading
+			}
+		}
+	}
+	for _, p := range packages(t, "linux") {
+		path, _ := local(p.ImportPath)
+		at, _ := levelOf(path)
+		if path == "" {
+			path = "."
+		}
+		if got := named[path]; at >= 0 && got != levels[at].name {
+			t.Errorf("%s stands under %q, want %q", path, got, levels[at].name)
+		}
 	}
 }
