@@ -258,3 +258,16 @@ func TestPartOfAWholeGoesBackToItsDefault(t *testing.T) {
 		}
 	}
 }
+
+func TestAWholeNumberMayBeSetWithAnExponent(t *testing.T) {
+	b := memory{}
+	s := open(t, b, t.TempDir())
+	if err := s.Set(t.Context(), "timeouts.toolMs", json.RawMessage(`1e6`)); err != nil {
+		t.Fatal(err)
+	}
+	for when, s := range map[string]*Store{"at once": s, "after a restart": open(t, b, t.TempDir())} {
+		if got := s.Get().Timeouts.Tool; got != 1_000_000 {
+			t.Errorf("%s: got %d, want 1000000", when, got)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func (f field) check(path string, value json.RawMessage) error {
 	if err := names(path, f.typ, any); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(value, reflect.New(f.typ).Interface()); err != nil {
+	if err := protocol.Unmarshal(value, reflect.New(f.typ).Interface()); err != nil {
 		return f.blame(path, value)
 	}
 	return nil

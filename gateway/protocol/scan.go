@@ -121,7 +121,7 @@ func Decode(raw []byte, v any) error {
 	}); ok && len(raw) > 0 && Members(raw, s.set) {
 		return nil
 	}
-	return json.Unmarshal(raw, v)
+	return Unmarshal(raw, v)
 }
 
 func (p *ToolInvokeParams) set(name string, value []byte) bool {

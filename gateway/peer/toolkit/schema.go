@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -147,13 +146,7 @@ func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
 	if err != nil {
 		return in, err
 	}
-	err = json.Unmarshal(raw, &in)
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) && strings.HasPrefix(kind.Value, "number ") {
-		in = *new(In)
-		err = json.Unmarshal(plainNumbers(raw), &in)
-	}
-	if err != nil {
+	if err = protocol.Unmarshal(raw, &in); err != nil {
 		return in, &InputError{unreadable(err)}
 	}
 	return in, nil

@@ -1,8 +1,9 @@
-package toolkit
+package protocol
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -10,18 +11,27 @@ import (
 // maxDigits is how many digits a rewritten number may have; an int64 has at most 19.
 const maxDigits = 19
 
-// plainNumbers rewrites whole numbers such as 1e7 and 1.0 in digits only. They are integers for a
-// JSON schema, but encoding/json does not decode them into Go's integers. args is valid JSON.
-func plainNumbers(args json.RawMessage) json.RawMessage {
-	d := json.NewDecoder(bytes.NewReader(args))
+// Unmarshal is json.Unmarshal that also takes whole numbers such as 1e7 and 1.0 for Go's integers: they
+// are integers for JSON.
+func Unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(kind.Value, "number ") {
+		return json.Unmarshal(PlainNumbers(data), v)
+	}
+	return err
+}
+
+// PlainNumbers rewrites whole numbers such as 1e7 and 1.0 in digits only. data is valid JSON.
+func PlainNumbers(data json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any
 	if d.Decode(&v) != nil {
-		return args
+		return data
 	}
-	plain, err := json.Marshal(rewriteNumbers(v))
+	plain, err := Marshal(rewriteNumbers(v))
 	if err != nil {
-		return args
+		return data
 	}
 	return plain
 }
