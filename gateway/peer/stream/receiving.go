@@ -36,7 +36,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	defer e.ledger.begin(mark)()
 	if p.Stream.Attempt <= 1 || untouched { // else nobody knows how much of it is here
 		if err := roomFor(t.Root, p); err != nil {
-			refuse(errors.New("T" + err.Error()[1:]))
+			refuse(errors.New(protocol.Capital(err.Error())))
 			return
 		}
 	}
