@@ -2,7 +2,7 @@ package protocol
 
 import "encoding/json"
 
-// Approval states.
+// States of an approval.
 const (
 	ApprovalPending    = "pending"
 	ApprovalAllowed    = "allowed"
@@ -10,10 +10,10 @@ const (
 	ApprovalDenied     = "denied"
 	ApprovalExpired    = "expired"
 	ApprovalCancelled  = "cancelled"  // with its run
-	ApprovalSuperseded = "superseded" // the rules changed meanwhile and decide it without the person
+	ApprovalSuperseded = "superseded" // changed rules decided the call without the person
 )
 
-// Surfaces on which a question can be shown, in the order in which they are tried.
+// Surfaces that can show an approval, in the order in which they are tried.
 const (
 	SurfaceWindow       = "window"
 	SurfaceTerminal     = "terminal"
@@ -21,13 +21,13 @@ const (
 	SurfaceChannel      = "channel"
 )
 
-// Answers to a question.
+// Decisions.
 const (
 	DecisionAllow = "allow"
 	DecisionDeny  = "deny"
 )
 
-// Scopes of an allow.
+// Scopes of an allow decision.
 const (
 	ScopeOnce    = "once"
 	ScopeSession = "session"
@@ -36,14 +36,15 @@ const (
 	ScopeAlways  = "always"
 )
 
-// Kinds of question.
+// Kinds of approval.
 const (
 	AskCall     = "call"     // may this tool call run?
-	AskContinue = "continue" // the run reached its step limit: go on?
+	AskContinue = "continue" // the run reached its step limit: continue?
 )
 
-// Approval is a question to the person and, later, its answer (extension). It carries everything the person must see; Hash is over
-// exactly that, and what runs is compared with it.
+// Approval is a question to the person and, later, its answer (extension;
+// docs/protocol.md#approvals). It has everything that the person must see. Hash covers exactly
+// that, and the call is compared with it before it runs.
 type Approval struct {
 	ID         ApprovalID `json:"id"`
 	Kind       string     `json:"kind"`
@@ -52,7 +53,7 @@ type Approval struct {
 	RunID      RunID      `json:"runId,omitempty"`
 	CallID     CallID     `json:"callId,omitempty"`
 	CreatedAt  int64      `json:"createdAt"`
-	ExpiresAt  int64      `json:"expiresAt,omitempty"` // 0 never
+	ExpiresAt  int64      `json:"expiresAt,omitempty"` // 0: never
 
 	Node    NodeID          `json:"node,omitempty"`
 	Host    *HostInfo       `json:"host,omitempty"`
@@ -62,40 +63,45 @@ type Approval struct {
 	Preview *CallPreview    `json:"preview,omitempty"`
 
 	AskedBy AskedBy `json:"askedBy"`
-	Why     string  `json:"why"`               // why it is asked, one sentence
-	Sandbox string  `json:"sandbox,omitempty"` // what would be enforced, one line; says so when nothing is
-	// Files says which of the person's rules about files hold for the code that the call runs; empty where its words tell which files it opens.
+	Why     string  `json:"why"`               // reason for the question, one sentence
+	Sandbox string  `json:"sandbox,omitempty"` // the restrictions that would be enforced, one line; states it when there are none
+	// Files describes which of the person's file rules apply to the code that the call runs; empty
+	// when the command itself names the files that it opens.
 	Files   string   `json:"files,omitempty"`
-	Choices []string `json:"choices"` // scopes that an allow may have
-	// SessionRule says what an allow for the session would let through, in words.
+	Choices []string `json:"choices"` // the scopes that an allow may have
+	// SessionRule describes for people what an allow for the session would cover.
 	SessionRule string `json:"sessionRule,omitempty"`
-	// Parts are the pieces of a command with what the rules say of each.
+	// Parts are the pieces of a command, each with the verdict of the rules.
 	Parts []ApprovalPart `json:"parts,omitempty"`
-	// Offers are the rules that an allow for a folder, a machine or always would make; empty when only once, or the chat, can be allowed.
+	// Offers are the rules that an allow for a folder, a machine or always would save. It is empty
+	// when the call can be allowed only once or for the session.
 	Offers []RuleOffer `json:"offers,omitempty"`
-	// Floor says that it is asked about whatever the rules say.
+	// Floor means that the question is asked whatever the rules say.
 	Floor bool `json:"floor,omitempty"`
-	// Chosen are the offers, by their place, that the answer made rules of.
+	// Chosen are the indexes of the offers that the answer saved as rules.
 	Chosen []int `json:"chosen,omitempty"`
-	// Until is when the rules that the answer made end, in Unix milliseconds; 0 is never.
+	// Until is the expiry of the saved rules in Unix milliseconds; 0 is never.
 	Until int64 `json:"until,omitempty"`
-	// Access are the folders that the answer opened for the call, by their place in Preview.Folders.
+	// Access are the indexes in Preview.Folders of the folders that the answer allowed for the
+	// call.
 	Access []int `json:"access,omitempty"`
-	// Edited are the arguments that the person put in the place of Args.
+	// Edited are the arguments with which the person replaced Args.
 	Edited json.RawMessage `json:"edited,omitempty"`
 	// Policy is the version of the rules that led to the question.
 	Policy string `json:"policy,omitempty"`
 	Hash   string `json:"hash"`
 
-	// Shown says that some surface acknowledged that it shows the question; SurfaceShown and ShownAt are the first that did.
+	// Shown reports whether a surface confirmed that it shows the question. SurfaceShown and
+	// ShownAt describe the first that did.
 	Shown        bool   `json:"shown,omitempty"`
 	SurfaceShown string `json:"surfaceShown,omitempty"`
 	ShownAt      int64  `json:"shownAt,omitempty"`
-	// Unseen counts how often nobody acknowledged it in time. From 1 on it waits unseen: who can notify the person outside a window does so.
-	// At 2 the channels were tried too.
+	// Unseen counts how often no surface confirmed the question in time. From 1 on, clients that
+	// can notify the person outside a window should do so. At 2, the channels have been tried too.
 	Unseen int `json:"unseen,omitempty"`
 
-	// Later is until when the person put the question off, in Unix milliseconds; 0 is not. Its time runs on, and it can be answered all the same.
+	// Later is the time until which the person snoozed the question, in Unix milliseconds; 0 if not
+	// snoozed. A snoozed question still expires, and it can still be answered.
 	Later int64 `json:"later,omitempty"`
 
 	AnsweredAt int64  `json:"answeredAt,omitempty"`
@@ -104,7 +110,8 @@ type Approval struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
-// ApprovalPart is one piece of a command: a program with its words, a redirect, an assignment, or something that was found.
+// ApprovalPart is one piece of a command: a program with its arguments, a redirection, an
+// assignment, or a finding.
 type ApprovalPart struct {
 	Kind    string   `json:"kind"`
 	Text    string   `json:"text"`
@@ -114,72 +121,75 @@ type ApprovalPart struct {
 	Floor   bool     `json:"floor,omitempty"`
 }
 
-// RuleOffer is a rule that may be made at a question.
+// RuleOffer is a rule that the person can save with the answer.
 type RuleOffer struct {
 	Policy json.RawMessage `json:"policy"`
 	Words  string          `json:"words"`
-	// As are the very rules that an answer makes of it, by the answer's scope: folder, node or always.
+	// As are the exact rules that an answer saves, by its scope: folder, node or always.
 	As map[string]RuleOffer `json:"as,omitempty"`
 }
 
-// Kinds of AskedBy that are not the person. For the first two nobody need be there.
+// Kinds of AskedBy other than the person. With the first two, possibly nobody is present.
 const (
-	AskedBySchedule = "schedule" // a job, or the heartbeat
-	AskedByChannel  = "channel"  // somebody who wrote on a channel and is not the person
-	AskedByAgent    = "agent"    // the agent of another chat, which wrote into this one
+	AskedBySchedule = "schedule" // a scheduled job or the heartbeat
+	AskedByChannel  = "channel"  // a channel user who is not the owner
+	AskedByAgent    = "agent"    // the agent of another chat, which sent a message to this one
 )
 
-// AskedBy says who caused a call.
+// AskedBy describes who caused a call.
 type AskedBy struct {
 	Kind  string `json:"kind"`            // chat, schedule, channel, agent, mcp, rest, client
 	Name  string `json:"name,omitempty"`  // such as the chat's title
 	Model string `json:"model,omitempty"` // provider/id
 }
 
-// Allowed reports whether the answer lets the call run.
+// Allowed reports whether the answer allows the call.
 func (a Approval) Allowed() bool { return a.State == ApprovalAllowed || a.State == ApprovalEdited }
 
-// ApprovalListResult lists open questions, oldest first.
+// ApprovalListResult lists pending approvals, oldest first.
 type ApprovalListResult struct {
 	Approvals []Approval `json:"approvals"`
 }
 
-// ApprovalAnswerParams answers a question. Hash must be the question's: an answer to something else than what was shown is
-// refused.
+// ApprovalAnswerParams answers an approval. Hash must equal the approval's hash; otherwise the
+// answer is rejected, because the person saw something else.
 type ApprovalAnswerParams struct {
 	ID       ApprovalID `json:"id"`
 	Hash     string     `json:"hash"`
 	Decision string     `json:"decision"`
 	Scope    string     `json:"scope,omitempty"` // default once
 	Reason   string     `json:"reason,omitempty"`
-	// Offers are the places of the offered rules to make, for a scope beyond the chat; empty takes the narrow ones.
+	// Offers are the indexes of the offered rules to save, for a scope beyond the session; empty
+	// selects the narrow ones.
 	Offers []int `json:"offers,omitempty"`
-	// Until is when those rules end, in Unix milliseconds; 0 is never.
+	// Until is the expiry of those rules in Unix milliseconds; 0 is never.
 	Until int64 `json:"until,omitempty"`
-	// Access are the places in Preview.Folders of the folders to open for this call, and only for it.
+	// Access are the indexes in Preview.Folders of the folders to allow for this call only.
 	Access []int `json:"access,omitempty"`
-	// Args are other arguments that the person wants the call to have; only with an allow for once. The call is checked anew with them.
+	// Args replace the call's arguments; only with an allow for once. The call is judged again with
+	// them.
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// ApprovalAnswerResult says how the question ended; Won is false when another answer came first.
+// ApprovalAnswerResult returns the answered approval; Won is false when another answer came first.
 type ApprovalAnswerResult struct {
 	Won      bool     `json:"won"`
 	Approval Approval `json:"approval"`
 }
 
-// ApprovalShownParams acknowledges that a question is in view. Surface is where; default window.
+// ApprovalShownParams confirms that a person can see the question. Surface is where; default
+// window.
 type ApprovalShownParams struct {
 	ID      ApprovalID `json:"id"`
 	Surface string     `json:"surface,omitempty"`
 }
 
-// ApprovalParams names a question.
+// ApprovalParams selects an approval.
 type ApprovalParams struct {
 	ID ApprovalID `json:"id"`
 }
 
-// ApprovalUndoResult says how much of what an answer gave was taken back.
+// ApprovalUndoResult reports how many of an answer's rules and grants were revoked.
 type ApprovalUndoResult struct {
 	Rules  int `json:"rules"`
 	Grants int `json:"grants"`

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// MaxAnswers is how many questions one call may answer.
+// MaxAnswers is the maximum number of approvals that one request may answer.
 const MaxAnswers = 1000
 
-// SameAs reports whether two open questions ask exactly the same: the same machine, tool, arguments, folder, change and reason. Only calls can.
+// SameAs reports whether two pending approvals ask the same question: the same machine, tool,
+// arguments, folder, diff and reason. Only approvals of calls can.
 func (a Approval) SameAs(b Approval) bool {
 	if a.ID == b.ID {
 		return true
@@ -17,7 +18,8 @@ func (a Approval) SameAs(b Approval) bool {
 		a.Folder() == b.Folder() && a.Why == b.Why && a.diff() == b.diff()
 }
 
-// Folder is where the call would run: its own folder, or the machine's workspace; empty when neither is known.
+// Folder returns the folder in which the call would run: its own, or the machine's workspace; empty
+// when neither is known.
 func (a Approval) Folder() string {
 	if a.Preview != nil && a.Preview.Folder != "" {
 		return a.Preview.Folder
@@ -35,40 +37,40 @@ func (a Approval) diff() string {
 	return ""
 }
 
-// ShownQuestion names a question and what of it was shown.
+// ShownQuestion names an approval and the hash of its contents as shown to the person.
 type ShownQuestion struct {
 	ID   ApprovalID `json:"id"`
 	Hash string     `json:"hash"`
 }
 
-// ApprovalAnswerAllParams gives several questions the same answer, such as those that ask exactly the same. Each is answered by itself, as by
-// approval.answer, and compared with what was shown of it.
+// ApprovalAnswerAllParams gives several approvals the same answer, such as approvals that ask the
+// same question. Each is answered separately, as by approval.answer, and its hash is compared.
 type ApprovalAnswerAllParams struct {
 	Questions []ShownQuestion `json:"questions"` // 1 to MaxAnswers
 	Decision  string          `json:"decision"`
-	Scope     string          `json:"scope,omitempty"` // default once; what makes a rule makes it once, at the first question that is won
+	Scope     string          `json:"scope,omitempty"` // default once; a scope that saves rules does so only with the first approval that this answer wins
 	Reason    string          `json:"reason,omitempty"`
 	Offers    []int           `json:"offers,omitempty"`
 	Until     int64           `json:"until,omitempty"`
 	Access    []int           `json:"access,omitempty"`
-	// Args are other arguments that each of the calls shall have; only with an allow for once.
+	// Args replace the arguments of every call; only with an allow for once.
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// ApprovalOutcome says what an answer did to one question.
+// ApprovalOutcome is the result for one approval.
 type ApprovalOutcome struct {
 	ID       ApprovalID `json:"id"`
 	Won      bool       `json:"won"`
-	Approval *Approval  `json:"approval,omitempty"` // as it ended; nil with Error
-	Error    *Error     `json:"error,omitempty"`    // why this one was not answered; the others were
+	Approval *Approval  `json:"approval,omitempty"` // after the answer; missing with Error
+	Error    *Error     `json:"error,omitempty"`    // why this approval was not answered; it does not affect the others
 }
 
-// ApprovalAnswerAllResult has an outcome for each question, in the order of the call.
+// ApprovalAnswerAllResult has one outcome for each approval, in the order of the request.
 type ApprovalAnswerAllResult struct {
 	Outcomes []ApprovalOutcome `json:"outcomes"`
 }
 
-// Won counts the questions that this answer ended.
+// Won counts the approvals that this answer decided.
 func (r ApprovalAnswerAllResult) Won() (n int) {
 	for _, o := range r.Outcomes {
 		if o.Won {
@@ -78,14 +80,15 @@ func (r ApprovalAnswerAllResult) Won() (n int) {
 	return n
 }
 
-// MaxSnooze is how long a question can be put off at once, in milliseconds.
+// MaxSnooze is the longest time for which an approval can be snoozed at once, in milliseconds.
 const MaxSnooze = 24 * 60 * 60 * 1000
 
-// SnoozeFor is how long *Not now* puts a question off where nothing else is said. It comes back earlier when the person opens it.
+// SnoozeFor is the default length of a snooze. The question returns earlier when the person opens
+// it.
 const SnoozeFor = 10 * time.Minute
 
-// ApprovalSnoozeParams puts open questions off in all windows for a while, in milliseconds from 1 to MaxSnooze; 0 brings them back. Questions that have
-// ended meanwhile are left out.
+// ApprovalSnoozeParams hides pending approvals in all windows for a time in milliseconds, 1 to
+// MaxSnooze; 0 shows them again. Approvals that were answered in the meantime are skipped.
 type ApprovalSnoozeParams struct {
 	IDs []ApprovalID `json:"ids"`
 	For int64        `json:"for,omitempty"`

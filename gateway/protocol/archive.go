@@ -3,31 +3,32 @@ package protocol
 // ArchiveID names an archive of a session.
 type ArchiveID string
 
-// Extensions about archives.
+// Methods for archives (extension).
 var (
 	SessionUncompact   = Method[SessionParams, SessionUncompactResult]{"session.uncompact"}
 	SessionArchives    = Method[SessionParams, SessionArchivesResult]{"session.archives"}
 	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read"}
-	// SessionArchiveRestore goes on with an earlier conversation of a chat. What was its present one goes to the archive first, so that it can be
-	// brought back in the same way. While a run is in progress it is an ErrConflict.
+	// SessionArchiveRestore replaces the current conversation of a chat with an archived one. The
+	// current one is archived first, so that it can be restored in the same way. It fails with
+	// ErrConflict while a run is in progress.
 	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore"}
 )
 
-// Why something is in the archive.
+// Reasons for archiving.
 const (
 	ArchiveReset   = "reset"
 	ArchiveCompact = "compact"
 )
 
-// SessionCompactParams shortens a chat to its last messages (seed 004, session.compact). KeepMessages absent means 20.
+// SessionCompactParams shortens a chat to its last messages. KeepMessages is 20 when missing.
 type SessionCompactParams struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	KeepMessages *int       `json:"keepMessages,omitempty"`
-	// Focus is what the summary of the rest should dwell on (extension).
+	// Focus tells the model what to emphasize in the summary of the older messages (extension).
 	Focus string `json:"focus,omitempty"`
 }
 
-// SessionCompactResult is session.compact of seed 004.
+// SessionCompactResult answers session.compact.
 type SessionCompactResult struct {
 	OK              bool   `json:"ok"`
 	TrimmedMessages int    `json:"trimmedMessages"`
@@ -35,7 +36,7 @@ type SessionCompactResult struct {
 	ArchivedTo      string `json:"archivedTo,omitempty"`
 }
 
-// SessionUncompactResult says how many messages the model reads again (extension).
+// SessionUncompactResult reports the number of messages that the model reads again (extension).
 type SessionUncompactResult struct {
 	OK       bool `json:"ok"`
 	Messages int  `json:"messages"`
@@ -47,20 +48,22 @@ type SessionArchivesResult struct {
 	Archives   []ArchiveInfo `json:"archives"`
 }
 
-// ArchiveInfo is an archive.
+// ArchiveInfo describes an archive.
 type ArchiveInfo struct {
 	ID        ArchiveID `json:"id"`
 	SessionID SessionID `json:"sessionId"`
 	Kind      string    `json:"kind"` // reset or compact
 	Messages  int       `json:"messages"`
-	Tokens    Tokens    `json:"tokens"` // of the whole stretch; zero for a part of one
+	Tokens    Tokens    `json:"tokens"` // of the whole conversation for a reset; zero for a compaction
 	CreatedAt int64     `json:"createdAt"`
-	// ArchivedTo is the file, relative to the data folder: JSON lines, one message each, compressed with gzip. Empty while it is not written.
+	// ArchivedTo is the path of the file, relative to the data folder: JSON lines, one message
+	// each, compressed with gzip. It is empty until the file is written.
 	ArchivedTo string `json:"archivedTo,omitempty"`
-	Size       int64  `json:"size,omitempty"` // of the file in bytes
+	Size       int64  `json:"size,omitempty"` // size of the file in bytes
 }
 
-// SessionArchiveReadParams asks for messages of an archive: the last Limit ones with a Seq below Before; 0 is all, and the end (extension).
+// SessionArchiveReadParams requests the last Limit messages of an archive with a Seq below Before
+// (extension). Limit 0 means all; Before 0 means up to the last message.
 type SessionArchiveReadParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	ID         ArchiveID  `json:"id"`
@@ -68,7 +71,7 @@ type SessionArchiveReadParams struct {
 	Before     int64      `json:"before,omitempty"`
 }
 
-// SessionArchiveReadResult holds messages of an archive, in order.
+// SessionArchiveReadResult holds messages of an archive in their order.
 type SessionArchiveReadResult struct {
 	Archive  ArchiveInfo `json:"archive"`
 	Messages []Message   `json:"messages"`
@@ -80,19 +83,21 @@ type SessionArchiveRestoreParams struct {
 	ID         ArchiveID  `json:"id"`
 }
 
-// SessionArchiveRestoreResult says what the chat holds now.
+// SessionArchiveRestoreResult describes the restored conversation.
 type SessionArchiveRestoreResult struct {
 	OK         bool       `json:"ok"`
 	SessionKey SessionKey `json:"sessionKey"`
 	SessionID  SessionID  `json:"sessionId"`
 	Messages   int        `json:"messages"`
-	// Archived is what the chat held before, absent when it was empty: restored, it takes this back.
+	// Archived is the archive of the previous conversation, to undo the restore; missing when that
+	// was empty.
 	Archived *ArchiveInfo `json:"archived,omitempty"`
 }
 
-// Compaction says that a notice stands where a chat was shortened; its text is the summary that the model reads in place of the rest (extension).
+// Compaction marks a notice at which a chat was shortened. The notice's text is the summary that
+// the model reads instead of the older messages (extension).
 type Compaction struct {
 	ArchiveID ArchiveID `json:"archiveId"`
 	Through   int64     `json:"through"`  // Seq of the last message that it replaces
-	Messages  int       `json:"messages"` // how many it replaces
+	Messages  int       `json:"messages"` // number of messages that it replaces
 }

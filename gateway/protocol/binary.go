@@ -2,11 +2,12 @@ package protocol
 
 import "encoding/binary"
 
-// ChunkSize is the largest number of data bytes in one binary frame we send (seed 004, Binary Frame Format). Receivers
+// ChunkSize is the largest number of data bytes in a binary frame that Fairlead sends. Receivers
 // accept any size.
 const ChunkSize = 256 << 10
 
-// chunkHeader is the length of a binary frame's header in bytes: the transfer id as u32, little-endian.
+// chunkHeader is the length of a binary frame's header in bytes: the transfer ID as an unsigned
+// 32-bit little-endian integer.
 const chunkHeader = 4
 
 // AppendChunk appends a binary frame with the given data to dst.
@@ -15,8 +16,8 @@ func AppendChunk(dst []byte, transfer uint32, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// ParseChunk splits a binary frame. data shares memory with frame and may be empty; ok is false when the frame is shorter
-// than its header.
+// ParseChunk splits a binary frame. data shares memory with frame and may be empty; ok is false
+// when the frame is shorter than its header.
 func ParseChunk(frame []byte) (transfer uint32, data []byte, ok bool) {
 	if len(frame) < chunkHeader {
 		return 0, nil, false

@@ -2,10 +2,11 @@ package protocol
 
 import "encoding/json"
 
-// maxPlain is how deep what [isCanonical] looks at may be.
+// maxPlain is the maximum nesting depth that [isCanonical] handles.
 const maxPlain = 16
 
-// isCanonical reports whether raw is an object that [Canonical] leaves as it is; false for what it cannot tell in one pass.
+// isCanonical reports whether raw is an object that [Canonical] would return unchanged. It reports
+// false when it cannot decide in one pass.
 func isCanonical(raw []byte) bool {
 	if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) {
 		return false
@@ -14,7 +15,8 @@ func isCanonical(raw []byte) bool {
 	return s.canonical(maxPlain) && s.at == len(raw)
 }
 
-// canonical walks over one value. Names are in order, each once, and every string is of plain ASCII, so that it has one spelling.
+// canonical scans one value. Names must be sorted and unique, and strings must be plain ASCII,
+// which has only one encoding.
 func (s *scanner) canonical(depth int) bool {
 	if depth == 0 {
 		return false
@@ -40,7 +42,7 @@ func (s *scanner) canonical(depth int) bool {
 	return s.at > from
 }
 
-// members walks over an object or a list.
+// members scans an object or a list.
 func (s *scanner) members(depth int, named bool) bool {
 	s.at++
 	last := ""
@@ -69,7 +71,7 @@ func (s *scanner) members(depth int, named bool) bool {
 	}
 }
 
-// ascii walks over a string.
+// ascii scans a string.
 func (s *scanner) ascii() (string, bool) {
 	from := s.at + 1
 	for s.at = from; ; s.at++ {

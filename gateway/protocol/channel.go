@@ -2,7 +2,7 @@ package protocol
 
 import "encoding/json"
 
-// Peer kinds (seed 004, PeerInfo).
+// Kinds of Peer.
 const (
 	PeerDM      = "dm"
 	PeerGroup   = "group"
@@ -10,7 +10,7 @@ const (
 	PeerThread  = "thread"
 )
 
-// Peer is a conversation on a channel (seed 004, PeerInfo).
+// Peer is a conversation on a channel.
 type Peer struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
@@ -18,14 +18,14 @@ type Peer struct {
 	Handle string `json:"handle,omitempty"`
 }
 
-// Sender is who wrote (seed 004, SenderInfo).
+// Sender is the author of a message.
 type Sender struct {
 	ID     string `json:"id"`
 	Name   string `json:"name,omitempty"`
 	Handle string `json:"handle,omitempty"`
 }
 
-// Media is a file that came with a message (seed 004, MediaAttachment). Type is image, audio, video or document.
+// Media is a file attached to a message. Type is image, audio, video or document.
 type Media struct {
 	Type          string  `json:"type"`
 	MimeType      string  `json:"mimeType"`
@@ -38,14 +38,14 @@ type Media struct {
 	Transcription string  `json:"transcription,omitempty"`
 }
 
-// Location is a place (seed 004).
+// Location is a place.
 type Location struct {
 	Lat  float64 `json:"lat"`
 	Lon  float64 `json:"lon"`
 	Name string  `json:"name,omitempty"`
 }
 
-// ChannelMessage is what somebody wrote (seed 004, channel.inbound).
+// ChannelMessage is an incoming message.
 type ChannelMessage struct {
 	ID          string    `json:"id,omitempty"`
 	Text        string    `json:"text"`
@@ -56,27 +56,30 @@ type ChannelMessage struct {
 	Location    *Location `json:"location,omitempty"`
 }
 
-// ChannelInboundParams delivers a message from outside (seed 004, channel.inbound).
+// ChannelInboundParams delivers an incoming message to the gateway.
 type ChannelInboundParams struct {
 	Channel   string         `json:"channel"`
 	AccountID string         `json:"accountId"`
 	Peer      Peer           `json:"peer"`
 	Sender    *Sender        `json:"sender,omitempty"`
 	Message   ChannelMessage `json:"message"`
-	// WasMentioned says whether a message in a group names the agent; nil is a channel that cannot tell, whose messages all count.
+	// WasMentioned reports whether a message in a group mentions the agent. Missing means that the
+	// channel cannot tell; then the agent reads every message.
 	WasMentioned *bool    `json:"wasMentioned,omitempty"`
 	MentionedIDs []string `json:"mentionedIds,omitempty"`
 }
 
-// Values of ChannelInboundResult.Status beside ChatStarted, ChatCommand and ChatDirectiveOnly (gsv interop notes 10.1). The last two are ours.
+// Values of ChannelInboundResult.Status besides ChatStarted, ChatCommand and ChatDirectiveOnly.
+// InboundIgnored and InboundDuplicate are extensions.
 const (
 	InboundPending   = "pending_pairing"
 	InboundBlocked   = "blocked"
-	InboundIgnored   = "ignored"   // Reason says why: nobody spoke to the agent
-	InboundDuplicate = "duplicate" // the message was taken before
+	InboundIgnored   = "ignored"   // not addressed to the agent; Reason says why
+	InboundDuplicate = "duplicate" // the gateway already has this message
 )
 
-// ChannelInboundResult says what became of a message (seed 004, channel.inbound). SessionKey is set where it was routed.
+// ChannelInboundResult reports how the gateway handled a message. SessionKey is set when the
+// message was routed to a session.
 type ChannelInboundResult struct {
 	Status     string      `json:"status"`
 	SessionKey SessionKey  `json:"sessionKey,omitempty"`
@@ -85,33 +88,33 @@ type ChannelInboundResult struct {
 	SenderID   string      `json:"senderId,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
 	Command    string      `json:"command,omitempty"`  // with ChatCommand
-	Response   string      `json:"response,omitempty"` // what the sender is told, with ChatCommand and ChatDirectiveOnly
+	Response   string      `json:"response,omitempty"` // reply to the sender, with ChatCommand and ChatDirectiveOnly
 }
 
-// ChannelOutbound is the channel.outbound event (gsv interop notes 10.2). SessionKey is empty for notices.
+// ChannelOutbound is the payload of the channel.outbound event. SessionKey is empty for notices.
 type ChannelOutbound struct {
 	Channel    string          `json:"channel"`
 	AccountID  string          `json:"accountId"`
 	Peer       Peer            `json:"peer"`
 	SessionKey SessionKey      `json:"sessionKey"`
 	Message    OutboundMessage `json:"message"`
-	// DeliveryID is set for a channel that named ExtDelivery: it answers with channel.delivered, and gets the message again until it did
-	// (extension).
+	// DeliveryID is set for a channel that named ExtDelivery. The channel confirms with
+	// channel.delivered; until then the gateway sends the message again (extension).
 	DeliveryID string `json:"deliveryId,omitempty"`
 }
 
-// OutboundMessage is what the agent says.
+// OutboundMessage is a message from the agent.
 type OutboundMessage struct {
 	Text      string `json:"text"`
 	ReplyToID string `json:"replyToId,omitempty"`
-	// Media are files to send along, with their content, for a channel that named ExtMedia (extension).
+	// Media are attached files with their content, for a channel that named ExtMedia (extension).
 	Media []Media `json:"media,omitempty"`
 }
 
-// ExtMedia: the channel takes files with channel.outbound.
+// ExtMedia: the channel accepts files in channel.outbound.
 const ExtMedia = "media"
 
-// ChannelTyping is the channel.typing event.
+// ChannelTyping is the payload of the channel.typing event.
 type ChannelTyping struct {
 	Channel    string     `json:"channel"`
 	AccountID  string     `json:"accountId"`
@@ -120,10 +123,11 @@ type ChannelTyping struct {
 	Typing     bool       `json:"typing"`
 }
 
-// ExtDelivery: the channel answers channel.outbound with channel.delivered.
+// ExtDelivery: the channel confirms channel.outbound with channel.delivered.
 const ExtDelivery = "delivery"
 
-// ChannelDeliveredParams says how a delivery went (extension). With an empty Error it arrived; Retryable asks for another try later.
+// ChannelDeliveredParams reports the result of a delivery (extension). An empty Error means
+// success; Retryable asks the gateway to try again later.
 type ChannelDeliveredParams struct {
 	DeliveryID string `json:"deliveryId"`
 	MessageID  string `json:"messageId,omitempty"`
@@ -131,7 +135,7 @@ type ChannelDeliveredParams struct {
 	Retryable  bool   `json:"retryable,omitempty"`
 }
 
-// ChannelEntry is ChannelRegistryEntry of seed 004: an account that is connected.
+// ChannelEntry is a connected account.
 type ChannelEntry struct {
 	Channel       string `json:"channel"`
 	AccountID     string `json:"accountId"`
@@ -139,44 +143,47 @@ type ChannelEntry struct {
 	LastMessageAt int64  `json:"lastMessageAt,omitempty"`
 }
 
-// ChannelsListResult answers channels.list. Kinds are the channels that this gateway can run itself (extension).
+// ChannelsListResult answers channels.list. Kinds are the channels that this gateway can run itself
+// (extension).
 type ChannelsListResult struct {
 	Channels []ChannelEntry `json:"channels"`
 	Count    int            `json:"count"`
 	Kinds    []ChannelKind  `json:"kinds"`
 }
 
-// ChannelKind is a kind of channel and what it has to know.
+// ChannelKind describes a kind of channel and its settings.
 type ChannelKind struct {
 	Channel string         `json:"channel"`
 	Title   string         `json:"title"`
 	Fields  []ChannelField `json:"fields"`
 }
 
-// ChannelField is one setting of an account. Secret ones are kept in the keychain and are never shown.
+// ChannelField is one setting of an account. Secret settings are stored in the keychain and never
+// returned.
 type ChannelField struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
 	Required bool   `json:"required,omitempty"`
 	Secret   bool   `json:"secret,omitempty"`
-	Long     bool   `json:"long,omitempty"` // of several lines
+	Long     bool   `json:"long,omitempty"` // has several lines
 }
 
-// ChannelParams names an account (seed 004, channel.stop, channel.status and channel.logout). An empty account is "default", for
-// channel.status all.
+// ChannelParams selects an account. An empty account is "default"; for channel.status it means all
+// accounts.
 type ChannelParams struct {
 	Channel   string `json:"channel"`
 	AccountID string `json:"accountId,omitempty"`
 }
 
-// ChannelStartParams starts an account (seed 004, channel.start). Config is kept for later starts, without its secrets.
+// ChannelStartParams starts an account. The gateway stores Config, without its secrets, for later
+// starts.
 type ChannelStartParams struct {
 	Channel   string                     `json:"channel"`
 	AccountID string                     `json:"accountId,omitempty"`
 	Config    map[string]json.RawMessage `json:"config,omitempty"`
 }
 
-// ChannelLoginParams logs an account in (seed 004, channel.login). Config is an extension.
+// ChannelLoginParams logs an account in. Config is an extension.
 type ChannelLoginParams struct {
 	Channel   string                     `json:"channel"`
 	AccountID string                     `json:"accountId,omitempty"`
@@ -206,7 +213,7 @@ type ChannelStatusResult struct {
 	Accounts []ChannelAccountStatus `json:"accounts"`
 }
 
-// ChannelAccountStatus is the state of an account (seed 004).
+// ChannelAccountStatus is the state of an account.
 type ChannelAccountStatus struct {
 	AccountID     string         `json:"accountId"`
 	Connected     bool           `json:"connected"`
@@ -214,13 +221,15 @@ type ChannelAccountStatus struct {
 	Error         string         `json:"error,omitempty"`
 	Extra         map[string]any `json:"extra,omitempty"`
 	LastActivity  int64          `json:"lastActivity,omitempty"`
-	// Waiting counts messages that are not delivered yet (extension).
+	// Waiting is the number of messages that wait to be delivered (extension).
 	Waiting int `json:"waiting,omitempty"`
-	// State says in a word how the account is (extension).
+	// State is the account's state: an Account constant (extension).
 	State string `json:"state"`
-	// RetryAt is when an account that is offline is connected again, in milliseconds, to the second (extension).
+	// RetryAt is the time of the next connection attempt of an offline account, in Unix
+	// milliseconds, rounded to a second (extension).
 	RetryAt int64 `json:"retryAt,omitempty"`
-	// Settings are those of an account that the gateway runs itself, without its secrets; nil for one over the network (extension).
+	// Settings of an account that the gateway runs itself, without secrets; missing for a channel
+	// that is a separate program (extension).
 	Settings map[string]json.RawMessage `json:"settings,omitempty"`
 }
 
@@ -228,12 +237,12 @@ type ChannelAccountStatus struct {
 const (
 	AccountConnected  = "connected"
 	AccountConnecting = "connecting"
-	AccountOffline    = "offline" // it is connected again at RetryAt, where the gateway does that
-	AccountNoLogin    = "noLogin" // Error says why: a person must act
+	AccountOffline    = "offline" // the gateway reconnects at RetryAt if it runs the account itself
+	AccountNoLogin    = "noLogin" // a person must act; Error says why
 	AccountStopped    = "stopped"
 )
 
-// PendingPair is a stranger who wrote (seed 004, pair.list).
+// PendingPair is an unknown sender who waits for approval.
 type PendingPair struct {
 	Channel      string `json:"channel"`
 	SenderID     string `json:"senderId"`
@@ -248,7 +257,7 @@ type PairListResult struct {
 	Pairs map[string]PendingPair `json:"pairs"`
 }
 
-// PairParams names a stranger (seed 004, pair.approve and pair.reject).
+// PairParams selects an unknown sender.
 type PairParams struct {
 	Channel  string `json:"channel"`
 	SenderID string `json:"senderId"`

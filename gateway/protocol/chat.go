@@ -1,16 +1,18 @@
 package protocol
 
-// ChatSendParams sends a message to the agent (seed 004, chat.send).
+// ChatSendParams sends a message to the agent (docs/protocol.md#chat).
 type ChatSendParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	Message    string     `json:"message"`
 	RunID      RunID      `json:"runId,omitempty"`
-	// Attachments are images for the model (extension). Total size is bounded by the frame.
+	// Attachments are images for the model (extension). The frame limit bounds their total size.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	// Node is where a "!command" runs and what "@node" of the composer means; empty is the only or first node (extension).
+	// Node is the machine on which a "!command" runs and to which "@node" in a message refers;
+	// empty is the only or first node (extension).
 	Node NodeID `json:"node,omitempty"`
-	// Remind has a message that comes while its chat waits for the person's answer answered by that question (status "paused"), not queued: for a
-	// client that sees no questions of its own. The gateway sets it.
+	// Remind makes a message that arrives while its chat waits for an approval count as an answer
+	// to that approval (status "paused") instead of being queued. The gateway sets it for clients
+	// that cannot show approvals.
 	Remind bool `json:"-"`
 }
 
@@ -29,11 +31,11 @@ const (
 	ChatPaused        = "paused"
 )
 
-// ChatSendResult has one of four shapes, told apart by Status (seed 004, chat.send).
+// ChatSendResult has one of four shapes; Status determines which.
 type ChatSendResult struct {
 	Status string `json:"status"`
 	RunID  RunID  `json:"runId,omitempty"`
-	// Queued is present and true when the message waits behind another run.
+	// Queued is true when the message waits for another run to finish.
 	Queued     bool        `json:"queued,omitempty"`
 	Directives *Directives `json:"directives,omitempty"`
 	Command    string      `json:"command,omitempty"`
@@ -42,7 +44,7 @@ type ChatSendResult struct {
 	ApprovalID ApprovalID  `json:"approvalId,omitempty"`
 }
 
-// Directives are settings for one message.
+// Directives are settings that apply to one message.
 type Directives struct {
 	ThinkLevel string    `json:"thinkLevel,omitempty"`
 	Model      *ModelRef `json:"model,omitempty"`
@@ -56,16 +58,17 @@ type ModelRef struct {
 
 func (m ModelRef) String() string { return m.Provider + "/" + m.ID }
 
-// Values of ChatEvent.State (seed 004, chat event).
+// Values of ChatEvent.State.
 const (
-	ChatPartial  = "partial" // the assistant said something and now calls tools; Message is set
+	ChatPartial  = "partial" // the assistant's text before tool calls is in Message
 	ChatDelta    = "delta"   // Text is the next piece of the answer; only for clients that name [ExtDeltas]
-	ChatWaiting  = "paused"  // a tool call waits for the person; Message says what to answer
+	ChatWaiting  = "paused"  // a tool call waits for an approval; Message explains how to answer
 	ChatFinal    = "final"   // Message is the answer; the run is over
 	ChatErrState = "error"   // Error says why; the run is over
 )
 
-// ChatEvent is the chat event of seed 004. Every runId gets exactly one final or error.
+// ChatEvent is the payload of the chat event (docs/protocol.md#chat). Every runId gets exactly one
+// final or error.
 type ChatEvent struct {
 	RunID      *RunID     `json:"runId"` // null when the run is not known
 	SessionKey SessionKey `json:"sessionKey"`
@@ -75,14 +78,14 @@ type ChatEvent struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-// ChatCancelParams stops a run, or takes a waiting message out of the queue (extension).
+// ChatCancelParams cancels a run or removes a queued message (extension).
 type ChatCancelParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
-	// RunID empty means the run in progress; the queue stays.
+	// RunID, when empty, selects the run in progress; queued messages stay.
 	RunID RunID `json:"runId,omitempty"`
 }
 
-// ChatCancelResult says what was stopped.
+// ChatCancelResult reports the cancelled run.
 type ChatCancelResult struct {
 	OK        bool  `json:"ok"`
 	RunID     RunID `json:"runId,omitempty"`
@@ -92,18 +95,18 @@ type ChatCancelResult struct {
 // Run states (extension, feed).
 const (
 	RunQueued    = "queued"
-	RunThinking  = "thinking" // the model works, no text yet
+	RunThinking  = "thinking" // the model is working; no text yet
 	RunStreaming = "streaming"
 	RunTools     = "tools"
-	RunWaiting   = "waiting" // a question is open
+	RunWaiting   = "waiting" // waits for an approval
 	RunRetrying  = "retrying"
 	RunDone      = "done"
 	RunFailed    = "failed"
 	RunCancelled = "cancelled"
 )
 
-// RunInfo is what a window shows of a run (extension, feed). Text and Thinking are what the current model step has said so far
-// and is not yet stored as a message; deltas continue them.
+// RunInfo describes a run for display (extension, feed). Text and Thinking are the output of the
+// current model step, which is not yet stored as a message; deltas extend them.
 type RunInfo struct {
 	RunID      RunID      `json:"runId"`
 	SessionKey SessionKey `json:"sessionKey"`
@@ -111,7 +114,7 @@ type RunInfo struct {
 	Step       int        `json:"step,omitempty"` // model step, from 1
 	StartedAt  int64      `json:"startedAt,omitempty"`
 	EndedAt    int64      `json:"endedAt,omitempty"`
-	// Message is what the person wrote, for runs that wait in the queue.
+	// Message is the person's message, for queued runs.
 	Message  string   `json:"message,omitempty"`
 	Text     string   `json:"text,omitempty"`
 	Thinking string   `json:"thinking,omitempty"`

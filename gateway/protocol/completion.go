@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Events of NodeExecEvent (seed 004).
+// Events of NodeExecEvent.
 const (
 	ExecStarted  = "started"
 	ExecFinished = "finished"
@@ -14,7 +14,8 @@ const (
 	ExecTimedOut = "timed_out"
 )
 
-// ExecCompletion is what a chat is told of a background command that has ended (gsv interop notes 2.2). Command is an extension.
+// ExecCompletion is posted to a chat when a background command has finished
+// (docs/protocol.md#background-commands). Command is an extension.
 type ExecCompletion struct {
 	EventID    string `json:"eventId"`
 	NodeID     NodeID `json:"nodeId"`
@@ -26,22 +27,23 @@ type ExecCompletion struct {
 	OutputTail string `json:"outputTail,omitempty"`
 	StartedAt  int64  `json:"startedAt,omitempty"`
 	EndedAt    int64  `json:"endedAt,omitempty"`
-	Command    string `json:"command,omitempty"` // one line, cut
+	Command    string `json:"command,omitempty"` // one line, truncated
 }
 
 // completionMark is the first line of the message.
 const completionMark = "System event: async_exec_completion"
 
-// Message is the text that goes into the chat: a line that says what it is, and the event as JSON.
+// Message returns the text for the chat: a line that identifies it, and the event as JSON.
 func (c ExecCompletion) Message() string {
 	raw, err := Marshal(c)
 	if err != nil {
-		return completionMark // it has no field that JSON cannot hold
+		return completionMark // cannot happen: every field can be encoded as JSON
 	}
 	return completionMark + "\n" + string(raw)
 }
 
-// Completion reads what the gateway has told a chat of a background command. Only a message with OriginEvent comes from the gateway.
+// Completion parses a message that the gateway posted about a background command. Only messages
+// with OriginEvent come from the gateway.
 func (m Message) Completion() (c ExecCompletion, ok bool) {
 	if m.Role != RoleUser || m.Origin != OriginEvent {
 		return c, false
@@ -50,7 +52,7 @@ func (m Message) Completion() (c ExecCompletion, ok bool) {
 	return c, ok && json.Unmarshal([]byte(text), &c) == nil
 }
 
-// Outcome says in a few words how the command ended, such as "failed with exit code 2".
+// Outcome returns how the command ended in a few words, such as "failed with exit code 2".
 func (c ExecCompletion) Outcome() string {
 	switch {
 	case c.Event == ExecFinished:
@@ -65,7 +67,7 @@ func (c ExecCompletion) Outcome() string {
 	return "failed"
 }
 
-// Words tells a person of it in one sentence; machine is what they call the node.
+// Words describes it to a person in one sentence; machine is the person's name for the node.
 func (c ExecCompletion) Words(machine string) string {
 	what := "A background command"
 	if c.Command != "" {

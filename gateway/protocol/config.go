@@ -2,28 +2,29 @@ package protocol
 
 import "encoding/json"
 
-// ConfigGetParams reads configuration (seed 004, config.get).
+// ConfigGetParams reads the configuration.
 type ConfigGetParams struct {
 	Path string `json:"path,omitempty"`
 }
 
-// ConfigGetResult holds Config without a path; with one, Path and (when it exists) Value. Secrets read as [MaskedSecret] in both.
+// ConfigGetResult holds Config when the request had no path; otherwise Path and, if it exists,
+// Value. Secrets read as [MaskedSecret] in both.
 type ConfigGetResult struct {
 	Path   string          `json:"path,omitempty"`
 	Value  json.RawMessage `json:"value,omitempty"`
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// MaskedSecret stands for a secret that is set.
+// MaskedSecret replaces the value of a secret that is set.
 const MaskedSecret = "***"
 
-// ConfigSetParams writes configuration (seed 004, config.set). A missing value resets the path to its default.
+// ConfigSetParams changes the configuration. A missing value resets the path to its default.
 type ConfigSetParams struct {
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// ConfigSetResult confirms.
+// ConfigSetResult confirms the change.
 type ConfigSetResult struct {
 	OK   bool   `json:"ok"`
 	Path string `json:"path"`
@@ -38,18 +39,18 @@ type ConfigSchemaResult struct {
 type ConfigField struct {
 	Path        string          `json:"path"`
 	Title       string          `json:"title,omitempty"`   // a few words for a window
-	Group       string          `json:"group,omitempty"`   // of settings that belong together, in words
+	Group       string          `json:"group,omitempty"`   // title of the group of settings to which it belongs
 	Type        string          `json:"type"`              // string, integer, number, boolean or list
-	Items       string          `json:"items,omitempty"`   // what a list holds: as Type, or object
-	Unit        string          `json:"unit,omitempty"`    // what a number counts
-	Default     json.RawMessage `json:"default,omitempty"` // absent: there is none
-	Enum        []string        `json:"enum,omitempty"`    // the legal texts; the empty one means unset
+	Items       string          `json:"items,omitempty"`   // type of the items of a list: as Type, or object
+	Unit        string          `json:"unit,omitempty"`    // unit of a number
+	Default     json.RawMessage `json:"default,omitempty"` // missing: no default
+	Enum        []string        `json:"enum,omitempty"`    // the valid values; an empty one means unset
 	Min         *float64        `json:"min,omitempty"`
 	Max         *float64        `json:"max,omitempty"`
-	Format      string          `json:"format,omitempty"` // how to show it: a Format constant
+	Format      string          `json:"format,omitempty"` // how to display it: a Format constant
 	Description string          `json:"description"`
-	Secret      bool            `json:"secret,omitempty"`  // kept in the keychain, reads as [MaskedSecret]
-	Restart     bool            `json:"restart,omitempty"` // in force after the next start; else at once
+	Secret      bool            `json:"secret,omitempty"`  // stored in the keychain; reads as [MaskedSecret]
+	Restart     bool            `json:"restart,omitempty"` // takes effect after the next start; otherwise at once
 }
 
 // Values of ConfigField.Format.
@@ -61,23 +62,23 @@ const (
 	FormatLines    = "lines"    // text of several lines
 )
 
-// ProviderIDs are the known model providers, in the order a window shows them.
+// ProviderIDs are the known model providers, in the order in which a window shows them.
 var ProviderIDs = []string{"anthropic", "openai", "google", "openrouter", "ollama", "lmstudio", "llamacpp", "compatible", "operator"}
 
 // Provider describes a model provider for the settings window (extension).
 type Provider struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
-	BaseURL  string `json:"baseUrl,omitempty"` // default or as set
+	BaseURL  string `json:"baseUrl,omitempty"` // the default, or the configured one
 	NeedsKey bool   `json:"needsKey"`
 	KeySet   bool   `json:"keySet"`
-	KeyURL   string `json:"keyUrl,omitempty"` // page where a person gets a key
+	KeyURL   string `json:"keyUrl,omitempty"` // web page where a person gets a key
 	Local    bool   `json:"local,omitempty"`
-	// EnvKey is the environment variable that holds a key right now, empty when none does.
+	// EnvKey is the environment variable that holds a key now; empty if none does.
 	EnvKey string `json:"envKey,omitempty"`
 }
 
-// ProvidersResult lists providers in the order a window shows them.
+// ProvidersResult lists providers in the order in which a window shows them.
 type ProvidersResult struct {
 	Providers []Provider `json:"providers"`
 }
@@ -87,7 +88,8 @@ type ModelsListParams struct {
 	Provider string `json:"provider"`
 }
 
-// ModelInfo describes a model. Zero numbers are unknown; prices are US dollars per million tokens.
+// ModelInfo describes a model. A number that is 0 is unknown; prices are US dollars per million
+// tokens.
 type ModelInfo struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name,omitempty"`
@@ -102,18 +104,18 @@ type ModelInfo struct {
 	PriceWrite    *float64 `json:"priceCacheWrite,omitempty"`
 }
 
-// ModelsListResult holds the provider's own list.
+// ModelsListResult is the provider's own list.
 type ModelsListResult struct {
 	Models []ModelInfo `json:"models"`
 }
 
-// ModelsTestParams tries a provider and, if given, a model with one short request (extension).
+// ModelsTestParams tests a provider and, if given, a model with one short request (extension).
 type ModelsTestParams struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model,omitempty"`
 }
 
-// ModelsTestResult says how it went. Message is a sentence for the person.
+// ModelsTestResult is the result of the test. Message is a sentence for the person.
 type ModelsTestResult struct {
 	OK         bool   `json:"ok"`
 	Message    string `json:"message"`
@@ -122,14 +124,14 @@ type ModelsTestResult struct {
 
 // DetectedServer is a model server that answered on this machine (extension).
 type DetectedServer struct {
-	Provider string      `json:"provider"` // id of a [Provider]
+	Provider string      `json:"provider"` // ID of a [Provider]
 	Name     string      `json:"name"`
 	BaseURL  string      `json:"baseUrl"`
 	State    string      `json:"state"` // ready, loading or needs-key
 	Models   []ModelInfo `json:"models,omitempty"`
 }
 
-// ModelsDetectResult lists what was found.
+// ModelsDetectResult lists the servers that were found.
 type ModelsDetectResult struct {
 	Servers []DetectedServer `json:"servers"`
 }

@@ -1,6 +1,6 @@
 package protocol
 
-// Mode is what a peer is (seed 004, connect).
+// Mode is the role of a peer (docs/protocol.md#connections).
 type Mode string
 
 const (
@@ -9,8 +9,8 @@ const (
 	ModeChannel Mode = "channel"
 )
 
-// ConnectParams is the handshake (seed 004, connect). MaxProtocol, Client.Version and Client.Platform may be missing: real peers
-// leave them out.
+// ConnectParams is the handshake (docs/protocol.md#connect). MaxProtocol, Client.Version and
+// Client.Platform may be missing: some peers omit them.
 type ConnectParams struct {
 	MinProtocol int          `json:"minProtocol"`
 	MaxProtocol int          `json:"maxProtocol,omitempty"`
@@ -18,31 +18,34 @@ type ConnectParams struct {
 	Tools       []ToolSpec   `json:"tools,omitempty"`
 	NodeRuntime *NodeRuntime `json:"nodeRuntime,omitempty"`
 	Auth        *Auth        `json:"auth,omitempty"`
-	// Extensions names what the peer understands beyond the seeds (extension). See the Ext constants.
+	// Extensions lists the extensions that the peer understands (extension). See the Ext constants.
 	Extensions []string `json:"extensions,omitempty"`
-	// Host says what machine a node runs on (extension).
+	// Host describes the machine of a node (extension).
 	Host *HostInfo `json:"host,omitempty"`
-	// Programs are the names of the programs that a node's PATH leads to; absent is not known (extension).
+	// Programs lists the programs in a node's PATH; missing means unknown (extension).
 	Programs []string `json:"programs,omitempty"`
-	// Environment are the names of the variables that a node's commands may find set, never their values; absent is not known (extension).
+	// Environment lists the names, never the values, of the environment variables that a node's
+	// commands may find; missing means unknown (extension).
 	Environment []string `json:"environment,omitempty"`
-	// Calls are the calls that a node goes on with, or whose results it has, from before it connected; see [ExtKeep] (extension).
+	// Calls lists the calls from an earlier connection that a node continues or has results of; see
+	// [ExtKeep] (extension).
 	Calls []CallID `json:"calls,omitempty"`
 }
 
-// What a peer may name in ConnectParams.Extensions.
+// Values of ConnectParams.Extensions.
 const (
-	// ExtDeltas: the client wants chat events of the state "delta". The original command line would
-	// print every answer twice: the deltas, and then the final message. A client that calls
-	// feed.subscribe gets [Delta] changes and does not need it.
+	// ExtDeltas: the client wants chat events with the state "delta". It is off by default because
+	// the original system's command line would print every answer twice: as deltas and as the final
+	// message. A client that calls feed.subscribe gets [Delta] changes and does not need it.
 	ExtDeltas = "deltas"
 	// ExtPreview: the node answers tool.invoke with preview set (see [ToolInvoke]).
 	ExtPreview = "preview"
 	// ExtProgress: the node sends tool.progress while a call runs.
 	ExtProgress = "progress"
-	// ExtCancel: the node obeys the tool.cancel event.
+	// ExtCancel: the node stops a call when it gets the tool.cancel event.
 	ExtCancel = "cancel"
-	// ExtKeep: the node goes on with calls when its connection is lost, keeps their results, and names them when it connects again.
+	// ExtKeep: when its connection is lost, the node continues its calls, stores their results, and
+	// names them when it connects again.
 	ExtKeep = "keep"
 )
 
@@ -56,14 +59,14 @@ type ClientInfo struct {
 	AccountID string `json:"accountId,omitempty"`
 }
 
-// Auth carries the token.
+// Auth authenticates a peer by its token.
 type Auth struct {
 	Token string `json:"token,omitempty"`
-	// Device proves that the token's device is the one that sends it (extension).
+	// Device proves that the paired device itself sends its token (extension).
 	Device *DeviceProof `json:"device,omitempty"`
 }
 
-// Capability ids (seed 000, Capability Mapping).
+// Capability IDs.
 const (
 	CapList   = "filesystem.list"
 	CapRead   = "filesystem.read"
@@ -73,10 +76,10 @@ const (
 	CapExec   = "shell.exec"
 )
 
-// Capabilities are all known capability ids, sorted.
+// Capabilities are all known capability IDs, sorted.
 var Capabilities = []string{CapEdit, CapList, CapRead, CapWrite, CapExec, CapSearch}
 
-// NodeRuntime says what a node can do (seed 004, Node Runtime Info).
+// NodeRuntime lists the capabilities of a node and of its tools.
 type NodeRuntime struct {
 	HostCapabilities []string            `json:"hostCapabilities"`
 	ToolCapabilities map[string][]string `json:"toolCapabilities"`
@@ -85,45 +88,53 @@ type NodeRuntime struct {
 // HostInfo describes a node's machine for people (extension). Every field may be empty.
 type HostInfo struct {
 	Hostname  string `json:"hostname,omitempty"`
-	OS        string `json:"os,omitempty"` // as a person would say it: "Debian GNU/Linux 12"
+	OS        string `json:"os,omitempty"` // for people, such as "Debian GNU/Linux 12"
 	Arch      string `json:"arch,omitempty"`
 	Address   string `json:"address,omitempty"`
 	User      string `json:"user,omitempty"`
-	Home      string `json:"home,omitempty"`      // of the user, an absolute path
-	Workspace string `json:"workspace,omitempty"` // absolute path
+	Home      string `json:"home,omitempty"`      // the user's home folder, absolute
+	Workspace string `json:"workspace,omitempty"` // absolute
 	Shell     string `json:"shell,omitempty"`
-	Sandbox   string `json:"sandbox,omitempty"` // what is enforced on commands, one line
-	// Folders are what its tools may use, the workspace first; WholeDisk says that the file tools use everything.
+	Sandbox   string `json:"sandbox,omitempty"` // the restrictions that are enforced on commands, one line
+	// Folders are the folders that the node's tools may use, the workspace first. WholeDisk is set
+	// when the file tools may use the whole disk.
 	Folders   []Folder `json:"folders,omitempty"`
 	WholeDisk bool     `json:"wholeDisk,omitempty"`
-	// Aliases are other names of such folders, and of those that the system keeps under another name, by which rules and calls may name them.
+	// Aliases are other names for these folders, and for system folders whose real path differs.
+	// Rules and calls may use them.
 	Aliases []Alias `json:"aliases,omitempty"`
-	// Private is the program's own data folder on that machine, absolute: what changes something there is asked about whatever the rules say.
+	// Private is the absolute path of the program's own data folder on that machine. A call that
+	// changes anything in it always needs an approval, whatever the rules say.
 	Private string `json:"private,omitempty"`
-	// Enforcement is the same in detail.
+	// Enforcement has the details of Sandbox.
 	Enforcement *Enforcement `json:"enforcement,omitempty"`
 }
 
-// Alias is another name of a folder: Path is or leads through a symbolic link, and Folder is what it leads to, without any. Both are absolute.
+// Alias is another name for a folder. Path is, or leads through, a symbolic link; Folder is the
+// path without symbolic links. Both are absolute.
 type Alias struct {
 	Path   string `json:"path"`
 	Folder string `json:"folder"`
 }
 
-// Enforcement says how a node's commands are confined, and what its machine is known to enforce because it was tried.
+// Enforcement describes how a node's commands are confined, and which restrictions are known to
+// work because the node tested them.
 type Enforcement struct {
 	Mode     string          `json:"mode"`    // read-only, workspace-write or full
 	Network  string          `json:"network"` // blocked or allowed
 	Summary  string          `json:"summary"` // contained, partly or none
 	Checks   []EnforcedCheck `json:"checks,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
-	// Hidden are absolute files and folders that commands cannot read, nor what lies in them, where fs.read.secrets is enforced.
+	// Hidden lists absolute paths of files and folders that commands cannot read, including
+	// everything in those folders, when fs.read.secrets is enforced.
 	Hidden []string `json:"hidden,omitempty"`
-	// Lends says that the network is kept from commands, and given to single ones for which the person allows it.
+	// Lends reports that commands have no network by default, and that a person can allow it for a
+	// single command.
 	Lends bool `json:"lendsNetwork,omitempty"`
 }
 
-// EnforcedCheck is one guarantee. By names the layer that keeps it; Why says what is missing where it is not kept, Fix what to do about it.
+// EnforcedCheck is one guarantee. By names the mechanism that enforces it. Where it is not
+// enforced, Why gives the reason and Fix the remedy.
 type EnforcedCheck struct {
 	ID       string `json:"id"`
 	Enforced bool   `json:"enforced"`
@@ -149,11 +160,12 @@ type ServerInfo struct {
 	ConnectionID ConnID `json:"connectionId"`
 }
 
-// Features lists what the gateway offers.
+// Features lists the methods, events and extensions that the gateway offers.
 type Features struct {
 	Methods []string `json:"methods"`
 	Events  []string `json:"events"`
-	// Extensions are the values that the gateway understands in ConnectParams.Extensions (extension).
+	// Extensions are the values of ConnectParams.Extensions that the gateway understands
+	// (extension).
 	Extensions []string `json:"extensions"`
 }
 
@@ -162,11 +174,12 @@ var Extensions = []string{
 	ExtCancel, ExtDelivery, ExtDeltas, ExtDirect, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtEarly, ExtLane, ExtUndo,
 }
 
-// WebSocket close codes of the original (gsv interop notes).
+// WebSocket close codes; the original system uses the same ones.
 const (
 	CloseReplaced   = 1000
 	CloseNoRegistry = 4000
-	// ClosePolicy is sent to a peer that does not shake hands in time, or asks too much before.
+	// ClosePolicy is sent to a peer that does not complete the handshake in time, or sends too many
+	// requests before it.
 	ClosePolicy       = 1008
 	CloseUnauthorized = 4001
 )

@@ -1,6 +1,6 @@
 package protocol
 
-// Schedules (seed 004, cron.*).
+// Schedules.
 var (
 	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status"}
 	CronList      = Method[CronListParams, CronListResult]{"cron.list"}
@@ -27,7 +27,8 @@ const (
 	CronTask        = "task"
 )
 
-// Ends of a job's run. A client of the seed knows the first three only: the fourth is said only to one that asked not to wait.
+// Results of a job's run. CronRunning is an extension: only a caller that asked not to wait gets
+// it.
 const (
 	CronOK      = "ok"
 	CronError   = "error"
@@ -35,27 +36,29 @@ const (
 	CronRunning = "running"
 )
 
-// What becomes of the times at which the gateway was off or the machine slept (extension).
+// What to do about the times that were missed because the gateway was off or its machine slept
+// (extension).
 const (
 	MissedSkip   = "skip"
-	MissedLatest = "latest" // one run for all of them, the default
+	MissedLatest = "latest" // one run for all missed times; the default
 	MissedAll    = "all"
-	MissedAsk    = "ask" // the person says
+	MissedAsk    = "ask" // ask the person
 )
 
-// CronSchedule says when. Kind says which fields are set.
+// CronSchedule describes when a job runs. Kind determines which fields are set.
 type CronSchedule struct {
 	Kind     string `json:"kind"`
 	AtMs     *int64 `json:"atMs,omitempty"`     // at
 	EveryMs  int64  `json:"everyMs,omitempty"`  // every
 	AnchorMs *int64 `json:"anchorMs,omitempty"` // every
 	Expr     string `json:"expr,omitempty"`     // cron, five fields
-	TZ       string `json:"tz,omitempty"`       // cron, IANA; empty is the person's zone
+	TZ       string `json:"tz,omitempty"`       // cron, IANA name; empty is the person's time zone
 
 	CronWritten
 }
 
-// CronWritten is a time as a person writes it, in place of milliseconds, for cron.add and cron.update as for gsv__Cron (extension). A job never has it.
+// CronWritten is a time as a person writes it, instead of milliseconds. cron.add, cron.update and
+// gsv__Cron accept it (extension). The gateway converts it, so a stored job never has it.
 type CronWritten struct {
 	At           string  `json:"at,omitempty"`           // at: "2026-03-29T09:00", "in 2 hours", "tomorrow 9am"
 	In           string  `json:"in,omitempty"`           // at: "30 minutes"
@@ -65,12 +68,12 @@ type CronWritten struct {
 	Anchor       string  `json:"anchor,omitempty"`       // every
 }
 
-// CronMode says what is done. Mode says which fields are set.
+// CronMode describes the work of a job. Mode determines which fields are set.
 type CronMode struct {
 	Mode string `json:"mode"`
 	Text string `json:"text,omitempty"` // systemEvent
 
-	// Of a task. Deliver is true when it is absent. TimeoutSeconds 0 is no limit.
+	// Fields of a task. Deliver defaults to true. TimeoutSeconds 0 is no limit.
 	Message           string `json:"message,omitempty"`
 	Model             string `json:"model,omitempty"` // provider/id
 	Thinking          string `json:"thinking,omitempty"`
@@ -81,7 +84,7 @@ type CronMode struct {
 	BestEffortDeliver *bool  `json:"bestEffortDeliver,omitempty"`
 }
 
-// CronJobState is where a job stands. Times are Unix milliseconds, absent is never.
+// CronJobState is the state of a job. Times are Unix milliseconds; a missing time means never.
 type CronJobState struct {
 	NextRunAtMs    int64  `json:"nextRunAtMs,omitempty"`
 	RunningAtMs    int64  `json:"runningAtMs,omitempty"`
@@ -91,7 +94,7 @@ type CronJobState struct {
 	LastDurationMs *int64 `json:"lastDurationMs,omitempty"`
 }
 
-// CronJob is a job of seed 004.
+// CronJob is a scheduled job.
 type CronJob struct {
 	ID             CronJobID    `json:"id"`
 	AgentID        AgentID      `json:"agentId"`
@@ -107,12 +110,12 @@ type CronJob struct {
 	Missed         string       `json:"missed,omitempty"` // extension
 }
 
-// CronStatusParams may name an agent (extension, seed 002).
+// CronStatusParams selects an agent (extension).
 type CronStatusParams struct {
 	AgentID AgentID `json:"agentId,omitempty"`
 }
 
-// CronStatus is cron.status of seed 004.
+// CronStatus answers cron.status.
 type CronStatus struct {
 	Enabled           bool  `json:"enabled"`
 	Count             int   `json:"count"`
@@ -123,7 +126,8 @@ type CronStatus struct {
 	MaxConcurrentRuns int   `json:"maxConcurrentRuns"`
 }
 
-// CronListParams asks for a page of the jobs. Disabled ones are among them unless IncludeDisabled is false, as in the original.
+// CronListParams requests a page of the jobs. Disabled jobs are included unless IncludeDisabled is
+// false, as the original system does.
 type CronListParams struct {
 	AgentID         AgentID `json:"agentId,omitempty"`
 	IncludeDisabled *bool   `json:"includeDisabled,omitempty"`
@@ -131,13 +135,14 @@ type CronListParams struct {
 	Offset          int     `json:"offset,omitempty"`
 }
 
-// CronListResult is a page; Count is how many there are in all. Order is by the next run; jobs without one come last.
+// CronListResult is a page of jobs; Count is the total. Jobs are sorted by their next run; jobs
+// without one come last.
 type CronListResult struct {
 	Jobs  []CronJob `json:"jobs"`
 	Count int       `json:"count"`
 }
 
-// CronAddParams is CronJobCreate of seed 004.
+// CronAddParams creates a job.
 type CronAddParams struct {
 	AgentID        AgentID       `json:"agentId,omitempty"`
 	Name           string        `json:"name"`
@@ -161,7 +166,7 @@ type CronUpdateParams struct {
 	Patch *CronJobPatch `json:"patch"`
 }
 
-// CronJobPatch of seed 004: nil leaves a field alone. A schedule is replaced as a whole.
+// CronJobPatch changes a job: a missing field stays as it is. Schedule replaces the whole schedule.
 type CronJobPatch struct {
 	AgentID        *AgentID       `json:"agentId,omitempty"`
 	Name           *string        `json:"name,omitempty"`
@@ -173,7 +178,8 @@ type CronJobPatch struct {
 	Missed         *string        `json:"missed,omitempty"` // extension
 }
 
-// CronModePatch of seed 004: merged into a spec of the same mode; one of another mode replaces it.
+// CronModePatch changes the work of a job. A patch with the job's mode is merged into it; a patch
+// with another mode replaces it.
 type CronModePatch struct {
 	Mode              string  `json:"mode"`
 	Text              *string `json:"text,omitempty"`
@@ -192,7 +198,7 @@ type CronJobParams struct {
 	ID CronJobID `json:"id"`
 }
 
-// CronRemoveResult says whether there was such a job.
+// CronRemoveResult reports whether the job existed.
 type CronRemoveResult struct {
 	OK      bool `json:"ok"`
 	Removed bool `json:"removed"`
@@ -204,22 +210,24 @@ const (
 	CronRunForce = "force"
 )
 
-// CronRunParams starts jobs now: those that are due, or with force the one named, whether due, enabled or not.
+// CronRunParams starts jobs now: the due ones, or with the mode "force" the job ID, even if it is
+// disabled or not due.
 type CronRunParams struct {
 	ID   CronJobID `json:"id,omitempty"`
 	Mode string    `json:"mode,omitempty"`
-	// Wait false answers once the runs are written down, with the status "running" (extension). The default waits for their ends.
+	// Wait set to false answers as soon as the runs are stored, with the status "running"
+	// (extension). By default the answer comes when all runs have finished.
 	Wait *bool `json:"wait,omitempty"`
 }
 
-// CronRunNowResult is cron.run of seed 004.
+// CronRunNowResult answers cron.run.
 type CronRunNowResult struct {
 	OK      bool            `json:"ok"`
 	Ran     int             `json:"ran"`
 	Results []CronRunResult `json:"results"`
 }
 
-// CronRunResult is how one job's run went.
+// CronRunResult is the result of one job's run.
 type CronRunResult struct {
 	JobID       CronJobID `json:"jobId"`
 	Status      string    `json:"status"`
@@ -229,30 +237,30 @@ type CronRunResult struct {
 	NextRunAtMs int64     `json:"nextRunAtMs,omitempty"`
 }
 
-// CronRunsParams asks for a page of the history, newest first.
+// CronRunsParams requests a page of the history, newest first.
 type CronRunsParams struct {
 	JobID  CronJobID `json:"jobId,omitempty"`
 	Limit  *int      `json:"limit,omitempty"` // 1 to 2000, default 200
 	Offset int       `json:"offset,omitempty"`
 }
 
-// CronRunsResult is a page; Count is how many there are in all.
+// CronRunsResult is a page of runs; Count is the total.
 type CronRunsResult struct {
 	Runs  []CronRun `json:"runs"`
 	Count int       `json:"count"`
 }
 
-// CronRun is a run that has ended, or was left out.
+// CronRun is a finished or skipped run.
 type CronRun struct {
 	ID          int64      `json:"id"`
 	JobID       CronJobID  `json:"jobId"`
-	Ts          int64      `json:"ts"` // when it began
+	Ts          int64      `json:"ts"` // start time
 	Status      string     `json:"status"`
 	Error       string     `json:"error,omitempty"`
 	Summary     string     `json:"summary,omitempty"`
 	DurationMs  int64      `json:"durationMs"`
 	NextRunAtMs int64      `json:"nextRunAtMs,omitempty"`
-	DueAtMs     int64      `json:"dueAtMs,omitempty"`    // absent when a person started it (extension)
+	DueAtMs     int64      `json:"dueAtMs,omitempty"`    // missing when a person started it (extension)
 	SessionKey  SessionKey `json:"sessionKey,omitempty"` // extension
 	RunID       RunID      `json:"runId,omitempty"`      // extension
 }

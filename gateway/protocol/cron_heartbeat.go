@@ -1,13 +1,13 @@
 package protocol
 
-// The heartbeat (seed 004, heartbeat.*).
+// Methods of the heartbeat.
 var (
 	HeartbeatStatus  = Method[Empty, HeartbeatStatusResult]{"heartbeat.status"}
 	HeartbeatStart   = Method[Empty, HeartbeatStartResult]{"heartbeat.start"}
 	HeartbeatTrigger = Method[HeartbeatTriggerParams, HeartbeatTriggerResult]{"heartbeat.trigger"}
 )
 
-// Reasons why a heartbeat is left out (gsv interop notes 8.3).
+// Reasons for skipping a heartbeat.
 const (
 	SkipOutsideHours = "outside_active_hours"
 	SkipNoFile       = "no_heartbeat_file"
@@ -15,20 +15,22 @@ const (
 	SkipBusy         = "session_busy"
 )
 
-// HeartbeatState is where an agent's heartbeat stands. Times are Unix milliseconds; null is never.
+// HeartbeatState is the state of an agent's heartbeat. Times are Unix milliseconds; null means
+// never.
 type HeartbeatState struct {
 	AgentID             AgentID     `json:"agentId"`
 	NextHeartbeatAt     *int64      `json:"nextHeartbeatAt"`
 	LastHeartbeatAt     *int64      `json:"lastHeartbeatAt"`
-	LastHeartbeatText   string      `json:"lastHeartbeatText,omitempty"`   // what was delivered last
-	LastHeartbeatSentAt int64       `json:"lastHeartbeatSentAt,omitempty"` // and when
+	LastHeartbeatText   string      `json:"lastHeartbeatText,omitempty"`   // the last delivered text
+	LastHeartbeatSentAt int64       `json:"lastHeartbeatSentAt,omitempty"` // time of the last delivery
 	LastActive          *LastActive `json:"lastActive,omitempty"`
-	// What became of the last one (extension): "ok", "error", or "skipped" with the reason as the error.
+	// Result of the last heartbeat (extension): "ok", "error", or "skipped" with the reason as the
+	// error.
 	LastStatus string `json:"lastStatus,omitempty"`
 	LastError  string `json:"lastError,omitempty"`
 }
 
-// LastActive is where the person wrote last.
+// LastActive is where the person last sent a message.
 type LastActive struct {
 	Channel   string `json:"channel"`
 	AccountID string `json:"accountId"`
@@ -36,23 +38,23 @@ type LastActive struct {
 	Timestamp int64  `json:"timestamp"`
 }
 
-// HeartbeatStatusResult is heartbeat.status of seed 004.
+// HeartbeatStatusResult answers heartbeat.status.
 type HeartbeatStatusResult struct {
 	Agents map[AgentID]HeartbeatState `json:"agents"`
 }
 
-// HeartbeatStartResult is heartbeat.start of seed 004.
+// HeartbeatStartResult answers heartbeat.start.
 type HeartbeatStartResult struct {
 	Message string                     `json:"message"`
 	Agents  map[AgentID]HeartbeatState `json:"agents"`
 }
 
-// HeartbeatTriggerParams names the agent; empty is the main one.
+// HeartbeatTriggerParams selects the agent; empty is the main agent.
 type HeartbeatTriggerParams struct {
 	AgentID AgentID `json:"agentId,omitempty"`
 }
 
-// HeartbeatTriggerResult is heartbeat.trigger of seed 004.
+// HeartbeatTriggerResult answers heartbeat.trigger.
 type HeartbeatTriggerResult struct {
 	OK         bool   `json:"ok"`
 	Message    string `json:"message"`

@@ -2,7 +2,7 @@ package protocol
 
 import "slices"
 
-// DeviceID names a device that was paired: the first 16 hex digits of the SHA-256 of its public key.
+// DeviceID names a paired device: the first 16 hexadecimal digits of the SHA-256 of its public key.
 type DeviceID string
 
 // Roles of a device.
@@ -11,53 +11,57 @@ const (
 	RoleClient = "client" // a window or command line
 )
 
-// How a device came in.
+// Ways in which a device was paired.
 const (
 	DoorLink = "link" // a link or QR code
 	DoorCode = "code" // a spoken code
-	DoorAsk  = "ask"  // it asked, and the person compared the words
-	DoorSSH  = "ssh"  // a link that was carried over SSH, where the device's key was read too
+	DoorAsk  = "ask"  // without either: the person compared the words
+	DoorSSH  = "ssh"  // a link sent over SSH; the device's key was read over SSH too
 )
 
-// Device is a machine or client that was paired (extension).
+// Device is a paired machine or client (extension).
 type Device struct {
 	ID     DeviceID `json:"deviceId"`
 	Name   string   `json:"name"`
 	Role   string   `json:"role"`
-	NodeID NodeID   `json:"nodeId,omitempty"` // of a node: the only id it may connect with
-	// Scopes are what a client may do; a node has what a node needs.
+	NodeID NodeID   `json:"nodeId,omitempty"` // of a node: the only ID with which it may connect
+	// Scopes are the permissions of a client. A node has the fixed permissions of its role.
 	Scopes []Scope `json:"scopes,omitempty"`
-	// Reach is what the person allowed a node to offer. A wider one asks again.
+	// Reach is what the person allowed a node to offer. A node that offers more needs a new
+	// approval.
 	Reach *Reach `json:"reach,omitempty"`
-	// Words and Fingerprint are the device's key, short for people and in full (hex SHA-256).
+	// Words and Fingerprint identify the device's key: a few words for people, and the SHA-256 in
+	// hexadecimal.
 	Words       []string `json:"words"`
 	Fingerprint string   `json:"fingerprint"`
 	OS          string   `json:"os,omitempty"`
 	Hostname    string   `json:"hostname,omitempty"`
 	Platform    string   `json:"platform,omitempty"`
 	Version     string   `json:"version,omitempty"`
-	Address     string   `json:"address,omitempty"` // where it came from last
+	Address     string   `json:"address,omitempty"` // address of its last connection
 	Door        string   `json:"door"`
 	PairedBy    string   `json:"pairedBy"` // the principal that approved it
 	PairedAt    int64    `json:"pairedAt"`
 	LastSeenAt  int64    `json:"lastSeenAt,omitempty"`
 	Online      bool     `json:"online"`
-	// RotatedAt is when the person had its token replaced and it has not fetched the new one yet.
+	// RotatedAt is the time at which the person replaced its token, until the device has fetched
+	// the new one.
 	RotatedAt int64 `json:"rotatedAt,omitempty"`
-	// ExpiresAt ends the pairing; 0 is never.
+	// ExpiresAt is the end of the pairing; 0 is never.
 	ExpiresAt int64  `json:"expiresAt,omitempty"`
 	RevokedAt int64  `json:"revokedAt,omitempty"`
 	RevokedBy string `json:"revokedBy,omitempty"`
 }
 
-// Reach is how far a node's tools reach. A node is held to what was allowed when it was paired.
+// Reach describes what a node's tools can reach. A node may not exceed the reach that was allowed
+// when it was paired.
 type Reach struct {
 	Tools   []string `json:"tools,omitempty"`        // bare names, sorted
 	Caps    []string `json:"capabilities,omitempty"` // sorted
-	Sandbox string   `json:"sandbox,omitempty"`      // read-only, workspace-write or full; empty: nothing confines commands
+	Sandbox string   `json:"sandbox,omitempty"`      // read-only, workspace-write or full; empty: commands are not confined
 	Network string   `json:"network,omitempty"`      // blocked, ask or allowed
-	Disk    bool     `json:"wholeDisk,omitempty"`    // the file tools use the whole disk
-	Folders []Folder `json:"folders,omitempty"`      // the workspace first, then what was granted
+	Disk    bool     `json:"wholeDisk,omitempty"`    // the file tools may use the whole disk
+	Folders []Folder `json:"folders,omitempty"`      // the workspace first, then the granted folders
 }
 
 // Folder is a folder that a node's tools may use.
@@ -72,51 +76,54 @@ const (
 	RequestWiden = "widen" // a paired node offers more than was allowed
 )
 
-// DeviceRequest waits for the person. Its id changes with anything it asks for: an answer names what was seen.
+// DeviceRequest is a request that waits for the person. Its ID changes with its contents, so that
+// an answer cannot apply to anything but what the person saw.
 type DeviceRequest struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Device is who asks, as it describes itself, with the address the gateway sees.
+	// Device describes the requester in its own words, with the address that the gateway sees.
 	Device Device `json:"device"`
-	// Words are shown on both ends of a pairing and must be the same.
+	// Words are shown on both sides of a pairing and must be equal.
 	Words []string `json:"words,omitempty"`
-	// Wider says in words what a node offers beyond what was allowed.
+	// Wider lists, for people, what a node offers beyond what was allowed.
 	Wider     []string `json:"wider,omitempty"`
-	Invite    string   `json:"invite,omitempty"` // the invitation it took
+	Invite    string   `json:"invite,omitempty"` // the invitation that was used
 	CreatedAt int64    `json:"createdAt"`
-	ExpiresAt int64    `json:"expiresAt,omitempty"` // 0: it waits as long as the node does
+	ExpiresAt int64    `json:"expiresAt,omitempty"` // 0: waits as long as the node is connected
 }
 
-// DeviceInviteParams makes an invitation (extension, device.invite). At most eight are open.
+// DeviceInviteParams creates an invitation (extension, device.invite). At most eight can be open.
 type DeviceInviteParams struct {
-	// Role the taker gets: node (the default) or client.
+	// Role of the new device: node (the default) or client.
 	Role string `json:"role,omitempty"`
-	// Scopes of a client; absent means everything the owner may.
+	// Scopes of a client; missing means all of the owner's.
 	Scopes []Scope `json:"scopes,omitempty"`
-	Name   string  `json:"name,omitempty"` // the device's name; its own when empty
-	// Minutes until it is over: 1 to 60, 10 when absent.
+	Name   string  `json:"name,omitempty"` // the device's name; empty: its own
+	// Minutes until the invitation expires: 1 to 60, default 10.
 	Minutes int `json:"minutes,omitempty"`
-	// Device, when set, is the only fingerprint that may take it, and it is approved at once: the key was read over SSH.
+	// Device, when set, is the fingerprint of the only key that may use the invitation. It is
+	// approved at once, because the key was read over SSH.
 	Device string `json:"device,omitempty"`
-	// PairedFor is for how many days the pairing holds; 0 is without an end.
+	// PairedFor is the length of the pairing in days; 0 is without an end.
 	PairedFor int `json:"pairedForDays,omitempty"`
 }
 
-// DeviceInvite is an invitation: single use, and whoever takes it waits for the person's yes.
+// DeviceInvite is an invitation. It works once, and the person still has to approve the device.
 type DeviceInvite struct {
 	ID        string   `json:"id"`
 	Role      string   `json:"role"`
-	Link      string   `json:"link,omitempty"` // only in the answer to device.invite
-	Code      string   `json:"code,omitempty"` // likewise; to be said aloud
+	Link      string   `json:"link,omitempty"` // only in the result of device.invite
+	Code      string   `json:"code,omitempty"` // only in the result of device.invite; to be read aloud
 	Addresses []string `json:"addresses"`
-	// Install installs the node elsewhere, by a line for a shell, InstallWindows by one for PowerShell. Empty where the gateway ships no such node.
+	// Install is a shell command that installs the node on another machine; InstallWindows is one
+	// for PowerShell. Both are empty when the gateway has no node programs to offer.
 	Install        string `json:"install,omitempty"`
 	InstallWindows string `json:"installWindows,omitempty"`
 	CreatedAt      int64  `json:"createdAt"`
 	ExpiresAt      int64  `json:"expiresAt"`
 }
 
-// DeviceListResult is everything about trust (extension, device.list).
+// DeviceListResult lists devices, requests and invitations (extension, device.list).
 type DeviceListResult struct {
 	Devices  []Device        `json:"devices"`
 	Requests []DeviceRequest `json:"requests"`
@@ -124,23 +131,24 @@ type DeviceListResult struct {
 	Network  NetworkStatus   `json:"network"`
 }
 
-// NetworkStatus is the state of the listener for other machines. It is turned on and off by the setting network.enabled.
+// NetworkStatus is the state of the listener for other machines. The setting network.enabled turns
+// it on and off.
 type NetworkStatus struct {
 	Enabled   bool     `json:"enabled"`
 	Listening bool     `json:"listening"`
-	Discovery bool     `json:"discovery"` // it can be found on the local network
+	Discovery bool     `json:"discovery"` // the gateway can be discovered on the local network
 	Listen    string   `json:"listen,omitempty"`
-	Addresses []string `json:"addresses,omitempty"` // host:port as others reach it
+	Addresses []string `json:"addresses,omitempty"` // host:port, as other machines reach it
 	Pin       string   `json:"pin,omitempty"`       // base64 SHA-256 of the certificate's public key
 	Words     []string `json:"words,omitempty"`     // of the pin
-	// Problem is why it does not listen although it should.
+	// Problem is the reason why it does not listen although it is enabled.
 	Problem string `json:"problem,omitempty"`
 }
 
 // DeviceRequestParams names a request (extension, device.approve and device.deny).
 type DeviceRequestParams struct {
 	ID string `json:"id"`
-	// Name is what the device is to be called; its own name when empty.
+	// Name is the new name of the device; empty: its own name.
 	Name string `json:"name,omitempty"`
 }
 
@@ -149,12 +157,12 @@ type DeviceParams struct {
 	ID DeviceID `json:"deviceId"`
 }
 
-// DeviceUpdateParams changes a device; absent fields stay (extension, device.update).
+// DeviceUpdateParams changes a device; missing fields stay as they are (extension, device.update).
 type DeviceUpdateParams struct {
 	ID     DeviceID `json:"deviceId"`
 	Name   *string  `json:"name,omitempty"`
 	Scopes *[]Scope `json:"scopes,omitempty"` // of a client
-	// ExpiresAt in ms; 0 takes the end away.
+	// ExpiresAt is a time in Unix milliseconds; 0 removes the end.
 	ExpiresAt *int64 `json:"expiresAt,omitempty"`
 }
 
@@ -165,26 +173,28 @@ type InviteParams struct {
 
 // Reasons in the details of a 401 for a device.
 const (
-	RefusedRevoked = "revoked" // the person ended the pairing
-	RefusedRotated = "rotated" // the token was replaced: the device fetches the new one with its key
+	RefusedRevoked = "revoked" // the person revoked the pairing
+	RefusedRotated = "rotated" // the token was replaced; the device fetches the new one with its key
 	RefusedExpired = "expired"
-	RefusedUnknown = "unknown" // forgotten here, or never paired
+	RefusedUnknown = "unknown" // removed here, or never paired
 )
 
-// DeviceRefused are the details of a 401 for a device, so that its end can say what happened.
+// DeviceRefused is the details of a 401 error for a device: the reason for the refusal.
 type DeviceRefused struct {
 	Reason string `json:"reason"`
 	By     string `json:"by,omitempty"`
 	At     int64  `json:"at,omitempty"`
 }
 
-// DeviceProof goes with a device's token: its signature over the TLS session, so that a stolen token alone is worth nothing.
+// DeviceProof accompanies a device's token: its signature over the TLS session, so that a stolen
+// token alone is worthless (docs/protocol.md#pairing).
 type DeviceProof struct {
 	ID        DeviceID `json:"deviceId"`
 	Signature []byte   `json:"signature"`
 }
 
-// Methods for devices and their pairing, and for the registry of nodes. All but NodeForget are extensions.
+// Methods for devices and pairing, and for the registry of nodes. All but NodeForget are
+// extensions.
 var (
 	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget"}
 	NodesUpdate = Method[NodesUpdateParams, NodeInfo]{"nodes.update"}
@@ -202,7 +212,8 @@ var (
 	DeviceLeave = Method[Empty, OK]{"device.leave"}
 )
 
-// ReachOf is how far a node's tools reach by its own handshake. A node that says nothing of a sandbox has none.
+// ReachOf returns the reach that a node declares in its handshake. A node that does not mention a
+// sandbox has none.
 func ReachOf(p ConnectParams) *Reach {
 	r := &Reach{}
 	for _, t := range p.Tools {

@@ -1,39 +1,46 @@
 package protocol
 
-// ExtDirect is what a node names in ConnectParams.Extensions whose owner lets it send and receive over connections from machine to machine, beside the
-// gateway (extension). Only when both ends of a transfer name it are they told of each other's addresses.
+// ExtDirect: the node's owner allows connections from machine to machine for transfers, without the
+// gateway between them (extension). The gateway gives each end the other's address only when both
+// name it.
 const ExtDirect = "direct"
 
-// ExtLane is what a node names that can move a transfer's bytes over a connection of their own (extension): one that the gateway joins of a second
-// connection of each end to it, or one from machine to machine, which takes [ExtDirect] too.
+// ExtLane: the node can move the bytes of a transfer over a connection of their own (extension).
+// The gateway joins a second connection of each end, or, with [ExtDirect] at both ends, the source
+// connects to the destination.
 const ExtLane = "transfer.lane"
 
 // EventTransferMeet tells the source how to reach the destination (extension, G -> N).
 const EventTransferMeet = "transfer.meet"
 
-// TransferMeet is its payload.
+// TransferMeet is the payload of [EventTransferMeet].
 type TransferMeet struct {
 	TransferID uint32       `json:"transferId"`
 	Peer       TransferPeer `json:"peer"`
 }
 
-// Ways of a transfer's bytes, in [Transfer.Route].
+// Routes of a transfer's bytes, in [Transfer.Route].
 const (
 	RouteRelay  = "relay"  // through the gateway
 	RouteDirect = "direct" // from machine to machine
 )
 
-// TransferPeer is what one end of a transfer must know of the other one to connect to it (extension). It is made for one attempt, goes over the
-// ends' own connections to the gateway, and is worth nothing once the two have met.
+// TransferPeer tells one end of a transfer how to connect to the other end (extension). It is made
+// for one attempt, travels over the ends' own connections to the gateway, and is worthless after
+// the two have connected.
 type TransferPeer struct {
-	// Pin is the base64 SHA-256 of the public key in the certificate that the end shows. In transfer.send it is empty: the source is asked for its own.
+	// Pin is the base64 SHA-256 of the public key in the other end's certificate. In transfer.send
+	// it is empty: the source returns its own.
 	Pin string `json:"pin,omitempty"`
-	// Token is the destination's, 32 bytes in base64: whoever connects proves to have it, and it is taken once.
+	// Token belongs to the destination: 32 bytes in base64. The source must prove that it has it.
+	// It is accepted once.
 	Token string `json:"token,omitempty"`
-	// Near says that the owners of both ends let them connect from machine to machine: the destination listens, and the source waits for it.
+	// Near reports that the owners of both ends allow connections from machine to machine: the
+	// destination listens, and the source waits for the address.
 	Near bool `json:"near,omitempty"`
-	// Addresses are where the destination listens, each an IP address and a port.
+	// Addresses are the addresses on which the destination listens: IP address and port.
 	Addresses []string `json:"addresses,omitempty"`
-	// Ticket is what the end that is told shows at the gateway's own port, which joins it to the other end's (package junction).
+	// Ticket is what this end shows at the gateway's port, so that the gateway joins it to the
+	// other end (package junction).
 	Ticket string `json:"ticket,omitempty"`
 }

@@ -1,10 +1,13 @@
-// Package protocol is the contract between a Fairlead gateway, its nodes and its clients: every type and every name on
-// the wire, and nothing that acts. It uses the standard library only, so that a peer can import it alone.
+// Package protocol defines the messages between a gateway and its nodes and clients: the types of
+// every method and event, the frames that carry them, IDs, error codes and limits. It contains no
+// I/O and imports only the standard library, so that other programs can import it alone.
 //
-// The wire is that of seed 004: JSON text frames (req, res, evt) and binary chunk frames over one WebSocket. What seed 004
-// leaves open follows the interop notes of the original system. Everything of ours is an extension: a method or event that
-// is listed in [Methods] or [Events] with Extension set, or an optional field whose comment says "extension". A peer
-// that knows only the seeds never needs one.
+// The guide to the protocol is docs/protocol.md; docs/protocol-reference.md is generated from the
+// comments in this package. The protocol is that of the original system (see docs/protocol.md).
+// Everything that Fairlead adds is an extension: a method or event that is listed in [Methods] or
+// [Events] with Extension set, or an optional field whose comment says "extension". A peer that
+// does not know the extensions works without them.
 //
-// Times on the wire are Unix milliseconds. Ids are types; none may be parsed except [ToolName].
+// Times on the wire are Unix milliseconds. IDs have types of their own and are opaque: only
+// [ToolName] may be parsed.
 package protocol

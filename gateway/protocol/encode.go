@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// encoder writes JSON into memory that the next one uses again.
+// encoder writes JSON into a buffer that is reused.
 type encoder struct {
 	buf bytes.Buffer
 	enc *json.Encoder
 }
 
-// keepEncoder is the largest buffer that is kept, in bytes.
+// keepEncoder is the size in bytes of the largest buffer that is retained for reuse.
 const keepEncoder = 64 << 10
 
 var encoders = sync.Pool{New: func() any {
@@ -22,7 +22,7 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// encoded gives what write writes, in memory of its own.
+// encoded returns what write writes, in newly allocated memory.
 func encoded(write func(*encoder) error) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	e.buf.Reset()
@@ -37,7 +37,7 @@ func encoded(write func(*encoder) error) ([]byte, error) {
 	return bytes.Clone(e.buf.Bytes()), nil
 }
 
-// value writes a value without the encoder's line end.
+// value writes a value without the encoder's trailing newline.
 func (e *encoder) value(v any) error {
 	if a, ok := v.(appender); ok {
 		if b, ok := a.append(e.buf.AvailableBuffer()); ok {
@@ -52,7 +52,8 @@ func (e *encoder) value(v any) error {
 	return nil
 }
 
-// enclose writes a frame in one pass: its head, what it carries under key unless that is nil, and its tail.
+// enclose writes a frame in one pass: its head, the value v under key unless v is nil, and its
+// tail.
 func enclose(head func([]byte) []byte, key string, v any, tail string) ([]byte, error) {
 	return encoded(func(e *encoder) error {
 		e.buf.Write(head(e.buf.AvailableBuffer()))
@@ -80,8 +81,9 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// appender is what every call of a tool carries. It writes itself exactly as encoding/json does, which takes several times as long, and reports false where
-// that has to decide: what is no JSON, or has white space.
+// appender is implemented by the types that every tool call carries. They write exactly what
+// encoding/json writes, several times faster. appendJSON reports false when encoding/json has to do
+// it: for invalid JSON and for JSON with white space.
 type appender interface {
 	append(b []byte) (out []byte, ok bool)
 }

@@ -6,7 +6,8 @@ import (
 	"errors"
 )
 
-// Error codes in use (seed 004 leaves them open; these are the original's, which its clients match on).
+// Error codes in use. The specification does not define them; these are the codes of the original
+// system, which its clients compare (docs/protocol.md#errors).
 const (
 	CodeNotConnected    = 101
 	CodeVersion         = 102
@@ -30,8 +31,8 @@ const (
 	CodeModel           = 524
 )
 
-// Error is the wire's ErrorShape (seed 004). It is also a Go error: errors.Is compares codes, so the sentinels below hold
-// on both ends of a connection.
+// Error is the error of a response. It is also a Go error: errors.Is compares codes, so the
+// sentinels below work on both sides of a connection.
 type Error struct {
 	Code      int             `json:"code"`
 	Message   string          `json:"message"`
@@ -54,7 +55,7 @@ func (e *Error) With(message string) *Error {
 	return &c
 }
 
-// WithDetails returns a copy that carries details as JSON; details that cannot be encoded are left out.
+// WithDetails returns a copy with details as JSON; details that cannot be encoded are omitted.
 func (e *Error) WithDetails(details any) *Error {
 	c := *e
 	if raw, err := Marshal(details); err == nil {
@@ -63,7 +64,7 @@ func (e *Error) WithDetails(details any) *Error {
 	return &c
 }
 
-// Sentinels. Wrap or copy them with With; compare with errors.Is.
+// Sentinels. Wrap them, or copy them with With; compare with errors.Is.
 var (
 	ErrNotConnected    = &Error{Code: CodeNotConnected, Message: "Not connected"}
 	ErrVersion         = &Error{Code: CodeVersion, Message: "Unsupported protocol version"}
@@ -87,8 +88,8 @@ var (
 	ErrModel           = &Error{Code: CodeModel, Message: "The model failed"}
 )
 
-// AsError turns any error into its wire form. The text of err is kept in full, its code comes from the first *Error in its
-// chain, from the context errors, or is [CodeInternal].
+// AsError converts any error into its wire form. It keeps the whole text of err. The code comes
+// from the first *Error in its chain, or from a context error; otherwise it is [CodeInternal].
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -1,36 +1,40 @@
 package protocol
 
-// FeedSnapshot answers feed.subscribe: the present state. Numbered feed events follow from Seq+1 on (extension).
+// FeedSnapshot answers feed.subscribe with the current state. Numbered feed events follow from
+// Seq+1 on (extension; docs/protocol.md#the-feed).
 type FeedSnapshot struct {
 	Seq       uint64         `json:"seq"`
 	Status    Status         `json:"status"`
 	Sessions  []SessionEntry `json:"sessions"`
 	Approvals []Approval     `json:"approvals"` // pending
 	Nodes     []NodeInfo     `json:"nodes"`
-	Runs      []RunInfo      `json:"runs"`                // not over
-	Calls     []CallInfo     `json:"calls"`               // not over
-	Transfers []Transfer     `json:"transfers,omitempty"` // not over
+	Runs      []RunInfo      `json:"runs"`                // in progress or queued
+	Calls     []CallInfo     `json:"calls"`               // in progress
+	Transfers []Transfer     `json:"transfers,omitempty"` // not finished
 }
 
-// Status is the gateway's state in one look.
+// Status is an overview of the gateway.
 type Status struct {
 	Version   string   `json:"version"`
 	StartedAt int64    `json:"startedAt"`
 	Paused    bool     `json:"paused"` // the agent starts nothing new
 	Model     ModelRef `json:"model"`  // the default model
 	Listen    string   `json:"listen,omitempty"`
-	// Storage is the reason why nothing can be stored, empty when all is well.
+	// Storage is the reason why nothing can be stored; empty when storage works.
 	Storage string `json:"storage,omitempty"`
-	// SecretStore says where tokens and keys are: "keychain", or the file's path.
+	// SecretStore is where tokens and keys are stored: "keychain", or the file's path.
 	SecretStore string `json:"secretStore,omitempty"`
-	// Missing are settings that were set and that SecretStore does not have, such as keys in a keychain that is locked now.
+	// Missing lists settings whose secret is not in SecretStore, such as keys in a keychain that is
+	// locked.
 	Missing []string `json:"missing,omitempty"`
 	Home    string   `json:"home,omitempty"` // data folder
-	// MainSession is the chat that opens where none was chosen: the default agent's main one, under the key that the configuration says.
+	// MainSession is the chat that opens by default: the main one of the default agent, under its
+	// configured key.
 	MainSession SessionKey `json:"mainSession,omitempty"`
 }
 
-// PauseParams pauses or resumes the agent: running steps end, nothing new starts (extension).
+// PauseParams pauses or resumes the agent: running steps finish, and nothing new starts
+// (extension).
 type PauseParams struct {
 	Paused bool `json:"paused"`
 }
@@ -38,32 +42,33 @@ type PauseParams struct {
 // Kinds of change.
 const (
 	ChangeSession        = "session"        // Session is new or changed
-	ChangeSessionDeleted = "sessionDeleted" // SessionKey
+	ChangeSessionDeleted = "sessionDeleted" // the session SessionKey was deleted
 	ChangeMessage        = "message"        // Message was stored in SessionKey
-	ChangeHistory        = "history"        // the messages of SessionKey changed as a whole (reset): load them again
+	ChangeHistory        = "history"        // all messages of SessionKey changed (reset): load them again
 	ChangeRun            = "run"            // Run is new or changed
 	ChangeDelta          = "delta"          // Delta continues Run.Text or Run.Thinking
 	ChangeCall           = "call"           // Call is new or changed
 	ChangeApproval       = "approval"       // Approval is new or changed
 	ChangeNode           = "node"           // Node is new or changed
-	ChangeNodeForgotten  = "nodeForgotten"  // Node.ID is known no more
-	ChangeDevices        = "devices"        // devices, requests or the network changed: device.list
+	ChangeNodeForgotten  = "nodeForgotten"  // Node.ID was removed
+	ChangeDevices        = "devices"        // devices, requests or the network changed: call device.list
 	ChangeStatus         = "status"         // Status changed
 	ChangeTransfer       = "transfer"       // Transfer is new or changed
-	ChangeTransferGone   = "transferGone"   // Transfer, of which only the id is set, was removed from the history
+	ChangeTransferGone   = "transferGone"   // Transfer, of which only ID is set, was removed from the history
 	ChangeConfig         = "config"         // Path of the configuration changed
-	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
-	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
-	ChangeFile           = "file"           // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty is many
-	ChangeChannels       = "channels"       // the channel Path is connected, is not, or a stranger wrote: ask channel.status and pair.list
-	ChangeSchedules      = "schedules"      // a job, a run of one or a heartbeat changed: ask cron.list, cron.runs and heartbeat.status
+	ChangeRules          = "rules"          // the rules or the permissions of chats changed: load them again
+	ChangeSkills         = "skills"         // skills were added, changed or removed: call skills.status again
+	ChangeFile           = "file"           // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty: many changed
+	ChangeChannels       = "channels"       // the channel Path connected or disconnected, or has a new unknown sender: call channel.status and pair.list
+	ChangeSchedules      = "schedules"      // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
 	ChangeNotice         = "notice"         // Notice for the person
-	ChangeResync         = "resync"         // events were lost: subscribe again
-	ChangeChat           = "chat"           // Chat goes out as the seed's chat event, never in the feed
+	ChangeResync         = "resync"         // changes were lost: subscribe again
+	ChangeChat           = "chat"           // Chat is sent as a chat event, never in the feed
 )
 
-// Change is one step from one state to the next (extension, the feed event). Kind says which field is set. Applying a change
-// twice does no harm: everything is a whole new value but Delta, which carries its offset.
+// Change is the payload of the feed event (extension). Kind determines which field is set. A change
+// can be applied twice without harm: every field is a complete new value, except Delta, which has
+// its offset.
 type Change struct {
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
@@ -81,14 +86,16 @@ type Change struct {
 	Chat       *ChatEvent    `json:"-"`
 }
 
-// MayDrop reports whether a slow receiver may miss the change: only progress that a later change repeats or completes.
+// MayDrop reports whether the gateway may skip the change for a slow receiver: only progress that a
+// later change repeats or completes.
 func (c Change) MayDrop() bool {
 	return c.Kind == ChangeDelta || c.transferProgress() || c.Kind == ChangeCall && c.Call != nil && c.Call.State == CallRunning && c.Call.Tail != "" ||
 		c.Kind == ChangeChat && c.Chat != nil && c.Chat.State == ChatDelta
 }
 
-// Delta is the next piece of a running step's text. Offset is the length in bytes of the text before it: a receiver that has
-// more skips what it has, one that has less subscribes again.
+// Delta is the next piece of the text of a step in progress. Offset is the length in bytes of the
+// text before it. A receiver that has more skips the bytes that it already has; a receiver that has
+// less subscribes again.
 type Delta struct {
 	RunID    RunID  `json:"runId"`
 	Step     int    `json:"step"`
@@ -97,7 +104,7 @@ type Delta struct {
 	Text     string `json:"text"`
 }
 
-// Notice is something the person should know, outside any chat.
+// Notice is a message to the person that belongs to no chat.
 type Notice struct {
 	Level string `json:"level"` // info, warning or error
 	Text  string `json:"text"`

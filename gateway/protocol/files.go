@@ -1,34 +1,37 @@
 package protocol
 
-// The browser of machines' files (extension). These are acts of the person in their own window: the agent has no tools by them. A machine that does not
-// name [ExtFiles] has none of it, and [NodeInfo.Files] says so.
+// The file browser (extension). Its methods are the person's own actions in a window; the agent
+// gets no tools from them. They work only on a machine that names [ExtFiles]; [NodeInfo.Files]
+// reports it.
 var (
 	FilesList    = Method[FilesListParams, FilesListResult]{"files.list"}
 	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make"} // a folder
-	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or into another folder
+	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or move to another folder
 	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash"}
 	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore"}
 	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes"}
 	FilesDiff    = Method[FilesChangeParams, FilesDiffResult]{"files.diff"}
 	FilesRevert  = Method[FilesChangeParams, FilesDone]{"files.revert"}
 	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch"}
-	FilesReport  = Method[FilesChange, Ack]{"files.changed"} // by the node
+	FilesReport  = Method[FilesChange, Ack]{"files.changed"} // from the node
 )
 
-// EventFiles tells a client what changed in a folder that it watches, as a [FilesChange]; EventFilesUnwatch tells a node, by [FilesUnwatchParams], that nobody
-// wants to know of a folder any more.
+// EventFiles reports changes in a folder that a client watches; its payload is a [FilesChange].
+// EventFilesUnwatch, with [FilesUnwatchParams], tells a node to stop watching a folder.
 const (
 	EventFiles        = "files.changed"
 	EventFilesUnwatch = "files.unwatch"
 )
 
-// ExtFiles in ConnectParams.Extensions: the node serves the browser of its files.
+// ExtFiles in ConnectParams.Extensions: the node serves the file browser.
 const ExtFiles = "files"
 
-// FileAct is the first part of the names under which a node is asked for them by tool.invoke. No tool can have such a name.
+// FileAct is the prefix of the names with which tool.invoke asks a node for file operations. No
+// tool can have such a name.
 const FileAct = "Files."
 
-// Operations that a node with [ExtFiles] knows. Their arguments are those of the methods above, without the machine.
+// Operations of a node with [ExtFiles]. Their arguments are those of the methods above, without the
+// machine.
 const (
 	ActList    = FileAct + "List"
 	ActMake    = FileAct + "Make"
@@ -45,134 +48,143 @@ const (
 	FileRegular = "file"
 	FileFolder  = "folder"
 	FileLink    = "link"
-	FileOther   = "other" // a pipe, a socket, a device
+	FileOther   = "other" // a pipe, socket or device
 )
 
-// FileInfo is one thing in a folder.
+// FileInfo is one entry of a folder.
 type FileInfo struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Size int64  `json:"size,omitempty"`  // bytes, of a file
-	Time int64  `json:"mtime,omitempty"` // last change, in milliseconds since 1970
+	Size int64  `json:"size,omitempty"`  // bytes, for a file
+	Time int64  `json:"mtime,omitempty"` // modification time in Unix milliseconds
 	Mode string `json:"mode,omitempty"`  // permissions, as in -rw-r--r--
-	// Leads is what a link leads to: file or folder; empty when that is nothing, or outside of what may be read.
+	// Leads is the kind of a link's target: file or folder; empty when the target does not exist or
+	// may not be read.
 	Leads string `json:"leads,omitempty"`
 }
 
-// Folder reports whether it can be entered.
+// Folder reports whether the entry can be opened as a folder.
 func (f FileInfo) Folder() bool { return f.Kind == FileFolder || f.Leads == FileFolder }
 
-// FilesListParams asks for a folder. Paths are absolute or relative to the workspace, which is the empty path.
+// FilesListParams lists a folder. Path is absolute or relative to the workspace; the empty path is
+// the workspace.
 type FilesListParams struct {
 	Node NodeID `json:"nodeId"`
 	Path string `json:"path,omitempty"`
-	// Watch has the folder's changes sent as [EventFiles] until files.unwatch or the end of the connection.
+	// Watch subscribes to changes of the folder: [EventFiles] is sent until files.unwatch or the
+	// end of the connection.
 	Watch bool `json:"watch,omitempty"`
-	// Below has it told, too, where below the folder something changed. It needs Watch, and an older node does not do it.
+	// Below also reports in which folders below this one something changed. It requires Watch;
+	// older nodes ignore it.
 	Below bool `json:"below,omitempty"`
-	// WatchID is the gateway's name for that, told to the node.
+	// WatchID is the gateway's ID for the subscription, for the node.
 	WatchID string `json:"watchId,omitempty"`
 }
 
-// FilesUnwatchParams ends the watching of a folder, by the name that files.list gave it.
+// FilesUnwatchParams stops watching a folder. WatchID is the one that files.list returned.
 type FilesUnwatchParams struct {
 	WatchID string `json:"watchId"`
 }
 
-// FilesChange is what changed in a watched folder. With Again it has to be listed anew, and is not watched any more.
+// FilesChange reports changes in a watched folder. Again means that the folder is no longer watched
+// and has to be listed again.
 type FilesChange struct {
 	Node     NodeID     `json:"nodeId,omitempty"`
-	WatchIDs []string   `json:"watchIds,omitempty"` // whom it concerns
+	WatchIDs []string   `json:"watchIds,omitempty"` // the affected subscriptions
 	Path     string     `json:"path"`               // absolute
-	Entries  []FileInfo `json:"entries,omitempty"`  // new or changed
-	Gone     []string   `json:"gone,omitempty"`     // names
+	Entries  []FileInfo `json:"entries,omitempty"`  // new or changed entries
+	Gone     []string   `json:"gone,omitempty"`     // names of removed entries
 	Again    bool       `json:"again,omitempty"`
 
-	// Where [FilesListParams].Below was asked for:
+	// The following fields are set only when [FilesListParams].Below was requested.
 
-	Below   []string `json:"below,omitempty"`   // the folders below in which something changed, as paths from Path with slashes
-	Rescan  bool     `json:"rescan,omitempty"`  // in any of them something may have changed: there is too much to name it, or events were lost
-	Shallow string   `json:"shallow,omitempty"` // why what is below is not watched, in half a sentence for the person; the folder itself is
+	Below   []string `json:"below,omitempty"`   // folders with changes, as slash-separated paths relative to Path
+	Rescan  bool     `json:"rescan,omitempty"`  // any folder may have changed: there were too many changes to list, or events were lost
+	Shallow string   `json:"shallow,omitempty"` // reason for people why only the folder itself is watched, a sentence fragment
 }
 
-// FilesListResult is a folder. Entries are in no order.
+// FilesListResult is the contents of a folder. Entries are unsorted.
 type FilesListResult struct {
 	Path     string     `json:"path"` // absolute, without symbolic links
 	Entries  []FileInfo `json:"entries"`
-	Cut      bool       `json:"cut,omitempty"`      // there are more than can be told
-	ReadOnly bool       `json:"readOnly,omitempty"` // nothing in it may be changed
-	WatchID  string     `json:"watchId,omitempty"`  // it is watched, under this name
+	Cut      bool       `json:"cut,omitempty"`      // there are more entries than fit into the result
+	ReadOnly bool       `json:"readOnly,omitempty"` // nothing in the folder may be changed
+	WatchID  string     `json:"watchId,omitempty"`  // ID of the subscription
 }
 
-// FilesPathParams names one path.
+// FilesPathParams selects a path on a machine.
 type FilesPathParams struct {
 	Node NodeID `json:"nodeId"`
 	Path string `json:"path"`
 }
 
-// FilesMoveParams moves or renames. What is at To already is never replaced.
+// FilesMoveParams moves or renames. It never replaces an existing file or folder.
 type FilesMoveParams struct {
 	Node NodeID `json:"nodeId"`
 	Path string `json:"path"`
-	To   string `json:"to"` // the new path, with its name
+	To   string `json:"to"` // the new path, including the name
 }
 
-// FilesDone says where something is now.
+// FilesDone returns the resulting path.
 type FilesDone struct {
 	Path string `json:"path"`
 }
 
-// FilesTrashParams puts files and folders into the trash of their workspace, where they stay for 30 days.
+// FilesTrashParams moves files and folders to the trash of their workspace, which retains them for
+// 30 days.
 type FilesTrashParams struct {
 	Node  NodeID   `json:"nodeId"`
 	Paths []string `json:"paths"`
 }
 
-// FilesTrashResult names what was put into the trash. Problem says why it ended early, if it did: what is in Items was done.
+// FilesTrashResult lists what was moved to the trash. Problem says why the operation stopped early,
+// if it did; Items are in the trash all the same.
 type FilesTrashResult struct {
 	Items   []Trashed `json:"items"`
 	Problem string    `json:"problem,omitempty"`
 }
 
-// Trashed is something in the trash.
+// Trashed is an item in the trash.
 type Trashed struct {
 	ID   string `json:"id"`
-	Path string `json:"path"` // where it was
+	Path string `json:"path"` // original path
 }
 
-// FilesRestoreParams takes something out of the trash, to where it was.
+// FilesRestoreParams moves an item from the trash back to its original path.
 type FilesRestoreParams struct {
 	Node NodeID `json:"nodeId"`
 	ID   string `json:"id"`
-	// Path is where it was, by which the rules judge; the trash's own word counts.
+	// Path is the original path, which the rules judge. The path that the trash recorded is the one
+	// that is used.
 	Path string `json:"path"`
 }
 
-// FilesChangesParams asks what the agent changed on a machine by Write and Edit, in one chat or in all. What commands changed is not known.
+// FilesChangesParams lists the files on a machine that the agent changed with Write and Edit, in
+// one chat or in all. Changes by commands are not recorded.
 type FilesChangesParams struct {
 	Node       NodeID     `json:"nodeId"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 }
 
-// FilesChangesResult lists the changes, the newest first.
+// FilesChangesResult lists changes, newest first.
 type FilesChangesResult struct {
 	Changes []FileChange `json:"changes"`
 }
 
-// FileChange is what one run of the agent made of one file.
+// FileChange is the change that one run of the agent made to one file.
 type FileChange struct {
 	ID         string     `json:"id"`
 	Path       string     `json:"path"` // absolute
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId"`
 	At         int64      `json:"at"`
-	New        bool       `json:"new,omitempty"`      // there was no file
-	Last       bool       `json:"last,omitempty"`     // of the last run of its chat that changed files here
-	Lost       string     `json:"lost,omitempty"`     // why what was there is not kept
-	Reverted   bool       `json:"reverted,omitempty"` // the file is as it was before
+	New        bool       `json:"new,omitempty"`      // the file did not exist before
+	Last       bool       `json:"last,omitempty"`     // made by the last run of its chat that changed files on this machine
+	Lost       string     `json:"lost,omitempty"`     // why the previous content is not available
+	Reverted   bool       `json:"reverted,omitempty"` // the file has its previous content again
 }
 
-// FilesChangeParams names a change. Path is its file, by which the rules judge.
+// FilesChangeParams selects a change. Path is its file, which the rules judge.
 type FilesChangeParams struct {
 	Node NodeID `json:"nodeId"`
 	ID   string `json:"id"`
@@ -182,13 +194,14 @@ type FilesChangeParams struct {
 // States of a change.
 const (
 	ChangeStands   = "stands"   // the file is as the agent left it
-	ChangeReverted = "reverted" // it is as it was before
-	ChangeAltered  = "altered"  // it was changed since
+	ChangeReverted = "reverted" // the file has its previous content again
+	ChangeAltered  = "altered"  // the file was changed again since
 )
 
-// FilesDiffResult is a change as a unified diff, from what was there before the run to what is there now.
+// FilesDiffResult is a change as a unified diff, from the content before the run to the current
+// content.
 type FilesDiffResult struct {
 	State string `json:"state"`
 	Diff  string `json:"diff,omitempty"`
-	Why   string `json:"why,omitempty"` // there is no diff, or only a part of one
+	Why   string `json:"why,omitempty"` // why there is no diff, or only part of one
 }

@@ -11,24 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the only protocol version (seed 004, connect).
+// Version is the only version of the protocol.
 const Version = 1
 
-// Limits of one text frame, in bytes. A peer of the original system may send an image of 10 MiB as base64 in one frame, and
-// accepts no frame over 16 MiB.
+// Limits of a text frame in bytes. A peer of the original system may send an image of 10 MiB as
+// base64 in one frame, and accepts no frame over 16 MiB.
 const (
 	MaxReadFrame  = 32 << 20
 	MaxWriteFrame = 16 << 20
 )
 
-// Frame types (seed 004, Frame Types).
+// Frame types (docs/protocol.md#frames).
 const (
 	TypeRequest  = "req"
 	TypeResponse = "res"
 	TypeEvent    = "evt"
 )
 
-// Request asks the peer to run Method. Every request is answered by exactly one [Response] with the same ID.
+// Request asks the peer to run Method. Every request gets exactly one [Response] with the same ID.
 type Request struct {
 	Type   string          `json:"type"`
 	ID     string          `json:"id"`
@@ -36,7 +36,7 @@ type Request struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
-// Response answers the request with the same ID: Payload when OK, Error when not.
+// Response answers the request with the same ID, with Payload when OK, otherwise with Error.
 type Response struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -45,7 +45,8 @@ type Response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// EventFrame is a message nobody answers. Seq is present on ordered events only; it starts at 1 and has no gaps.
+// EventFrame is a message without an answer. Only numbered events have a Seq; it starts at 1 and
+// has no gaps.
 type EventFrame struct {
 	Type    string          `json:"type"`
 	Event   string          `json:"event"`
@@ -60,8 +61,8 @@ type Frame struct {
 	Event    *EventFrame
 }
 
-// FrameError says why a text frame could not be decoded. ID is the frame's id where one could still be read, so that a
-// broken request can be answered instead of leaving its sender waiting.
+// FrameError reports why a text frame could not be decoded. ID is the frame's ID if it could be
+// read, so that an invalid request can be answered instead of leaving its sender waiting.
 type FrameError struct {
 	ID     string
 	Reason string
@@ -69,15 +70,16 @@ type FrameError struct {
 
 func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
 
-// DecodeFrame decodes one text frame. Unknown fields are ignored. Any input gives a Frame or a *FrameError, never a panic.
-// The result may share memory with data.
+// DecodeFrame decodes one text frame and ignores unknown fields. Any input gives a Frame or a
+// *FrameError, never a panic. The result may share memory with data.
 func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
 		return Frame{}, &FrameError{ID: looseID(data), Reason: "not valid UTF-8"}
 	}
 	var f anyFrame
 	if !json.Valid(data) || !f.scan(data) {
-		// A field of another kind of frame may have any type; only the frame's own decide.
+		// Fields of other kinds of frame may have any type; only the fields of this kind are
+		// checked.
 		return decodeStrict(data)
 	}
 	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: f.ID, Reason: reason} }
@@ -107,7 +109,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 	}
 }
 
-// decodeStrict decodes a frame by its type alone, and finds the id of one that is broken.
+// decodeStrict decodes a frame by its type alone, and finds the ID of an invalid frame.
 func decodeStrict(data []byte) (Frame, error) {
 	var head struct {
 		Type string `json:"type"`
@@ -115,7 +117,7 @@ func decodeStrict(data []byte) (Frame, error) {
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
 		bad := &FrameError{Reason: Problem(err)}
-		if strings.Contains(bad.Reason, "exceeded max depth") { // the decoder gives up where the frame itself may be right
+		if strings.Contains(bad.Reason, "exceeded max depth") { // the nesting limit of the decoder, not an invalid frame
 			bad.ID, bad.Reason = looseID(data), "nested too deep: at most 10,000 lists and objects within each other"
 		}
 		return Frame{}, bad
@@ -154,7 +156,7 @@ func decodeStrict(data []byte) (Frame, error) {
 	return f, nil
 }
 
-// Problem says what is wrong with JSON that could not be decoded, in words that a peer's author understands without knowing Go.
+// Problem explains why JSON could not be decoded, in terms that do not require knowledge of Go.
 func Problem(err error) string {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -195,13 +197,13 @@ func EncodeRequest(id, method string, params any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
 	}
-	if !utf8.Valid(raw) { // in a RawMessage; a gateway could not even read whose answer it would be
+	if !utf8.Valid(raw) { // invalid UTF-8 in a RawMessage: the gateway could not read the frame's ID
 		return nil, ErrBadRequest.With("params of " + method + " are not valid UTF-8")
 	}
 	return raw, nil
 }
 
-// EncodeResult builds a successful response frame. payload may be nil.
+// EncodeResult builds the frame of a successful response. payload may be nil.
 func EncodeResult(id string, payload any) ([]byte, error) {
 	raw, err := enclose(func(b []byte) []byte {
 		return append(appendString(append(b, `{"type":"res","id":`...), id), `,"ok":true`...)
@@ -212,12 +214,12 @@ func EncodeResult(id string, payload any) ([]byte, error) {
 	return raw, nil
 }
 
-// EncodeError builds a failed response frame; err becomes an [Error] by [AsError].
+// EncodeError builds the frame of a failed response; [AsError] converts err.
 func EncodeError(id string, err error) ([]byte, error) {
 	return Marshal(Response{Type: TypeResponse, ID: id, Error: AsError(err)})
 }
 
-// EncodeEvent builds an event frame. seq 0 means the event is not numbered.
+// EncodeEvent builds an event frame. A seq of 0 means that the event is not numbered.
 func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
 	tail := ""
 	if seq != 0 {
@@ -230,8 +232,8 @@ func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
 	return raw, nil
 }
 
-// Marshal is json.Marshal without HTML escaping: commands and file contents stay readable on the wire, and a hash over
-// arguments does not depend on the escaping. A nil value gives nil.
+// Marshal is json.Marshal without HTML escaping, so that commands and file contents stay readable
+// on the wire and a hash over arguments does not depend on the escaping. A nil value gives nil.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return nil, nil

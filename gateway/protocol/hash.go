@@ -8,12 +8,13 @@ import (
 	"fmt"
 )
 
-// Canonical is JSON with sorted keys and without white space, so that equal arguments have equal text. The result may share memory with raw.
+// Canonical returns the JSON with sorted keys and without white space, so that equal arguments have
+// equal text. The result may share memory with raw.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	if isCanonical(raw) { // as most are
+	if isCanonical(raw) { // the usual case
 		return raw, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -25,8 +26,10 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	return Marshal(v)
 }
 
-// CallHash is over everything that makes a call what it is: machine, tool, arguments, what it was seen to touch, and the version of the rules under which it
-// was asked about; opened are the folders that the person opened for it. The gateway hashes what the person is shown, and the node what it is about to do: where they differ, nothing is done.
+// CallHash returns the hash that binds an approval to its call: machine, tool, arguments, preview,
+// and the version of the rules; opened are the folders that the person allowed for the call. The
+// gateway hashes what it shows to the person, and the node what it is about to do. When the hashes
+// differ, the node refuses the call. docs/protocol.md#tools-and-calls has the format.
 func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview, policy string, opened ...FolderAccess) (string, error) {
 	canonical, err := Canonical(args)
 	if err != nil {

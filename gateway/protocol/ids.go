@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Ids. They are opaque to everyone but their maker.
+// IDs. They are opaque to everyone but the side that creates them.
 type (
-	// SessionKey names a conversation for good ("agent:main:main"); it survives resets.
+	// SessionKey names a conversation permanently ("agent:main:main"); it survives resets.
 	SessionKey string
-	// SessionID names one stretch of a conversation, from one reset to the next.
+	// SessionID names the part of a conversation between two resets.
 	SessionID string
-	// RunID names one run of the agent loop: from a user message to its final answer.
+	// RunID names one run of the agent loop, from a user message to its final answer.
 	RunID string
-	// CallID names one tool call. It is unique in a gateway's life.
+	// CallID names one tool call. A gateway never uses it twice.
 	CallID string
-	// NodeID names a machine. See [ParseNodeID] for what is legal.
+	// NodeID names a machine. [ParseNodeID] describes its syntax.
 	NodeID string
-	// ApprovalID names a question to the person.
+	// ApprovalID names an approval.
 	ApprovalID string
 	// ConnID names one connection of a peer.
 	ConnID string
@@ -38,22 +38,24 @@ const MainAgent AgentID = "main"
 // MainSession is the default conversation of the default agent.
 const MainSession SessionKey = "agent:main:main"
 
-// NativePrefix is the reserved node name of the gateway's own tools (seed 002).
+// NativePrefix is the reserved node name of the gateway's own tools.
 const NativePrefix = "gsv"
 
-// toolSep stands between node and tool in a tool's full name (seed 000, Tool Namespacing).
+// toolSep separates node and tool in the full name of a tool.
 const toolSep = "__"
 
-// maxAgentID is how long an agent's id may be (gsv interop notes 6.1).
+// maxAgentID is the maximum length of an agent's ID.
 const maxAgentID = 64
 
-// MaxNodeID keeps "{node}__{tool}" of our own nodes within [MaxModelTool].
+// MaxNodeID is the maximum length of the IDs of Fairlead's own nodes, so that "{node}__{tool}" fits
+// into [MaxModelTool].
 const MaxNodeID = 40
 
-// MaxModelTool is how long a tool name may be for model APIs.
+// MaxModelTool is the maximum length of a tool name in the APIs of model providers.
 const MaxModelTool = 64
 
-// NewCallID returns a UUID that sorts by the time it was made (RFC 9562, version 7): the journal grows at its end.
+// NewCallID returns a UUID that sorts by creation time (RFC 9562, version 7), so that new rows are
+// appended at the end of the journal's index.
 func NewCallID() CallID {
 	now := uint64(time.Now().UnixMilli())
 	id := NewID()
@@ -64,25 +66,26 @@ func NewCallID() CallID {
 // NewID returns a random UUID (version 4).
 func NewID() string {
 	var b [16]byte
-	rand.Read(b[:]) // never fails: crypto/rand panics instead
+	rand.Read(b[:]) // cannot fail: crypto/rand panics instead
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	h := hex.EncodeToString(b[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// maxPeerNodeID bounds the IDs that other programs choose: the original's is "node-" and the host
-// name, which has at most 253 characters.
+// maxPeerNodeID is the maximum length of IDs that other programs choose: those of the original
+// system are "node-" and the host name, which has at most 253 characters.
 const maxPeerNodeID = 258
 
-// ParseNodeID checks the ID of one of our nodes: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not
-// "gsv". Any gateway can offer the tools of such a node to models under their own names.
+// ParseNodeID checks the ID of one of Fairlead's own nodes: 1 to [MaxNodeID] characters of A-Z a-z
+// 0-9 _ -, without "__", and not "gsv". Any gateway can offer the tools of such a node to models
+// under their own names.
 func ParseNodeID(s string) (NodeID, error) {
 	return parseNodeID(s, MaxNodeID, "", "letters, digits, _ and -")
 }
 
-// ParsePeerNodeID checks the ID of a node that connects: it may be longer than one of ours, and
-// hold dots inside, as node-mac.local does. [NodeID.ToolPrefix] makes it fit for models.
+// ParsePeerNodeID checks the ID of a node that connects. It may be longer than [MaxNodeID] and have
+// dots inside, as in node-mac.local. [NodeID.ToolPrefix] shortens it for models.
 func ParsePeerNodeID(s string) (NodeID, error) {
 	return parseNodeID(s, maxPeerNodeID, ".", "letters, digits, dots, _ and -")
 }
@@ -110,14 +113,14 @@ func parseNodeID(s string, limit int, more, legal string) (NodeID, error) {
 	return NodeID(s), nil
 }
 
-// Lengths of the parts of a tool prefix that is made for a node.
+// Lengths of the parts of a generated tool prefix.
 const (
 	prefixWords = 15
 	prefixHash  = 8
 )
 
-// ToolPrefix stands for the node in tool names that models see: the ID itself where models accept
-// it, else its beginning and a part of its SHA-256. It is always the same for an ID.
+// ToolPrefix returns the prefix for the node in the tool names that models see: the ID if models
+// accept it, otherwise its beginning and part of its SHA-256. The prefix of an ID never changes.
 func (id NodeID) ToolPrefix() NodeID {
 	if _, err := ParseNodeID(string(id)); err == nil || id == NativePrefix {
 		return id
@@ -127,8 +130,8 @@ func (id NodeID) ToolPrefix() NodeID {
 	return NodeID(strings.TrimRight(string(words[:min(len(words), prefixWords)]), "-_") + "-" + hex.EncodeToString(sum[:])[:prefixHash])
 }
 
-// ParseAgentID checks the agent that a request names, and brings it into the form that session keys and workspaces have: letters in lower case. "" is
-// [MainAgent].
+// ParseAgentID checks the agent ID of a request and converts it to lower case, as in session keys
+// and workspaces. "" is [MainAgent].
 func ParseAgentID(s AgentID) (AgentID, error) {
 	s = AgentID(strings.ToLower(string(s)))
 	switch {
@@ -140,7 +143,7 @@ func ParseAgentID(s AgentID) (AgentID, error) {
 	return s, nil
 }
 
-// CleanNodeID makes a legal node id out of any text, such as a host name.
+// CleanNodeID converts any text, such as a host name, to a valid node ID.
 func CleanNodeID(s string) NodeID {
 	var b strings.Builder
 	for _, r := range s {
@@ -168,14 +171,15 @@ func isWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// ToolName is a tool's full name, "{node}__{tool}". Only this type takes it apart.
+// ToolName is the full name of a tool, "{node}__{tool}". Only this type parses it.
 type ToolName string
 
 // NewToolName joins a node and its tool.
 func NewToolName(node NodeID, tool string) ToolName { return ToolName(string(node) + toolSep + tool) }
 
-// Split gives node and bare tool name, cut at the first "__". ok is false for a name without both parts. "node:Tool", which
-// the help text of the original shows, is understood too.
+// Split returns the node and the bare tool name, cut at the first "__". ok is false for a name
+// without both parts. It accepts "node:Tool" too, because the help text of the original system uses
+// it.
 func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	a, b, found := strings.Cut(string(n), toolSep)
 	if !found {
@@ -187,8 +191,8 @@ func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	return NodeID(a), b, true
 }
 
-// ForModel is the name under which models see the tool: [NodeID.ToolPrefix] in the place of the
-// node.
+// ForModel returns the name under which models see the tool: with [NodeID.ToolPrefix] instead of
+// the node.
 func (n ToolName) ForModel() ToolName {
 	node, tool, ok := n.Split()
 	if !ok || node.ToolPrefix() == node {

@@ -2,7 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// JournalListParams asks for rows of the journal of calls, newest first (extension). Empty fields do not narrow; Limit 0 means 100, at most 1000.
+// JournalListParams requests rows of the journal of calls, newest first (extension). An empty field
+// does not filter. Limit 0 means 100; at most 1000.
 type JournalListParams struct {
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
@@ -22,14 +23,16 @@ const (
 	MaxJournal     = 1000
 )
 
-// JournalListResult is one page, with fewer rows than asked for where they would be too large together; More says that there are older rows.
+// JournalListResult is one page. It has fewer rows than requested when they would be too large
+// together. More reports that there are older rows.
 type JournalListResult struct {
 	Calls []JournalEntry `json:"calls"`
 	More  bool           `json:"more"`
 }
 
-// JournalEntry is one call in the journal (seed 001, Tool call state). Status is one of the call states. Input is the arguments, with every file
-// content in them replaced by its SHA-256 and size; Output is the result. Of either, when it is very long, that is said and how it begins.
+// JournalEntry is one call in the journal. Status is one of the call states. Input is the
+// arguments, with every file content replaced by its SHA-256 and size. Output is the result. A very
+// long Input or Output is replaced by a note with its beginning.
 type JournalEntry struct {
 	CallID         CallID          `json:"callId"`
 	RunID          RunID           `json:"runId,omitempty"`
@@ -60,6 +63,6 @@ type JournalEntry struct {
 	AskedBy        AskedBy         `json:"askedBy"`
 	ApprovalID     ApprovalID      `json:"approvalId,omitempty"`
 	Direct         bool            `json:"direct,omitempty"`
-	// Preview is what the call was seen to touch; without the diff.
+	// Preview is the preview of the call, without the diff.
 	Preview *CallPreview `json:"preview,omitempty"`
 }

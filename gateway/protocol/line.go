@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Line makes words that a machine, a device or somebody on a channel chose fit into one line, in which they can stand for nothing else: what is blank becomes
-// one space between words, and nothing stays that cannot be seen, such as control characters and marks that turn the direction of what follows. The
-// result has at most limit characters, the last one then an ellipsis; 0 is as many as there are.
+// Line makes text from a machine, a device or a channel user safe to display on one line, so that
+// it cannot imitate anything else: white space becomes single spaces between words, and invisible
+// characters such as control characters and bidirectional marks are removed. The result has at most
+// limit characters, of which the last is an ellipsis if the text was cut; 0 means no limit.
 func Line(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -27,7 +28,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// Capital begins a text with a capital letter, if its script has such.
+// Capital returns the text with its first letter in upper case, if its script has cases.
 func Capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError {
@@ -36,7 +37,7 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// Plural is a number of things in words, of a word that takes an s: "1 step", "2 steps".
+// Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
 func Plural(n int, word string) string {
 	if n != 1 {
 		word += "s"

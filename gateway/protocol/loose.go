@@ -5,14 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// looseID finds the id of a frame that the decoder does not take, however deep it is nested: the string that is the member "id" of the outermost
-// object. It is empty where there is none, or where what stands before it is not JSON. The time it takes grows with the length alone.
+// looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member
+// "id" of the outermost object. It is empty when there is none, or when the text before it is not
+// JSON. It runs in linear time.
 func looseID(data []byte) string {
 	l := loose{data: data}
 	if l.next() != '{' {
 		return ""
 	}
-	for l.at++; ; l.at++ { // over the brace, later over a comma
+	for l.at++; ; l.at++ { // first past the brace, later past a comma
 		key, ok, _ := l.text()
 		if !ok || l.next() != ':' {
 			return ""
@@ -30,13 +31,13 @@ func looseID(data []byte) string {
 	}
 }
 
-// loose walks over what may be JSON.
+// loose scans text that may be JSON.
 type loose struct {
 	data []byte
 	at   int
 }
 
-// next skips white space and returns the byte behind it, 0 at the end.
+// next skips white space and returns the next byte, 0 at the end.
 func (l *loose) next() byte {
 	for ; l.at < len(l.data); l.at++ {
 		if c := l.data[l.at]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -46,7 +47,8 @@ func (l *loose) next() byte {
 	return 0
 }
 
-// text reads a string; exact says that it is as it was written, with no bytes that are no UTF-8.
+// text reads a string; exact reports that the bytes were valid UTF-8, so that s is what the sender
+// wrote.
 func (l *loose) text() (s string, ok, exact bool) {
 	if l.next() != '"' {
 		return "", false, false
@@ -72,7 +74,7 @@ func (l *loose) quoted() {
 	l.at = len(l.data)
 }
 
-// skip skips a value: up to the comma behind it, or what ends the object it is in.
+// skip skips a value, up to the next comma or the end of the enclosing object.
 func (l *loose) skip() {
 	for depth := 0; l.at < len(l.data); {
 		switch c := l.data[l.at]; {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Role says who a message is from.
+// Role is the author of a message.
 type Role string
 
 const (
@@ -22,34 +22,35 @@ const (
 	BlockToolCall = "toolCall"
 )
 
-// Block is one piece of a message's content. Type says which fields are set.
+// Block is one piece of a message's content. Type determines which fields are set.
 type Block struct {
 	Type string `json:"type"`
 
 	Text string `json:"text,omitempty"` // text
 
 	Thinking  string `json:"thinking,omitempty"`          // thinking
-	Signature string `json:"thinkingSignature,omitempty"` // thinking: the provider's proof, sent back unchanged
-	Redacted  bool   `json:"redacted,omitempty"`          // thinking: the provider hid the text; Signature holds its blob
+	Signature string `json:"thinkingSignature,omitempty"` // thinking: the provider's signature, returned to it unchanged
+	Redacted  bool   `json:"redacted,omitempty"`          // thinking: the provider hid the text; Signature has its opaque data
 
-	Data     string `json:"data,omitempty"`     // image: base64, in transit only
+	Data     string `json:"data,omitempty"`     // image: base64, only on the wire
 	MimeType string `json:"mimeType,omitempty"` // image
-	MediaKey string `json:"r2Key,omitempty"`    // image: where the gateway stored it (media.get reads it)
+	MediaKey string `json:"r2Key,omitempty"`    // image: key in the gateway's storage, for media.get
 	Filename string `json:"filename,omitempty"` // image (extension)
 
-	ID        string          `json:"id,omitempty"`        // toolCall: the model's id of the call
+	ID        string          `json:"id,omitempty"`        // toolCall: the model's ID of the call
 	Name      string          `json:"name,omitempty"`      // toolCall: full tool name
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: a JSON object
 
-	// Opaque is what a provider wants back with this block and nobody else understands (extension).
+	// Opaque is data that a provider needs back with this block; nobody else can read it
+	// (extension).
 	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
 // Text makes a text block.
 func Text(s string) Block { return Block{Type: BlockText, Text: s} }
 
-// Content is a message's blocks. On the wire a content that is one text block of a user message may be a plain string:
-// the original's client shows user messages only in that form.
+// Content is a list of blocks. On the wire, a user message with a single text block has a plain
+// string as content, because the original system's client shows user messages only in that form.
 type Content []Block
 
 // UnmarshalJSON accepts a string or a list of blocks.
@@ -67,7 +68,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Text joins the text blocks with line breaks.
+// Text joins the text blocks with newlines.
 func (c Content) Text() string {
 	var parts []string
 	for _, b := range c {
@@ -93,7 +94,7 @@ func (c Content) Calls() []Block {
 type Message struct {
 	ID    MessageID `json:"id,omitempty"`    // extension
 	Seq   int64     `json:"seq,omitempty"`   // position in the session, from 1 (extension)
-	RunID RunID     `json:"runId,omitempty"` // the run it belongs to (extension)
+	RunID RunID     `json:"runId,omitempty"` // the run to which it belongs (extension)
 
 	Role      Role    `json:"role"`
 	Content   Content `json:"content"`
@@ -111,32 +112,34 @@ type Message struct {
 	ToolCallID string    `json:"toolCallId,omitempty"`
 	ToolName   ToolName  `json:"toolName,omitempty"`
 	IsError    bool      `json:"isError,omitempty"`
-	Call       *CallInfo `json:"call,omitempty"` // how the call went, for the tool card (extension)
+	Call       *CallInfo `json:"call,omitempty"` // the call, for display (extension)
 
-	// Compaction marks the notice of a chat that was shortened (extension).
+	// Compaction marks the notice of a compaction (extension).
 	Compaction *Compaction `json:"compaction,omitempty"`
 
-	// Origin says who really wrote a user message when it was not the person at the keyboard, and marks the person's own
-	// "!command" (extension).
+	// Origin tells who wrote a user message if it was not the person at the keyboard, and marks the
+	// person's own "!command" (extension).
 	Origin string `json:"origin,omitempty"`
 }
 
 // Values of Message.Origin.
 const (
 	OriginPerson = ""
-	OriginDirect = "direct" // a "!command" and its result: shown, and given to the model as context
-	OriginNotice = "notice" // written by the gateway, such as "stopped" or "retrying"; never sent to a model
-	OriginEvent  = "event"  // something happened that the agent is told of and answers, see ExecCompletion
+	OriginDirect = "direct" // a "!command" and its result: displayed, and sent to the model as context
+	OriginNotice = "notice" // from the gateway, such as "stopped" or "retrying"; never sent to a model
+	OriginEvent  = "event"  // an event that the agent reads and answers, see ExecCompletion
 )
 
-// StopBlind is the stop reason of a notice that a picture was not shown to a model that takes none (extension).
+// StopBlind is the stop reason of a notice that an image was not sent, because the model does not
+// accept images (extension).
 const StopBlind = "blind"
 
-// Beside reports whether a message stands beside the conversation of a model and its user: it neither asks for anything nor answers.
+// Beside reports whether a message is outside the conversation between model and user: it needs no
+// answer and is none.
 func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
 
-// MarshalJSON writes a user message of one text block with a plain string as content, and a tool
-// result always with isError: strict peers expect it.
+// MarshalJSON writes a user message with a single text block with a string as content, and always
+// writes isError in a tool result, because strict peers expect both.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message
 	if m.Role == RoleUser && len(m.Content) == 1 && m.Content[0].Type == BlockText {
@@ -157,18 +160,19 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return Marshal(plain(m))
 }
 
-// Usage counts tokens. Input excludes cached tokens; Total is the sum of the four.
+// Usage counts tokens. Input excludes cached tokens; Total is the sum of the other four counts.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cacheRead"`
 	CacheWrite int64 `json:"cacheWrite"`
 	Total      int64 `json:"totalTokens"`
-	// Reasoning is the part of Output that was thinking (extension).
+	// Reasoning is the part of Output that was spent on thinking (extension).
 	Reasoning int64 `json:"reasoning,omitempty"`
-	// Cost is in US dollars; nil when unknown.
+	// Cost in US dollars; missing when unknown.
 	Cost *float64 `json:"costUsd,omitempty"`
-	// Estimated marks counts that the provider did not report (extension).
+	// Estimated reports that the counts are estimates, because the provider did not return them
+	// (extension).
 	Estimated bool `json:"estimated,omitempty"`
 }
 

@@ -1,13 +1,13 @@
 package protocol
 
-// Empty is the params or result of methods that have none.
+// Empty is used for params and results without fields.
 type Empty struct{}
 
-// Method ties a method's name to the types of its params P and its result R: a mismatch between client and server does not
-// compile.
+// Method connects a method's name with the types of its params and its result, so that a mismatch
+// between client and server does not compile.
 type Method[P, R any] struct{ Name string }
 
-// The methods of seed 004 that this gateway serves.
+// The methods of the protocol that this gateway serves.
 var (
 	Connect        = Method[ConnectParams, ConnectResult]{"connect"}
 	ChatSend       = Method[ChatSendParams, ChatSendResult]{"chat.send"}
@@ -30,7 +30,7 @@ var (
 	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview"}
 
 	WorkspaceList = Method[WorkspaceListParams, WorkspaceListResult]{"workspace.list"}
-	// WorkspaceRead answers a [WorkspaceReadResult], or a [WorkspaceListResult] for a folder.
+	// WorkspaceRead returns a [WorkspaceReadResult], or a [WorkspaceListResult] for a folder.
 	WorkspaceRead   = Method[WorkspaceReadParams, any]{"workspace.read"}
 	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write"}
 	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete"}
@@ -50,7 +50,7 @@ var (
 	SkillsUpdate = Method[SkillsParams, SkillsStatusResult]{"skills.update"}
 )
 
-// Our extensions.
+// Extensions.
 var (
 	FeedSubscribe  = Method[Empty, FeedSnapshot]{"feed.subscribe"}
 	ChatCancel     = Method[ChatCancelParams, ChatCancelResult]{"chat.cancel"}
@@ -89,31 +89,33 @@ var (
 	AuditVerify    = Method[Empty, AuditVerifyResult]{"audit.verify"}
 )
 
-// Scope is a right that a principal needs for a method.
+// Scope is the permission that a method requires.
 type Scope string
 
 const (
-	ScopeNone    Scope = "" // connect, and what concerns only the caller
+	ScopeNone    Scope = "" // connect, and methods that concern only the caller
 	ScopeRead    Scope = "read"
 	ScopeChat    Scope = "chat"
 	ScopeInvoke  Scope = "invoke"  // run tools directly
-	ScopeApprove Scope = "approve" // answer questions
-	ScopeAdmin   Scope = "admin"   // configuration, keys
-	ScopeNode    Scope = "node"    // what a node does
-	ScopeChannel Scope = "channel" // what a channel does
+	ScopeApprove Scope = "approve" // answer approvals
+	ScopeAdmin   Scope = "admin"   // configuration and keys
+	ScopeNode    Scope = "node"    // methods of nodes
+	ScopeChannel Scope = "channel" // methods of channels
 )
 
-// MethodInfo says who may call a method.
+// MethodInfo describes who may call a method.
 type MethodInfo struct {
 	Name  string
 	Scope Scope
-	// Modes that may call it (seed 004's directions). A node may call node methods and tools.list only.
+	// Modes are the roles that may call the method. A node may call node methods and tools.list
+	// only.
 	Modes     []Mode
 	Extension bool
 }
 
-// Right is the scope that a peer of a mode needs for the method. A client is an end of the transfers that it starts itself: what it reports as such needs
-// the right to start them, no node's.
+// Right returns the scope that a peer with the given mode needs for the method. A client can itself
+// be one end of a transfer that it started. To report as such an end it needs the scope for
+// starting transfers, not a node's.
 func (m MethodInfo) Right(mode Mode) Scope {
 	if m.Scope == ScopeNode && mode == ModeClient {
 		return ScopeInvoke
@@ -121,7 +123,7 @@ func (m MethodInfo) Right(mode Mode) Scope {
 	return m.Scope
 }
 
-// Methods is every method there is, in the order hello-ok advertises them.
+// Methods lists every method, in the order in which hello-ok lists them.
 var Methods = []MethodInfo{
 	{Connect.Name, ScopeNone, []Mode{ModeClient, ModeNode, ModeChannel}, false},
 	{ToolsList.Name, ScopeRead, []Mode{ModeClient, ModeNode}, false},
@@ -255,13 +257,13 @@ const (
 	EventToolCancel = "tool.cancel" // extension
 )
 
-// Events is every event, in the order hello-ok advertises them.
+// Events lists every event, in the order in which hello-ok lists them.
 var Events = []string{
 	EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
 	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch,
 }
 
-// MethodByName finds a method's entry.
+// MethodByName finds a method by its name.
 func MethodByName(name string) (MethodInfo, bool) {
 	for _, m := range Methods {
 		if m.Name == name {

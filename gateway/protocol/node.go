@@ -1,9 +1,9 @@
 package protocol
 
-// NodeExecEvent reports on a background command (seed 004, node.exec.event).
+// NodeExecEvent reports on a background command (docs/protocol.md#background-commands).
 type NodeExecEvent struct {
 	EventID    string `json:"eventId"`
-	SessionID  string `json:"sessionId"` // of the Bash tool, not of a chat
+	SessionID  string `json:"sessionId"` // of the command, as in the results of Bash and Process; not a chat's session
 	Event      string `json:"event"`     // ExecStarted, ExecFinished, ExecFailed or ExecTimedOut
 	CallID     CallID `json:"callId,omitempty"`
 	ExitCode   *int   `json:"exitCode,omitempty"`
@@ -13,7 +13,7 @@ type NodeExecEvent struct {
 	EndedAt    int64  `json:"endedAt,omitempty"`
 }
 
-// LogsGetParams asks for log lines (seed 004, logs.get, C -> G). Lines: absent 100, at most 5,000.
+// LogsGetParams requests log lines. Lines is 100 when missing, and at most 5,000.
 type LogsGetParams struct {
 	NodeID NodeID   `json:"nodeId,omitempty"`
 	Lines  *float64 `json:"lines,omitempty"`
@@ -33,13 +33,13 @@ const (
 	MaxLogLines     = 5000
 )
 
-// LogsGet is the logs.get event to a node.
+// LogsGet is the payload of the logs.get event to a node (docs/protocol.md#logs).
 type LogsGet struct {
 	CallID CallID `json:"callId"`
 	Lines  int    `json:"lines"`
 }
 
-// LogsResultParams is a node's answer (seed 004, logs.result).
+// LogsResultParams is the node's answer to a logs.get event.
 type LogsResultParams struct {
 	CallID    CallID   `json:"callId"`
 	Lines     []string `json:"lines,omitempty"`
@@ -47,7 +47,7 @@ type LogsResultParams struct {
 	Error     string   `json:"error,omitempty"`
 }
 
-// NodeInfo is what windows show of a machine (extension).
+// NodeInfo describes a machine (extension).
 type NodeInfo struct {
 	ID          NodeID    `json:"id"`
 	Online      bool      `json:"online"`
@@ -59,29 +59,32 @@ type NodeInfo struct {
 	Caps        []string  `json:"capabilities,omitempty"`
 	ConnectedAt int64     `json:"connectedAt,omitempty"`
 	LastSeenAt  int64     `json:"lastSeenAt,omitempty"`
-	// Name and Colour are the person's own; both may be empty. Colour is one of [NodeColours].
+	// Name and Colour are chosen by the person; both may be empty. Colour is one of [NodeColours].
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
-	// PingMs is the last measured round trip in milliseconds; 0 is not measured. PingAt is when it was.
+	// PingMs is the last measured round-trip time in milliseconds, 0 if not measured. PingAt is the
+	// time of the measurement.
 	PingMs float64 `json:"pingMs,omitempty"`
 	PingAt int64   `json:"pingAt,omitempty"`
-	// Device is the paired device behind the node; empty for one that came with the gateway's own token.
+	// Device is the paired device of the node; empty for a node that used the gateway's own token.
 	Device DeviceID `json:"deviceId,omitempty"`
-	// Held are tools that are not used before the person allows them: the node offers more than when it was paired.
+	// Held are tools that cannot be used until the person approves them, because the node offers
+	// more than when it was paired.
 	Held []string `json:"held,omitempty"`
-	// Files says that the machine serves the browser of its files ([ExtFiles]).
+	// Files reports that the machine serves the file browser ([ExtFiles]).
 	Files bool `json:"files,omitempty"`
-	// Direct says that its owner lets files go straight between it and machines that may too ([ExtDirect]).
+	// Direct reports that its owner allows direct transfers with other machines that allow them too
+	// ([ExtDirect]).
 	Direct bool `json:"direct,omitempty"`
 }
 
-// NodeColours are the colours a machine may have.
+// NodeColours are the colours that a machine can have.
 var NodeColours = []string{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey"}
 
-// NodeForgetParams removes a machine from the registry (seed 004, node.forget).
+// NodeForgetParams removes a machine from the registry.
 type NodeForgetParams struct {
 	NodeID NodeID `json:"nodeId"`
-	Force  bool   `json:"force,omitempty"` // a connected one is disconnected first
+	Force  bool   `json:"force,omitempty"` // disconnect a connected node first
 }
 
 // NodeForgetResult answers node.forget.
@@ -92,7 +95,8 @@ type NodeForgetResult struct {
 	Disconnected bool   `json:"disconnected"`
 }
 
-// NodesUpdateParams changes what the person says of a machine; absent fields stay, empty ones are taken away (extension).
+// NodesUpdateParams changes the name and colour that the person gave to a machine. A missing field
+// stays as it is; an empty one is removed (extension).
 type NodesUpdateParams struct {
 	NodeID NodeID  `json:"nodeId"`
 	Name   *string `json:"name,omitempty"` // at most 60 characters

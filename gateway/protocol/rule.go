@@ -2,20 +2,21 @@ package protocol
 
 import "encoding/json"
 
-// Rule is a person's rule about calls, with where it comes from (extension). Policy is the rule itself in the form that rules are imported and
-// exported in: {"tool":"Bash","argv":["git","status","**"],"verdict":"allow", …}.
+// Rule is a person's rule about calls, with its origin (extension). Policy is the rule itself, in
+// the format of import and export: {"tool":"Bash","argv":["git","status","**"],"verdict":"allow",
+// …}.
 type Rule struct {
 	ID          string          `json:"id"`
 	Policy      json.RawMessage `json:"policy"`
-	Words       string          `json:"words"`                 // the rule in words
+	Words       string          `json:"words"`                 // the rule, for people
 	Origin      string          `json:"origin"`                // question, person, import, chat or config
 	CreatedBy   string          `json:"createdBy,omitempty"`   // a principal
-	CreatedFrom ApprovalID      `json:"createdFrom,omitempty"` // the question it was made at
+	CreatedFrom ApprovalID      `json:"createdFrom,omitempty"` // the approval with which it was saved
 	CreatedAt   int64           `json:"createdAt,omitempty"`
 	DeletedAt   int64           `json:"deletedAt,omitempty"`
-	Hits        int64           `json:"hits,omitempty"` // calls that it decided
+	Hits        int64           `json:"hits,omitempty"` // number of calls that it decided
 	LastUsed    int64           `json:"lastUsed,omitempty"`
-	// Problem says why the rule is switched off, such as an example of its own that it does not meet.
+	// Problem says why the rule is disabled, for example because it fails one of its own examples.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -24,75 +25,77 @@ const (
 	RuleFromQuestion = "question"
 	RuleFromPerson   = "person"
 	RuleFromImport   = "import"
-	RuleFromChat     = "chat"   // allowed for a chat at a question; its id begins with GrantPrefix
-	RuleFromConfig   = "config" // toolApproval of the configuration: changed there
+	RuleFromChat     = "chat"   // a grant for a chat, from an approval; its ID begins with GrantPrefix
+	RuleFromConfig   = "config" // toolApproval of the configuration, which is where to change it
 )
 
-// GrantPrefix begins the ids of what was allowed for a chat.
+// GrantPrefix is the prefix of the IDs of grants for a chat.
 const GrantPrefix = "grant:"
 
 // RulesResult lists the rules, newest first.
 type RulesResult struct {
 	Rules []Rule `json:"rules"`
-	// Default is what happens with calls that no rule names.
+	// Default is the verdict for calls that no rule matches.
 	Default string `json:"default"`
 }
 
-// RulePutParams makes a rule, or changes the one with its id.
+// RulePutParams creates a rule, or changes the one with the given ID.
 type RulePutParams struct {
 	ID     string          `json:"id,omitempty"`
 	Policy json.RawMessage `json:"policy"`
 }
 
-// RuleParams names a rule.
+// RuleParams selects a rule.
 type RuleParams struct {
 	ID string `json:"id"`
 }
 
-// RuleTryParams asks what a rule would have let through (or stopped) of what was called before. Limit 0 means 20.
+// RuleTryParams tests a rule against past calls. Limit 0 means 20.
 //
-// Instead of a Policy it may name an offer of an open question, with the scope that the answer would have: the rule that is tried is then the very one
-// that the answer would make.
+// Instead of a Policy, it may name an offer of a pending approval and the scope of the answer. Then
+// the tested rule is exactly the one that the answer would save.
 type RuleTryParams struct {
 	Policy   json.RawMessage `json:"policy,omitempty"`
 	Approval ApprovalID      `json:"approval,omitempty"`
-	Offer    int             `json:"offer,omitempty"` // its place among the question's offers
+	Offer    int             `json:"offer,omitempty"` // index of the offer in the approval
 	Scope    string          `json:"scope,omitempty"` // folder, node or always
 	Limit    int             `json:"limit,omitempty"`
 }
 
-// RuleTryResult holds the calls of the journal whose verdict the rule would change, newest first; Looked is how many were judged.
+// RuleTryResult lists past calls whose verdict the rule would change, newest first. Looked is the
+// number of calls that were judged.
 type RuleTryResult struct {
-	Words   string       `json:"words"` // the rule in words
+	Words   string       `json:"words"` // the rule, for people
 	Looked  int          `json:"looked"`
 	Changed []RuleChange `json:"changed"`
 }
 
-// RuleChange is a call that a rule would decide in another way.
+// RuleChange is a call with another verdict under the tested rule.
 type RuleChange struct {
 	Call JournalEntry `json:"call"`
 	Was  string       `json:"was"` // allow, ask or deny
 	Now  string       `json:"now"`
 }
 
-// RulesExport is every rule in the form that rules are imported in.
+// RulesExport holds all rules in the import format.
 type RulesExport struct {
 	File json.RawMessage `json:"file"`
 }
 
-// RulesImportParams adds the rules of a file. What is there already is left alone.
+// RulesImportParams adds the rules of a file. Existing rules are not changed.
 type RulesImportParams struct {
 	File json.RawMessage `json:"file"`
 }
 
-// RulesImportResult says what was added, and which rules are switched off and why.
+// RulesImportResult reports how many rules were added, and which ones are disabled and why.
 type RulesImportResult struct {
 	Added    int      `json:"added"`
-	Skipped  int      `json:"skipped"` // there already
+	Skipped  int      `json:"skipped"` // already existing
 	Problems []string `json:"problems,omitempty"`
 }
 
-// AuditEntry is one line of the audit log (extension): who allowed or changed what. Hash is over the line before it and this one.
+// AuditEntry is one line of the audit log: who allowed or changed what (extension). Hash covers the
+// previous line and this one.
 type AuditEntry struct {
 	Seq        int64           `json:"seq"`
 	At         int64           `json:"at"`
@@ -109,62 +112,64 @@ type AuditEntry struct {
 	Why        string          `json:"why,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
 	Approval   ApprovalID      `json:"approvalId,omitempty"`
-	State      string          `json:"state,omitempty"` // how the call ended
+	State      string          `json:"state,omitempty"` // the result of the call
 	ExitCode   *int            `json:"exitCode,omitempty"`
-	Policy     json.RawMessage `json:"policy,omitempty"` // of a rule that was made, changed or deleted
+	Policy     json.RawMessage `json:"policy,omitempty"` // of a rule that was created, changed or deleted
 	Hash       string          `json:"hash"`
 }
 
-// Kinds of audit lines.
+// Kinds of audit entries.
 const (
-	AuditCall        = "call"         // a call with an effect was let through or refused, and how it ended
+	AuditCall        = "call"         // a call with an effect was allowed or refused, and its result
 	AuditRuleMade    = "rule made"    //
 	AuditRuleChanged = "rule changed" //
 	AuditRuleDeleted = "rule deleted" //
 	AuditRuleBack    = "rule restored"
 	AuditGrantGone   = "permission withdrawn"
 	AuditGrantBack   = "permission restored"
-	AuditDevice      = "device" // a device was paired, changed, revoked or forgotten, or may do more
-	AuditSender      = "sender" // somebody on a channel was let in or refused
-	AuditMode        = "mode"   // a chat's way of asking was changed
-	AuditLogin       = "login"  // logins were refused
+	AuditDevice      = "device" // a device was paired, changed, revoked or removed, or its permissions grew
+	AuditSender      = "sender" // a channel user was approved or rejected
+	AuditMode        = "mode"   // a chat's approval mode was changed
+	AuditLogin       = "login"  // logins failed
 )
 
-// AuditListParams asks for lines, newest first. Limit 0 means 100, at most 1000.
+// AuditListParams requests entries, newest first. Limit 0 means 100; at most 1000.
 type AuditListParams struct {
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	Rule       string     `json:"rule,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
-	Query      string     `json:"query,omitempty"`  // each of its words, or a word that begins with it, is in the line
+	Query      string     `json:"query,omitempty"`  // words or beginnings of words that the entry must contain, all of them
 	After      int64      `json:"after,omitempty"`  // Unix milliseconds, inclusive
-	Before     int64      `json:"before,omitempty"` // seq, exclusive: pages on
+	Before     int64      `json:"before,omitempty"` // seq, exclusive, for the next page
 	Limit      int        `json:"limit,omitempty"`
 }
 
-// AuditListResult is one page.
+// AuditListResult is one page of entries.
 type AuditListResult struct {
 	Entries []AuditEntry `json:"entries"`
 	More    bool         `json:"more"`
 }
 
-// AuditVerifyResult says whether the chain of the audit log holds: Broken is the first line that does not, 0 for none.
+// AuditVerifyResult reports whether the hash chain of the audit log is intact. Broken is the first
+// invalid line, 0 for none.
 type AuditVerifyResult struct {
 	Lines  int64  `json:"lines"`
 	Broken int64  `json:"broken,omitempty"`
 	Why    string `json:"why,omitempty"`
 }
 
-// Ways of asking, per chat (extension; SessionPrefs.Approvals).
+// Approval modes of a chat (extension; SessionPrefs.Approvals).
 const (
-	ModeAsk         = "ask"          // what no rule allows is asked about
-	ModeAcceptEdits = "accept-edits" // changes of files in the workspace are let through
-	ModeReadOnly    = "read-only"    // nothing with an effect
-	ModeTrust       = "trust"        // everything but what a rule denies or the floor asks about, for a time
-	ModePaused      = "paused"       // every call is asked about
+	ModeAsk         = "ask"          // calls that no rule allows need an approval
+	ModeAcceptEdits = "accept-edits" // also allows changes of files in the workspace
+	ModeReadOnly    = "read-only"    // allows nothing with an effect
+	ModeTrust       = "trust"        // for a time, allows everything except what a rule denies or what always needs an approval
+	ModePaused      = "paused"       // every call needs an approval
 )
 
-// ApprovalMode is a chat's way of asking. Until ends a trust, in Unix milliseconds.
+// ApprovalMode is the approval mode of a chat. Until is the end of [ModeTrust], in Unix
+// milliseconds.
 type ApprovalMode struct {
 	Mode  string `json:"mode"`
 	Until int64  `json:"until,omitempty"`

@@ -2,13 +2,14 @@ package protocol
 
 import "time"
 
-// RuleEnd is how long a rule that is made at a question holds. Key is what a person types for it.
+// RuleEnd is a choice for the lifetime of a rule that an answer saves. Key is what a person types
+// to choose it.
 type RuleEnd struct {
 	Key, Words string
-	at         func(now time.Time) time.Time // nil: for ever
+	at         func(now time.Time) time.Time // nil: never expires
 }
 
-// RuleEnds are the ends to choose from; the first is taken unless another one is chosen.
+// RuleEnds are the choices; the first is the default.
 var RuleEnds = []RuleEnd{
 	{"never", "no end", nil},
 	{"1h", "1 hour", func(now time.Time) time.Time { return now.Add(time.Hour) }},
@@ -18,7 +19,8 @@ var RuleEnds = []RuleEnd{
 	{"30d", "30 days", func(now time.Time) time.Time { return now.AddDate(0, 0, 30) }},
 }
 
-// At is the end in Unix milliseconds for a rule made now, by the clock and the days of now's location; 0 is no end.
+// At returns the expiry, in Unix milliseconds, of a rule that is saved now, by the calendar of
+// now's location; 0 is never.
 func (e RuleEnd) At(now time.Time) int64 {
 	if e.at == nil {
 		return 0
@@ -26,7 +28,7 @@ func (e RuleEnd) At(now time.Time) int64 {
 	return e.at(now).UnixMilli()
 }
 
-// RuleEndByKey finds an end by what a person typed.
+// RuleEndByKey finds a choice by its key.
 func RuleEndByKey(key string) (RuleEnd, bool) {
 	for _, e := range RuleEnds {
 		if e.Key == key {

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// NotEnforced is how a machine says what it does not keep commands from.
+// NotEnforced is the phrase with which a machine reports a missing restriction.
 const NotEnforced = "not enforced on this machine"
 
-// SandboxWords says what holds for commands on a machine in plain words, from the one line that it says itself ([HostInfo] and [Approval], Sandbox):
-// "files: changes in /srv/app only · network: off · enforced". What it does not know is said as it came. h may be nil.
+// SandboxWords turns the one line in which a machine describes its sandbox ([HostInfo] and
+// [Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
+// enforced". Unknown parts are passed through. h may be nil.
 func SandboxWords(sandbox string, h *HostInfo) string {
 	files, network, ok := strings.Cut(sandbox, ", network ")
 	files, fine := strings.CutPrefix(files, "files ")
@@ -35,7 +36,7 @@ func SandboxWords(sandbox string, h *HostInfo) string {
 	return words
 }
 
-// writable names what commands may change on a machine.
+// writable describes what commands may change on a machine.
 func writable(h *HostInfo) string {
 	if h == nil || h.Workspace == "" {
 		return "the workspace and the allowed folders"

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// anyFrame is the union of all frames, so that one is read in one pass. Every message passes here, and what it carries is decoded by whoever wants it:
-// the general decoder takes three times as long for the frame alone.
+// anyFrame is the union of all frames, so that a frame is read in one pass. Every message passes
+// through here; the general decoder takes three times as long for the frame alone. The payload is
+// decoded by its consumer.
 type anyFrame struct {
 	Type, ID, Method, Event string
 	Params, Payload         json.RawMessage
@@ -17,12 +18,14 @@ type anyFrame struct {
 	Seq                     *uint64
 }
 
-// scan reads the fields of a frame that is known to be valid JSON. It reports false when the general decoder must decide: what is not an object, fields of
-// another type, and names or short strings that are spelled with escapes or in other cases.
+// scan reads the fields of a frame that is known to be valid JSON. It reports false when the
+// general decoder has to decide: for anything but an object, for fields of another type, and for
+// names or short strings with escapes or in another case.
 func (f *anyFrame) scan(data []byte) bool { return Members(data, f.set) }
 
-// Members gives the members of an object that is known to be valid JSON to set, until that reports false, and reports whether set took them all. It
-// takes no name that is spelled with escapes, and nothing but an object.
+// Members calls set for each member of an object that is known to be valid JSON, until set reports
+// false. It reports whether set accepted every member. It rejects names with escapes, and values
+// that are not objects.
 func Members(data []byte, set func(name string, value []byte) bool) bool {
 	s := scanner{data: data}
 	if s.space() != '{' {
@@ -64,7 +67,7 @@ func (f *anyFrame) set(key string, value []byte) bool {
 	case "ok":
 		return setBool(&f.OK, value)
 	case "error":
-		var e *Error // f must not be what leaves the stack
+		var e *Error // outside the closure, so that f does not escape to the heap
 		err := json.Unmarshal(value, &e)
 		f.Error = e
 		return err == nil
@@ -103,7 +106,7 @@ func setBool(into *bool, value []byte) bool {
 	return true
 }
 
-// unknown reports whether a name is none of those known, in whatever case.
+// unknown reports whether a name is none of the known ones, ignoring case.
 func unknown(name string, known ...string) bool {
 	for _, k := range known {
 		if strings.EqualFold(name, k) {
@@ -113,8 +116,9 @@ func unknown(name string, known ...string) bool {
 	return true
 }
 
-// Decode is json.Unmarshal of what a frame carries, which is known to be valid JSON or empty; the result may share memory with it. What every call of a tool
-// brings is read without the general decoder.
+// Decode is json.Unmarshal for the payload of a frame, which is known to be valid JSON or empty.
+// The result may share memory with it. The payloads of every tool call are read without the general
+// decoder.
 func Decode(raw []byte, v any) error {
 	if s, ok := v.(interface {
 		set(name string, value []byte) bool
@@ -198,13 +202,13 @@ func (a *Ack) set(name string, value []byte) bool {
 	return unknown(name, "ok", "dropped")
 }
 
-// scanner walks over valid JSON.
+// scanner scans valid JSON.
 type scanner struct {
 	data []byte
 	at   int
 }
 
-// space skips white space and returns the byte behind it.
+// space skips white space and returns the next byte.
 func (s *scanner) space() byte {
 	for {
 		switch c := s.data[s.at]; c {
@@ -242,7 +246,8 @@ func (s *scanner) value() []byte {
 	}
 }
 
-// text skips a string. Its end is looked for once, and again only behind a quotation mark that was escaped: a file's text has an escape for every line.
+// text skips a string. It looks for the end once, and again only after an escaped quotation mark:
+// the text of a file has an escape in every line.
 func (s *scanner) text() {
 	s.at++
 	for end := -1; ; {
@@ -274,7 +279,7 @@ func plain(value []byte) (string, bool) {
 
 const longestKnown = 16
 
-// wellKnown are the words of every call of a tool, which then need no memory each time.
+// wellKnown are the strings of every tool call, which then need no allocation.
 var wellKnown = func() map[string]string {
 	words := map[string]string{}
 	for _, w := range []string{

@@ -5,53 +5,57 @@ import (
 	"errors"
 )
 
-// Thinking levels (seed 004, SessionSettings).
+// Thinking levels.
 var ThinkingLevels = []string{"none", "minimal", "low", "medium", "high", "xhigh"}
 
-// SessionsListParams pages through the sessions, newest activity first. Limit 0 means 100.
+// SessionsListParams requests a page of the sessions, most recently active first. Limit 0 means
+// 100.
 type SessionsListParams struct {
 	Offset int `json:"offset,omitempty"`
 	Limit  int `json:"limit,omitempty"`
-	// Query keeps sessions whose label or messages contain it (extension).
+	// Query selects sessions whose label or messages contain it (extension).
 	Query string `json:"query,omitempty"`
-	// Page is the Next of the page before; with a query it stands in place of Offset (extension).
+	// Page is the Next of the previous page; with a Query it is used instead of Offset (extension).
 	Page string `json:"page,omitempty"`
 }
 
-// SessionsListResult holds one page; Count is the number of all sessions, with a query of those in the page. A query that takes long answers with what it
-// has, which may be nothing, and goes on with the next page.
+// SessionsListResult is one page. Count is the number of all sessions; with a Query, of those in
+// the page. A query that takes too long returns the results so far, possibly none, and the next
+// page continues it.
 type SessionsListResult struct {
 	Sessions []SessionEntry `json:"sessions"`
 	Count    int            `json:"count"`
-	// Next is the next page of a query, empty when all sessions are looked through (extension).
+	// Next is the next page of a query, empty when all sessions were searched (extension).
 	Next string `json:"next,omitempty"`
 }
 
-// SessionEntry is SessionRegistryEntry of seed 004 with extensions from Title on.
+// SessionEntry describes a session in sessions.list. Title and the fields after it are extensions.
 type SessionEntry struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	CreatedAt    int64      `json:"createdAt"`
 	LastActiveAt int64      `json:"lastActiveAt"`
 	Label        string     `json:"label,omitempty"`
-	// Title is what a list shows: the label, else the beginning of the first message, else empty (extension).
+	// Title is the name for lists: the label, otherwise the beginning of the first message,
+	// otherwise empty (extension).
 	Title string `json:"title,omitempty"`
-	// MessageCount counts stored messages (extension).
+	// MessageCount is the number of stored messages (extension).
 	MessageCount int           `json:"messageCount,omitempty"`
 	Usage        *Usage        `json:"usage,omitempty"`     // of the whole session (extension)
 	Settings     *SessionPrefs `json:"settings,omitempty"`  // extension
-	DeletedAt    int64         `json:"deletedAt,omitempty"` // in the ten seconds of undo (extension)
-	// ContextTokens is what the last model step read; ContextWindow what the model can read. 0 is unknown (extension).
+	DeletedAt    int64         `json:"deletedAt,omitempty"` // during the ten seconds in which it can be restored (extension)
+	// ContextTokens is the number of tokens that the last model step read; ContextWindow is the
+	// model's limit. 0 means unknown (extension).
 	ContextTokens int64 `json:"contextTokens,omitempty"`
 	ContextWindow int64 `json:"contextWindow,omitempty"`
 	Main          bool  `json:"main,omitempty"` // the main chat of its agent (extension)
 }
 
-// SessionParams names a session.
+// SessionParams selects a session.
 type SessionParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 }
 
-// SessionGetResult is session.get of seed 004.
+// SessionGetResult answers session.get.
 type SessionGetResult struct {
 	SessionID          SessionID    `json:"sessionId"`
 	SessionKey         SessionKey   `json:"sessionKey"`
@@ -66,31 +70,33 @@ type SessionGetResult struct {
 	Label              string       `json:"label,omitempty"`
 }
 
-// Tokens is TokenUsage of seed 004.
+// Tokens counts tokens.
 type Tokens struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
 	Total  int64 `json:"total"`
 }
 
-// SessionPrefs is SessionSettings of seed 004. Zero fields are unset: the gateway's configuration holds.
+// SessionPrefs are a session's settings. A zero field is unset: the gateway's configuration
+// applies.
 type SessionPrefs struct {
 	Model         *ModelRef `json:"model,omitempty"`
 	ThinkingLevel string    `json:"thinkingLevel,omitempty"`
 	SystemPrompt  string    `json:"systemPrompt,omitempty"`
 	MaxTokens     int       `json:"maxTokens,omitempty"`
-	// Approvals is the chat's way of asking; nil asks (extension).
+	// Approvals is the approval mode of the chat; missing means [ModeAsk] (extension).
 	Approvals *ApprovalMode `json:"approvals,omitempty"`
 }
 
-// ResetPolicy says when a session starts afresh by itself.
+// ResetPolicy determines when a session resets by itself.
 type ResetPolicy struct {
 	Mode        string `json:"mode"` // manual, daily or idle
 	AtHour      *int   `json:"atHour,omitempty"`
 	IdleMinutes *int   `json:"idleMinutes,omitempty"`
 }
 
-// SessionStats is session.stats of seed 004. Uptime is milliseconds since creation.
+// SessionStats answers session.stats. Uptime is the time since the session was created, in
+// milliseconds.
 type SessionStats struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`
@@ -101,13 +107,13 @@ type SessionStats struct {
 	Uptime       int64      `json:"uptime"`
 	IsProcessing bool       `json:"isProcessing"`
 	QueueSize    int        `json:"queueSize"`
-	// Cost is in US dollars; absent when unknown (extension).
+	// Cost in US dollars; missing when unknown (extension).
 	Cost *float64 `json:"costUsd,omitempty"`
 }
 
-// SessionPatchParams merges settings. A nil pointer leaves a field alone; an empty value clears it.
+// SessionPatchParams changes settings. A missing field stays as it is; an empty value clears it.
 type SessionPatchParams struct {
-	// By is who does it, for the audit log. The gateway fills it in.
+	// By is the principal, for the audit log. The gateway fills it in.
 	By          string             `json:"-"`
 	SessionKey  SessionKey         `json:"sessionKey"`
 	Settings    *SessionPrefsPatch `json:"settings,omitempty"`
@@ -115,8 +121,8 @@ type SessionPatchParams struct {
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
 }
 
-// UnmarshalJSON takes a number as a label too: the original's command line sends one for a label of
-// digits.
+// UnmarshalJSON accepts a number as a label too, because the original system's command line sends a
+// label of digits as a number.
 func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 	var in struct {
 		SessionKey  SessionKey         `json:"sessionKey"`
@@ -141,23 +147,24 @@ func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// SessionPrefsPatch is Partial<SessionSettings>.
+// SessionPrefsPatch changes some of a session's settings; missing fields stay as they are.
 type SessionPrefsPatch struct {
 	Model         *ModelPatch `json:"model,omitempty"`
 	ThinkingLevel *string     `json:"thinkingLevel,omitempty"`
 	SystemPrompt  *string     `json:"systemPrompt,omitempty"`
 	MaxTokens     *int        `json:"maxTokens,omitempty"`
-	// Approvals changes the chat's way of asking; only the person can (extension).
+	// Approvals changes the approval mode of the chat; only the person can (extension).
 	Approvals *ApprovalMode `json:"approvals,omitempty"`
 }
 
-// ModelPatch merges a model reference field by field; both empty clears it.
+// ModelPatch changes a model reference field by field; two empty fields clear it.
 type ModelPatch struct {
 	Provider *string `json:"provider,omitempty"`
 	ID       *string `json:"id,omitempty"`
 }
 
-// ResetPolicyPatch is Partial<ResetPolicy>. With an empty Mode the gateway's default holds again, whatever else it has.
+// ResetPolicyPatch changes a reset policy; missing fields stay as they are. An empty Mode restores
+// the gateway's default, whatever the other fields say.
 type ResetPolicyPatch struct {
 	Mode        *string `json:"mode,omitempty"`
 	AtHour      *int    `json:"atHour,omitempty"`
@@ -169,7 +176,7 @@ type OK struct {
 	OK bool `json:"ok"`
 }
 
-// SessionResetResult is session.reset of seed 004.
+// SessionResetResult answers session.reset.
 type SessionResetResult struct {
 	OK               bool       `json:"ok"`
 	SessionKey       SessionKey `json:"sessionKey"`
@@ -181,26 +188,27 @@ type SessionResetResult struct {
 	MediaDeleted     int        `json:"mediaDeleted"`
 }
 
-// SessionHistoryResult is session.history of seed 004.
+// SessionHistoryResult answers session.history.
 type SessionHistoryResult struct {
 	SessionKey         SessionKey  `json:"sessionKey"`
 	CurrentSessionID   SessionID   `json:"currentSessionId"`
 	PreviousSessionIDs []SessionID `json:"previousSessionIds"`
 }
 
-// SessionPreviewParams asks for the last Limit messages; 0 means all.
+// SessionPreviewParams requests the last Limit messages; 0 means all.
 type SessionPreviewParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	Limit      int        `json:"limit,omitempty"`
-	// Before, when not 0, keeps messages with a smaller Seq, so that a window can page back (extension).
+	// Before, when not 0, selects messages with a smaller Seq, so that a window can page back
+	// (extension).
 	Before int64 `json:"before,omitempty"`
-	// Notices asks for the notices of compactions too (extension). They are not messages of the
-	// conversation and are counted nowhere.
+	// Notices also returns the notices of compactions (extension). They are not messages of the
+	// conversation, and no count includes them.
 	Notices bool `json:"notices,omitempty"`
 }
 
-// SessionPreviewResult is session.preview of seed 004. MessageCount is the number of messages since
-// the last compaction.
+// SessionPreviewResult answers session.preview. MessageCount is the number of messages since the
+// last compaction.
 type SessionPreviewResult struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`
@@ -208,22 +216,24 @@ type SessionPreviewResult struct {
 	Messages     []Message  `json:"messages"`
 }
 
-// SessionCreateParams makes an empty conversation (extension). An empty key makes a new one.
+// SessionCreateParams creates an empty conversation (extension). With an empty key the gateway
+// chooses a new one.
 type SessionCreateParams struct {
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	Label      string     `json:"label,omitempty"`
 }
 
-// SessionDeleteResult says until when session.restore can bring the session back, in Unix milliseconds (extension).
+// SessionDeleteResult returns the time until which session.restore can restore the session, in Unix
+// milliseconds (extension).
 type SessionDeleteResult struct {
 	OK        bool  `json:"ok"`
 	UndoUntil int64 `json:"undoUntil"`
 }
 
-// UndoMillis is how long a deleted session can be restored.
+// UndoMillis is the time for which a deleted session can be restored, in milliseconds.
 const UndoMillis = 10_000
 
-// MediaGetParams names a stored image by Block.MediaKey (extension).
+// MediaGetParams selects a stored image by Block.MediaKey (extension).
 type MediaGetParams struct {
 	Key string `json:"key"`
 }

@@ -1,11 +1,12 @@
 package protocol
 
-// SkillsParams names the agent whose skills are meant; empty is the main one (seed 004, skills.status and skills.update).
+// SkillsParams selects the agent; empty is the main agent.
 type SkillsParams struct {
 	AgentID AgentID `json:"agentId,omitempty"`
 }
 
-// SkillsStatusResult answers skills.status and skills.update (seed 004). RefreshedAt is when the files were last read.
+// SkillsStatusResult answers skills.status and skills.update. RefreshedAt is the time at which the
+// files were last read.
 type SkillsStatusResult struct {
 	AgentID     AgentID            `json:"agentId"`
 	RefreshedAt int64              `json:"refreshedAt"`
@@ -13,21 +14,23 @@ type SkillsStatusResult struct {
 	Skills      []SkillStatusEntry `json:"skills"`
 }
 
-// SkillNodeStatus is a machine as skills see it (seed 004). Machines that are offline are listed too.
+// SkillNodeStatus describes a machine for the skills. Offline machines are listed too.
 type SkillNodeStatus struct {
 	NodeID           NodeID   `json:"nodeId"`
 	Online           bool     `json:"online"`
 	HostCapabilities []string `json:"hostCapabilities"`
 }
 
-// Where a skill comes from; an agent's own hides a shared one of the same folder, and that one a built-in one.
+// Sources of a skill. An agent's own skill replaces a shared one in a folder of the same name, and
+// a shared one replaces a built-in one.
 const (
 	SkillAgent   = "agent"
 	SkillGlobal  = "global"
 	SkillBuiltIn = "built-in"
 )
 
-// SkillStatusEntry is one skill and whether it can be used now (seed 004), with extensions from Source on.
+// SkillStatusEntry describes one skill and whether it can be used now. Source and the fields after
+// it are extensions.
 type SkillStatusEntry struct {
 	Name          string                   `json:"name"`
 	Description   string                   `json:"description"`
@@ -39,31 +42,34 @@ type SkillStatusEntry struct {
 	Requirements  SkillRequirementSnapshot `json:"requirements"`
 
 	Source string `json:"source"`
-	// Path is what gsv__ReadFile and workspace.read take.
+	// Path is the skill's path for gsv__ReadFile and workspace.read.
 	Path          string `json:"path"`
 	Enabled       bool   `json:"enabled"`
 	Homepage      string `json:"homepage,omitempty"`
 	License       string `json:"license,omitempty"`
 	Compatibility string `json:"compatibility,omitempty"`
-	// Problems are faults in the file that did not keep it from being read.
+	// Problems are faults in the file that did not prevent it from being read.
 	Problems []string `json:"problems,omitempty"`
-	// SettingsKey is under which name below skills.entries its settings stand; empty when there can be none.
+	// SettingsKey is the name of the skill's settings under skills.entries; empty when it cannot
+	// have any.
 	SettingsKey string `json:"settingsKey,omitempty"`
-	// Missing says for machines that are online and cannot carry the skill out what they lack, at most [MaxSkillMissing] of them.
+	// Missing lists what online machines lack to use the skill, for at most [MaxSkillMissing]
+	// machines.
 	Missing []SkillMissing `json:"missing,omitempty"`
 }
 
-// MaxSkillMissing bounds SkillStatusEntry.Missing.
+// MaxSkillMissing is the maximum length of SkillStatusEntry.Missing.
 const MaxSkillMissing = 20
 
-// SkillMissing is what a machine lacks for a skill, in plain words.
+// SkillMissing lists what a machine lacks for a skill, in words for people.
 type SkillMissing struct {
 	NodeID NodeID   `json:"nodeId"`
 	Lacks  []string `json:"lacks"`
 }
 
-// SkillRequirementSnapshot is what a skill needs of one machine (seed 004 leaves the fields open). Capabilities decide and, where a machine
-// tells, its system, its programs and the names of the environment variables that its commands find.
+// SkillRequirementSnapshot lists the requirements of a skill on one machine. The specification does
+// not define its fields. Capabilities are always checked. The operating system, the programs and
+// the names of environment variables are checked only on machines that report them.
 type SkillRequirementSnapshot struct {
 	Capabilities []string `json:"capabilities"`
 	OS           []string `json:"os,omitempty"`
@@ -72,7 +78,8 @@ type SkillRequirementSnapshot struct {
 	Env          []string `json:"env,omitempty"`
 }
 
-// SkillsEnableParams switches a skill on or off (extension). It is the setting skills.entries.NAME.enabled.
+// SkillsEnableParams enables or disables a skill (extension). It changes the setting
+// skills.entries.NAME.enabled.
 type SkillsEnableParams struct {
 	Name    string `json:"name"`
 	Enabled bool   `json:"enabled"`

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Effect is what a call can do to the world (seed 001, Side Effects; DESIGN 5).
+// Effect is the kind of side effect that a call can have.
 type Effect string
 
 const (
@@ -13,12 +13,13 @@ const (
 	EffectWrite   Effect = "write"
 	EffectExec    Effect = "exec"
 	EffectNetwork Effect = "network"
-	// EffectUnknown is every tool whose maker did not say. It is always asked about.
+	// EffectUnknown is the effect of a tool that does not declare one. Its calls always need an
+	// approval.
 	EffectUnknown Effect = ""
 )
 
-// ToolSpec is ToolDefinition of seed 004 with extensions from Effect on. Over tools.list Name is the full name; in connect it is
-// the bare one.
+// ToolSpec describes a tool. Name is the full name in tools.list and the bare name in connect.
+// Effect and the fields after it are extensions.
 type ToolSpec struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`
@@ -26,102 +27,112 @@ type ToolSpec struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Effect       Effect          `json:"effect,omitempty"`
 	Idempotent   bool            `json:"idempotent,omitempty"`
-	// SideEffect is what seed 001 calls it: whether a call changes anything. It says what Effect says, less exactly, and counts where that is missing.
+	// SideEffect is the protocol's own, coarser form of Effect: whether a call changes anything. It
+	// applies only when Effect is missing.
 	SideEffect *bool `json:"sideEffect,omitempty"`
-	// AcceptsKey says that the tool passes its idempotency key on to what it changes.
+	// AcceptsKey reports that the tool passes its idempotency key on to the system that it changes.
 	AcceptsKey bool `json:"acceptsKey,omitempty"`
-	// OwnTime says that the tool, one of the gateway's own, sees by itself that it comes to an end: no time limit applies.
+	// OwnTime exempts a tool of the gateway from the time limit, because it ends by itself.
 	OwnTime bool `json:"-"`
-	// EffectOf, when set, says what a call with these arguments can do, for a tool of the gateway's own that can do more than one thing.
+	// EffectOf, when set, returns the effect of a call with these arguments, for a tool of the
+	// gateway that can have several effects.
 	EffectOf func(args json.RawMessage) Effect `json:"-"`
 }
 
-// ToolsListResult holds native tools first, then each node's in the order the node gave them.
+// ToolsListResult lists the gateway's own tools first, then each node's in the node's order.
 type ToolsListResult struct {
 	Tools []ToolSpec `json:"tools"`
 }
 
-// ToolInvokeParams calls a tool (seed 004, tool.invoke, C -> G).
+// ToolInvokeParams calls a tool (docs/protocol.md#tools-and-calls).
 type ToolInvokeParams struct {
 	Tool ToolName        `json:"tool"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// ToolInvokeResult wraps what the node returned.
+// ToolInvokeResult holds the node's result.
 type ToolInvokeResult struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// ToolInvoke is the tool.invoke event to a node. Tool is the bare name; Args is always present.
+// ToolInvoke is the payload of the tool.invoke event to a node. Tool is the bare name; Args is
+// always present.
 type ToolInvoke struct {
 	CallID CallID          `json:"callId"`
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`
-	// Preview asks what the call would do, without doing it: the result is a [CallPreview] (extension).
+	// Preview asks what the call would do. The node does nothing; its result is a [CallPreview]
+	// (extension).
 	Preview bool `json:"preview,omitempty"`
-	// Expect is the preview's FileSHA256 that the person saw: the node refuses when the file is another by now (extension).
+	// Expect is the FileSHA256 of the preview that the person saw. The node refuses the call if the
+	// file has changed since (extension).
 	Expect string `json:"expect,omitempty"`
-	// Approved is the hash of what the person allowed ([CallHash]): the node refuses when what it is about to do has another (extension).
+	// Approved is the hash of what the person allowed ([CallHash]). The node refuses the call if it
+	// computes another hash from what it is about to do (extension).
 	Approved string `json:"approved,omitempty"`
-	// Policy is the version of the rules under which it was asked about; it is part of the hash (extension).
+	// Policy is the version of the rules at the time of the decision; it is part of the hash
+	// (extension).
 	Policy string `json:"policy,omitempty"`
-	// Network says that the person allowed the network for this call (extension).
+	// Network reports that the person allowed network access for this call (extension).
 	Network bool `json:"network,omitempty"`
-	// Direct says that the call is the person's own act: their commands keep their configuration of
-	// git (extension).
+	// Direct reports that the person, not an agent, made the call. Commands then use the person's
+	// own Git configuration (extension).
 	Direct bool `json:"direct,omitempty"`
-	// Folders are the folders that the person opened for this call. They are part of Approved, and each must be one that the call needs (extension).
+	// Folders are the folders that the person allowed for this call. They are part of the hash in
+	// Approved, and the call must need each of them (extension).
 	Folders []FolderAccess `json:"folders,omitempty"`
-	// IdempotencyKey is stable over retries of the same call (seed 001; extension).
+	// IdempotencyKey is stable over retries of the same call (extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-	// SessionKey and RunID say on whose behalf (extension).
+	// SessionKey and RunID identify the chat and the run of the call (extension).
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`
 }
 
-// CallPreview is what a call would touch (extension). Every field may be empty.
+// CallPreview describes what a call would do and touch (extension). Every field may be empty.
 type CallPreview struct {
 	Path       string    `json:"path,omitempty"`       // resolved absolute path of a file tool
-	Outside    bool      `json:"outside,omitempty"`    // the path lies outside the workspace
-	Personal   bool      `json:"personal,omitempty"`   // others take part in the chat, and the call reads what only the person's own chats are told
-	Secret     string    `json:"secret,omitempty"`     // the path lies where people keep keys and tokens: in which place, such as ~/.ssh
-	Folder     string    `json:"folder,omitempty"`     // absolute working folder of a command
-	Shell      string    `json:"shell,omitempty"`      // what would run the command
+	Outside    bool      `json:"outside,omitempty"`    // the path is outside the workspace
+	Personal   bool      `json:"personal,omitempty"`   // the chat has other participants, and the call reads what is meant for the person's own chats only
+	Secret     string    `json:"secret,omitempty"`     // the place for keys and tokens in which the path lies, such as ~/.ssh
+	Folder     string    `json:"folder,omitempty"`     // absolute working directory of a command
+	Shell      string    `json:"shell,omitempty"`      // the shell that would run the command
 	Diff       string    `json:"diff,omitempty"`       // unified diff of a Write or Edit
 	Added      int       `json:"added,omitempty"`      // lines
 	Removed    int       `json:"removed,omitempty"`    // lines
 	NewFile    bool      `json:"newFile,omitempty"`    // the file does not exist yet
-	FileSHA256 string    `json:"fileSha256,omitempty"` // of the file as it is; "absent" when there is none
-	Programs   []Program `json:"programs,omitempty"`   // a command's programs
-	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut: it may not be approved for more than once
-	Network    bool      `json:"network,omitempty"`    // the call wants the network
-	// Folders are those outside that the call needs; it runs into a wall unless the person opens them for it.
+	FileSHA256 string    `json:"fileSha256,omitempty"` // of the current file; "absent" when there is none
+	Programs   []Program `json:"programs,omitempty"`   // the programs of a command
+	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut; the call can be allowed only once
+	Network    bool      `json:"network,omitempty"`    // the call needs network access
+	// Folders are the folders outside the workspace that the call needs. It fails unless the person
+	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
 	Problem string         `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
 }
 
-// Program is one program of a command and where it was found.
+// Program is one program of a command and its location.
 type Program struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"` // empty: not found, or a shell built-in
 }
 
-// ToolResultParams returns a call's result (seed 004, tool.result). Result holds what the tool returned, or Error is not empty.
+// ToolResultParams returns the result of a call. Either Result has the tool's result, or Error is
+// not empty.
 type ToolResultParams struct {
 	CallID CallID          `json:"callId"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// NativeResult is what every gsv__* tool returns.
+// NativeResult is the result of every gsv__* tool.
 type NativeResult struct {
 	OK     bool            `json:"ok"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// FailureText is what a model reads of a call that failed without a result: for a gsv__* tool a
-// NativeResult, else an error text.
+// FailureText returns what the model reads about a call that failed without a result: a
+// NativeResult for a gsv__* tool, otherwise an error text.
 func FailureText(node NodeID, problem string) string {
 	if node == NativePrefix {
 		if raw, err := Marshal(NativeResult{Error: problem}); err == nil {
@@ -131,25 +142,27 @@ func FailureText(node NodeID, problem string) string {
 	return "Error: " + problem
 }
 
-// Ack confirms; Dropped says that nobody waited any more.
+// Ack confirms a request. Dropped reports that nobody waits for the result any more.
 type Ack struct {
 	OK      bool `json:"ok"`
 	Dropped bool `json:"dropped,omitempty"`
 }
 
-// ToolProgress is a node's report on a running call (extension, N -> G, sent at most ten times a second per call).
+// ToolProgress is a node's report on a running call (extension, from the node, at most ten times a
+// second per call).
 type ToolProgress struct {
 	CallID CallID `json:"callId"`
-	Tail   string `json:"tail"`  // the last part of the output so far, at most 4,000 characters
-	Bytes  int64  `json:"bytes"` // of output so far
+	Tail   string `json:"tail"`  // the end of the output so far, at most 4,000 characters
+	Bytes  int64  `json:"bytes"` // length of the output so far
 }
 
-// ToolCancel is the tool.cancel event: the node stops the call and still sends its tool.result (extension, G -> N).
+// ToolCancel is the payload of the tool.cancel event. The node stops the call and still sends its
+// tool.result (extension, to the node).
 type ToolCancel struct {
 	CallID CallID `json:"callId"`
 }
 
-// ToolRequestParams dispatches a call on behalf of a session (seed 004, tool.request).
+// ToolRequestParams starts a call on behalf of a session.
 type ToolRequestParams struct {
 	CallID     CallID          `json:"callId"`
 	Tool       ToolName        `json:"tool"`
@@ -157,31 +170,31 @@ type ToolRequestParams struct {
 	SessionKey SessionKey      `json:"sessionKey"`
 }
 
-// ToolRequestResult confirms that the call is under way.
+// ToolRequestResult confirms that the call was accepted.
 type ToolRequestResult struct {
 	Status string `json:"status"` // "sent"
 }
 
-// CallCancelParams stops one running tool call; the run goes on (extension).
+// CallCancelParams cancels one running tool call; the run continues (extension).
 type CallCancelParams struct {
 	CallID CallID `json:"callId"`
 }
 
 // Call states (extension, feed and Message.Call).
 const (
-	CallWaiting   = "waiting" // a question is open
+	CallWaiting   = "waiting" // waits for an approval
 	CallRunning   = "running"
 	CallDone      = "done"
 	CallFailed    = "failed"
 	CallDenied    = "denied"
 	CallCancelled = "cancelled"
-	CallUnknown   = "unknown" // it had started and nobody knows how it ended
+	CallUnknown   = "unknown" // started, but its outcome is not known
 )
 
-// CallInfo is what a tool card shows (extension).
+// CallInfo describes a call for display (extension).
 type CallInfo struct {
 	CallID     CallID          `json:"callId"`
-	ToolCallID string          `json:"toolCallId,omitempty"` // the model's id
+	ToolCallID string          `json:"toolCallId,omitempty"` // the model's ID
 	SessionKey SessionKey      `json:"sessionKey,omitempty"`
 	RunID      RunID           `json:"runId,omitempty"`
 	Node       NodeID          `json:"node,omitempty"`
@@ -192,20 +205,21 @@ type CallInfo struct {
 	ApprovalID ApprovalID      `json:"approvalId,omitempty"`
 	StartedAt  int64           `json:"startedAt,omitempty"`
 	EndedAt    int64           `json:"endedAt,omitempty"`
-	// Tail is the last part of a running command's output.
+	// Tail is the end of a running command's output.
 	Tail     string       `json:"tail,omitempty"`
 	Bytes    int64        `json:"bytes,omitempty"`
 	ExitCode *int         `json:"exitCode,omitempty"`
 	Preview  *CallPreview `json:"preview,omitempty"`
 	Error    string       `json:"error,omitempty"`
-	// Direct marks the person's own act.
+	// Direct reports that the person made the call.
 	Direct bool `json:"direct,omitempty"`
 }
 
-// NobodyAnswered is how Error begins where the call was not run because its question expired: that is no denial by the person.
+// NobodyAnswered is the beginning of Error when the call did not run because its approval expired.
+// The person did not deny it.
 const NobodyAnswered = "Nobody answered"
 
-// Unanswered reports whether the call was not run because nobody answered the question about it.
+// Unanswered reports whether the call did not run because its approval expired.
 func (c CallInfo) Unanswered() bool {
 	return c.State == CallDenied && strings.HasPrefix(c.Error, NobodyAnswered)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Transfers. The first four methods are seed 004's, from nodes to the gateway; the others are the queue that windows and the command line
-// work on (extension).
+// Transfers. Nodes call the first four methods. Windows and the command line manage the queue with
+// the others (extension).
 var (
 	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta"}
 	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept"}
@@ -25,22 +25,23 @@ var (
 	TransferForget = Method[TransferForgetParams, TransferForgetResult]{"transfer.forget"}
 )
 
-// ExtTransfer is what an end names in ConnectParams.Extensions that understands [TransferStream]: folders, hashes, credits, resuming.
+// ExtTransfer: the peer understands [TransferStream], with folders, checksums, credits and resume.
 const ExtTransfer = "transfer"
 
-// ExtEarly is what an end with [ExtTransfer] names beside it that understands TransferStream.Early.
+// ExtEarly: the peer understands TransferStream.Early. It requires [ExtTransfer].
 const ExtEarly = "transfer.early"
 
-// ExtUndo is what an end with [ExtTransfer] names beside it that keeps what it replaces, and brings it back on [EventTransferUndo].
+// ExtUndo: the peer retains the files that it replaces and restores them on [EventTransferUndo]. It
+// requires [ExtTransfer].
 const ExtUndo = "transfer.undo"
 
 // TransferID names a transfer in the queue.
 type TransferID string
 
-// States of a transfer. The last three are ends.
+// States of a transfer. The last three are final.
 const (
-	TransferQueued    = "queued"  // waits for its turn
-	TransferWaiting   = "waiting" // a machine is away: it goes on by itself when that is back
+	TransferQueued    = "queued"  // waits for other transfers
+	TransferWaiting   = "waiting" // a machine is offline; the transfer continues when it is back
 	TransferRunning   = "running"
 	TransferPaused    = "paused" // by the person
 	TransferDone      = "done"
@@ -48,40 +49,47 @@ const (
 	TransferCancelled = "cancelled"
 )
 
-// What becomes of a file that is there already and has other content. One with the same content is always left as it is.
+// Handling of an existing file with different content. An existing file with the same content
+// always stays as it is.
 const (
-	ConflictRename    = "rename" // the new one gets a number: "report (2).pdf"
+	ConflictRename    = "rename" // adds a number to the new name: "report (2).pdf"
 	ConflictOverwrite = "overwrite"
 	ConflictSkip      = "skip"
 )
 
-// What becomes of symbolic links in a folder that is sent.
+// Handling of symbolic links in a folder.
 const (
-	LinksKeep   = "keep"   // made anew when they stay inside the folder, left out and reported otherwise
-	LinksFollow = "follow" // what they lead to is sent, when the source may read it
+	LinksKeep   = "keep"   // created again if they stay inside the folder, otherwise omitted and reported
+	LinksFollow = "follow" // their targets are sent, if the source may read them
 	LinksSkip   = "skip"
 )
 
-// Here is the machine name of the caller's own process in [TransferStartParams]: the files are read or written by the window or command line
-// itself, with the person's own rights, over the connection of the call, which needs client.Options.Files. It opens nothing that was not named there.
+// Here stands for the caller's own process in [TransferStartParams]. The window or command line
+// itself reads or writes the files, with the person's permissions, over the connection of the call.
+// That requires client.Options.Files, and it gives access only to the paths in the request.
 const Here = "@here"
 
-// TransferStartParams puts a transfer into the queue (extension). It is the person's own act: a rule may deny it, nobody is asked.
+// TransferStartParams adds a transfer to the queue (extension). It is an action of the person: a
+// rule can deny it, but it needs no approval.
 type TransferStartParams struct {
-	// Sources are files and folders, each "machine:/path" or "gsv:path" of the agent's workspace, all of one machine.
+	// Sources are files and folders of one machine, each "machine:/path", or "gsv:path" for the
+	// agent's workspace.
 	Sources []string `json:"sources"`
-	// Destination is "machine:/path" or "gsv:path": the new name of the one source, or the folder to put the sources into when Into is set,
-	// when there are several, or when it ends with a slash. An empty path is the machine's workspace.
+	// Destination is "machine:/path" or "gsv:path". It is a folder when Into is set, when there are
+	// several sources, or when it ends with a slash; otherwise it is the new path of the only
+	// source. An empty path is the machine's workspace.
 	Destination string `json:"destination"`
 	Into        bool   `json:"into,omitempty"`
 	Conflict    string `json:"conflict,omitempty"` // default rename
 	Links       string `json:"links,omitempty"`    // default keep
-	// Later has the transfer wait when a machine is away, for at most ExpiresIn milliseconds (default seven days); without it that is an error.
+	// Later lets the transfer wait while a machine is offline, for at most ExpiresIn milliseconds
+	// (default seven days). Otherwise an offline machine is an error.
 	Later     bool  `json:"later,omitempty"`
 	ExpiresIn int64 `json:"expiresInMs,omitempty"`
 }
 
-// Transfer is one row of the queue or its history (extension). Times are Unix milliseconds, 0 is never.
+// Transfer is one row of the queue or of its history (extension). Times are Unix milliseconds; 0
+// means never.
 type Transfer struct {
 	ID          TransferID `json:"id"`
 	State       string     `json:"state"`
@@ -101,45 +109,47 @@ type Transfer struct {
 	FilesDone int   `json:"filesDone"`
 	BytesDone int64 `json:"bytesDone"`
 	Skipped   int   `json:"skipped,omitempty"`
-	Failed    int   `json:"failed,omitempty"` // files that could not be moved; Problems has the first of them
-	// Speed is bytes per second over the last seconds, 0 when nothing moves; ETA milliseconds that are left, 0 when nobody can say.
+	Failed    int   `json:"failed,omitempty"` // number of files that failed; Problems has the first of them
+	// Speed is bytes per second over the last seconds, 0 while nothing moves. ETA is the remaining
+	// time in milliseconds, 0 if unknown.
 	Speed    int64             `json:"speed,omitempty"`
 	ETA      int64             `json:"etaMs,omitempty"`
-	Current  string            `json:"current,omitempty"` // the file that is on its way
+	Current  string            `json:"current,omitempty"` // the file in progress
 	Error    string            `json:"error,omitempty"`   // why it failed, or what it waits for
 	Problems []TransferProblem `json:"problems,omitempty"`
-	// Simple says that an end knows only the basic protocol: the transfer goes file by file, cannot
-	// pause or resume, and a retry begins anew.
+	// Simple reports that one end does not know the extensions: files are sent one at a time, the
+	// transfer cannot pause or resume, and a retry starts over.
 	Simple    bool       `json:"simple,omitempty"`
 	Later     bool       `json:"later,omitempty"`
 	AskedBy   AskedBy    `json:"askedBy"`
 	Session   SessionKey `json:"sessionKey,omitempty"`
-	CallID    CallID     `json:"callId,omitempty"` // of the gsv__Transfer that began it
+	CallID    CallID     `json:"callId,omitempty"` // the gsv__Transfer call that started it
 	Attempts  int        `json:"attempts,omitempty"`
 	CreatedAt int64      `json:"createdAt"`
 	StartedAt int64      `json:"startedAt,omitempty"`
 	EndedAt   int64      `json:"endedAt,omitempty"`
-	ExpiresAt int64      `json:"expiresAt,omitempty"`   // of one that waits
-	ExpiresIn int64      `json:"expiresInMs,omitempty"` // how long it waits each time a machine goes away; 0 is seven days
-	// Device is the paired device whose window or command line is an end ([Here]), and whose files alone are meant; empty is the gateway's own computer.
+	ExpiresAt int64      `json:"expiresAt,omitempty"`   // while waiting
+	ExpiresIn int64      `json:"expiresInMs,omitempty"` // maximum wait each time a machine goes offline; 0 is seven days
+	// Device is the paired device whose window or command line is one end ([Here]); empty is the
+	// gateway's own computer.
 	Device DeviceID `json:"deviceId,omitempty"`
 	Mime   string   `json:"mime,omitempty"`
-	// Route is which way the bytes go between two nodes, or went last: a Route constant. Empty with any other ends.
+	// Route is the current or last route of the bytes between two nodes: a Route constant. Empty
+	// for other ends.
 	Route string `json:"route,omitempty"`
-	// Path is where the first of the files or folders is once it has arrived: what "reveal" shows.
-	// It is absolute on its machine, or written as in Destination when that machine knows only the
-	// basic protocol.
+	// Path is the location of the first file or folder after its arrival, for "reveal". It is
+	// absolute, or in the form of Destination when the machine does not know the extensions.
 	Path string `json:"path,omitempty"`
-	// Kept is how many files it replaced whose old content is kept, until KeptUntil or until there is too much of it, for transfer.undo; Undone how many
-	// that has brought back.
+	// Kept is the number of replaced files whose old content can be restored by transfer.undo,
+	// until KeptUntil or until they take too much space. Undone is the number of restored ones.
 	Kept      int   `json:"kept,omitempty"`
 	KeptUntil int64 `json:"keptUntil,omitempty"`
 	Undone    int   `json:"undone,omitempty"`
 }
 
-// Undoable reports whether there may be something that transfer.undo brings back at a time.
+// Undoable reports whether transfer.undo may be able to restore something at the given time.
 func (t Transfer) Undoable(now time.Time) bool {
-	if t.State == TransferCancelled && t.Kept == 0 && t.Undone == 0 { // nobody has said how many there are
+	if t.State == TransferCancelled && t.Kept == 0 && t.Undone == 0 { // the destination did not report their number
 		return t.Conflict == ConflictOverwrite && t.FilesDone > 0 && !t.Simple
 	}
 	return t.Over() && t.Kept > 0 && now.UnixMilli() < t.KeptUntil
@@ -150,54 +160,57 @@ func (t Transfer) Over() bool {
 	return t.State == TransferDone || t.State == TransferFailed || t.State == TransferCancelled
 }
 
-// TransferProblem is a file that could not be moved, or something about one that the person should know.
+// TransferProblem is a file that could not be moved, or a notice about one.
 type TransferProblem struct {
-	Path string `json:"path"` // below the destination
+	Path string `json:"path"` // relative to the destination
 	Text string `json:"text"`
 }
 
-// TransferListParams asks for the queue, or a page of the history. Node keeps those from or to one machine.
+// TransferListParams requests the queue or a page of the history. Node selects the transfers from
+// and to one machine.
 type TransferListParams struct {
-	History bool   `json:"history,omitempty"` // those that have ended, newest first; else the others, oldest first
+	History bool   `json:"history,omitempty"` // finished transfers, newest first; otherwise unfinished ones, oldest first
 	Node    NodeID `json:"node,omitempty"`
 	Offset  int    `json:"offset,omitempty"`
 	Limit   int    `json:"limit,omitempty"` // default 100, at most 500
 }
 
-// TransferListResult is a page; Count is how many there are in all.
+// TransferListResult is one page; Count is the total.
 type TransferListResult struct {
 	Transfers []Transfer `json:"transfers"`
 	Count     int        `json:"count"`
 }
 
-// TransferParams names a transfer. Pause, resume, cancel and retry of one that is in another state than they need is a conflict (409), but doing
-// twice what was done already is not.
+// TransferParams selects a transfer. Pause, resume, cancel and retry return a conflict (409) in a
+// state that does not allow them; repeating an action is not a conflict.
 type TransferParams struct {
 	ID TransferID `json:"id"`
 }
 
-// TransferForgetParams removes ended transfers from the history; without ids all of them. No file is touched but the unfinished one of a failed transfer.
+// TransferForgetParams removes finished transfers from the history, all of them when IDs is empty.
+// Of the files, only the unfinished part of a failed transfer is deleted.
 type TransferForgetParams struct {
 	IDs []TransferID `json:"ids,omitempty"`
 }
 
-// TransferForgetResult says how many were removed.
+// TransferForgetResult returns the number of removed transfers.
 type TransferForgetResult struct {
 	Removed int `json:"removed"`
 }
 
-// transferProgress reports whether the change only tells how far a transfer is.
+// transferProgress reports whether the change only updates the progress of a transfer.
 func (c Change) transferProgress() bool {
 	return c.Kind == ChangeTransfer && c.Transfer != nil && c.Transfer.State == TransferRunning && c.Transfer.BytesDone > 0
 }
 
-// Endpoint is one end of a transfer: a machine, or the gateway itself, and a path there.
+// Endpoint is one end of a transfer: a machine or the gateway itself, and a path there.
 type Endpoint struct {
 	Node NodeID
 	Path string
 }
 
-// ParseEndpoint takes "machine:/path" apart at its first colon; the errors are the original's. The path may be empty only when that is said.
+// ParseEndpoint splits "machine:/path" at its first colon; the errors are those of the original
+// system, which its clients show. The path may be empty only if empty is true.
 func ParseEndpoint(raw string, empty bool) (Endpoint, error) {
 	node, path, ok := strings.Cut(raw, ":")
 	switch {

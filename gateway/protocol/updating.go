@@ -5,15 +5,16 @@ import (
 	"errors"
 )
 
-// Updating is in the details of the [ErrUnavailable] that answers every request while a gateway brings its store up to date after an update of the
-// program (extension). Percent is that of the step, -1 when it is not known.
+// Updating is in the details of the [ErrUnavailable] that answers every request while a gateway
+// migrates its database after a program update (extension). Percent refers to the current step; -1
+// means unknown.
 type Updating struct {
 	Step    int `json:"step"`
 	Steps   int `json:"steps"`
 	Percent int `json:"percent"`
 }
 
-// UpdatingOf reports whether err says so.
+// UpdatingOf returns the Updating in err, if there is one.
 func UpdatingOf(err error) (Updating, bool) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Code != CodeUnavailable || len(e.Details) == 0 {
@@ -28,7 +29,7 @@ func UpdatingOf(err error) (Updating, bool) {
 	return *d.Updating, true
 }
 
-// Error is what a peer is told; text is how far it is, in words.
+// Error returns the error for a peer; text describes the progress.
 func (u Updating) Error(text string) *Error {
 	return ErrUnavailable.With("the store is being updated: " + text + ". Try again in a moment; nothing is lost").
 		WithDetails(map[string]Updating{"updating": u})

@@ -1,5 +1,6 @@
-// Package client speaks the protocol to a gateway: it dials, shakes hands, reconnects by itself, makes typed calls, and keeps a feed
-// of the gateway's state (a snapshot first, then numbered changes). Windows, the command line and the node all use it; within one
+// Package client connects to a gateway and speaks the protocol with it (docs/protocol.md). It
+// dials, performs the handshake, reconnects by itself, makes typed calls, and follows the feed: a
+// snapshot, then numbered changes. Windows, the command line and the node use it; inside one
 // process it runs over [Memory].
 package client
 
@@ -26,59 +27,64 @@ import (
 const (
 	handshakeLimit = 15 * time.Second
 	pingEvery      = 20 * time.Second
-	silenceLimit   = 45 * time.Second // nothing heard for this long: the peer is gone
+	silenceLimit   = 45 * time.Second // without any data for this long, the peer is considered gone
 	minBackoff     = 500 * time.Millisecond
 	maxBackoff     = 30 * time.Second
-	stableAfter    = 2 * time.Second // a connection that lasted this long resets the back-off: on a wire that is cut all the time, most of it counts
+	stableAfter    = 2 * time.Second // a connection that lasted this long resets the back-off; short, so that an often interrupted network is used
 )
 
-// Options say where to connect and as what.
+// Options configure a Client.
 type Options struct {
-	URL   string // ws:// or wss://, path included
+	URL   string // ws:// or wss://, including the path
 	Token string // sent in connect, never in the URL
-	// Auth, when set, makes what is sent instead of Token, for the connection it goes over.
+	// Auth, when set, creates the credentials for a connection; they replace Token.
 	Auth func(net.Conn) (*protocol.Auth, error)
-	// Refused, when set, is asked about each refusal of the handshake. When it returns nil the cause is gone and the client tries again,
-	// else it gives up with that error.
+	// Refused, when set, is called after each refused handshake. If it returns nil, the cause was
+	// removed and the client tries again; otherwise the client stops with that error.
 	Refused func(context.Context, error) error
-	// Accepted, when set, is called after each handshake that the gateway took, before OnUp.
+	// Accepted, when set, is called after each successful handshake, before OnUp.
 	Accepted func()
-	// Connect gives the handshake; Auth is filled in from Token. It is called for every connection.
+	// Connect returns the handshake; the client adds Auth. It is called for every connection.
 	Connect func() protocol.ConnectParams
-	// Dial makes the transport; nil means TCP (and TLS for wss).
+	// Dial creates the transport; nil means TCP, with TLS for wss.
 	Dial func(context.Context) (net.Conn, error)
-	// OnUp is called after every handshake on a goroutine of its own; its context ends with the connection.
+	// OnUp is called after every handshake on its own goroutine. Its context ends with the
+	// connection.
 	OnUp func(context.Context, protocol.ConnectResult)
-	// OnDown is called when a connection ended or could not be made, with the reason.
+	// OnDown is called with the reason when a connection ended or could not be made.
 	OnDown func(error)
-	// OnEvent is called for every event but the feed's, in order, on the reading goroutine: it must not block.
+	// OnEvent is called for every event except those of the feed, in order, on the reading
+	// goroutine. It must not block.
 	OnEvent func(protocol.EventFrame)
-	// OnFrame is called for every binary frame, which it owns from then on, like OnEvent. nil drops them.
+	// OnFrame is called for every binary frame, like OnEvent, and takes ownership of it. With nil,
+	// binary frames are dropped.
 	OnFrame func(*stream.Frame)
-	// Files, when set, makes the client an end of the transfers it starts: see [protocol.Here] and [stream.Named]. After a reconnect transfer.resume
-	// lets them go on over the new connection.
+	// Files, when set, lets the client be one end of the transfers that it starts: see
+	// [protocol.Here] and [stream.Named]. After a reconnect, transfer.resume continues them over
+	// the new connection.
 	Files *stream.Named
-	// Unfinished, which may be nil, is where such transfers write down what they leave, so that they go on after a crash of this program too.
+	// Unfinished, which may be nil, records the unfinished files of these transfers, so that they
+	// can continue after a crash of this program.
 	Unfinished *stream.Ledger
 	Logger     *slog.Logger
 }
 
-// Client is one peer of a gateway. Its methods are safe for use by many goroutines.
+// Client is one peer of a gateway. All methods are safe for concurrent use.
 type Client struct {
 	opts Options
 	log  *slog.Logger
-	// hurry holds a token when the next attempt shall not wait.
+	// hurry holds a token to skip the wait before the next attempt.
 	hurry chan struct{}
 
 	mu   sync.Mutex // guards conn and up
-	conn *conn      // nil while there is none
+	conn *conn      // nil while disconnected
 	up   chan struct{}
 
 	ends  *stream.Ends              // nil without Options.Files
-	other func(protocol.EventFrame) // Options.OnEvent behind ends
+	other func(protocol.EventFrame) // Options.OnEvent, for events that ends does not handle
 }
 
-// New makes a client; Run connects it.
+// New creates a client; Run connects it.
 func New(opts Options) *Client {
 	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), hurry: make(chan struct{}, 1)}
 	if c.log == nil {
@@ -91,7 +97,7 @@ func New(opts Options) *Client {
 	return c
 }
 
-// CheckURL refuses what cannot be the address of a gateway, with a protocol.ErrBadRequest.
+// CheckURL returns a protocol.ErrBadRequest for an invalid gateway address.
 func CheckURL(address string) error {
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme != "ws" && at.Scheme != "wss" || at.Host == "" {
@@ -100,8 +106,9 @@ func CheckURL(address string) error {
 	return nil
 }
 
-// Run connects and stays connected until ctx ends or the gateway refuses for good (a *FinalError: a wrong token, a wrong
-// handshake, or a newer peer with the same id; or an address that is none). Between attempts it waits, longer each time, up to half a minute.
+// Run connects and reconnects until ctx ends or the gateway refuses the client finally. The latter
+// returns a *FinalError: for a wrong token, an invalid handshake, a newer peer with the same ID, or
+// an invalid address. The pause between attempts grows up to half a minute.
 func (c *Client) Run(ctx context.Context) error {
 	backoff := minBackoff
 	if err := CheckURL(c.opts.URL); err != nil {
@@ -113,7 +120,7 @@ func (c *Client) Run(ctx context.Context) error {
 		defer swept.Wait()
 		swept.Go(func() { c.opts.Unfinished.Sweep(c.opts.Files.Disk(), time.Now().Add(-stream.PartAge)) })
 	}
-	if c.opts.Dial == nil || c.opts.Auth != nil { // else there is no network on the way
+	if c.opts.Dial == nil || c.opts.Auth != nil { // otherwise the transport does not use the network
 		watching, end := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		defer wg.Wait()
@@ -161,8 +168,9 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
-// Probe finds out at once whether the gateway is still there, because of something that happened to this machine: a connection on which nothing
-// comes back is given up within seconds, and a pause before the next attempt ends. It does not block.
+// Probe checks at once whether the gateway still answers, after an event on this machine. A
+// connection without an answer is closed within seconds, and a pause before the next attempt ends.
+// It does not block.
 func (c *Client) Probe(why string) {
 	conn, _ := c.current()
 	c.log.Debug("Looking for the gateway", "why", why)
@@ -172,14 +180,14 @@ func (c *Client) Probe(why string) {
 	}
 	select {
 	case wake <- struct{}{}:
-	default: // that is under way
+	default: // a probe is in progress already
 	}
 }
 
-// once makes one connection and serves it to its end.
+// once makes one connection and serves it until it ends.
 func (c *Client) once(ctx context.Context) error {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
-	if c.opts.OnFrame != nil { // a frame is written in one piece
+	if c.opts.OnFrame != nil { // so that a frame is written in one piece
 		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
 	}
 	dialer.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -238,7 +246,7 @@ func (c *Client) once(ctx context.Context) error {
 	cancelHello()
 	if err != nil {
 		select {
-		case <-conn.done: // the close says more than the missing answer
+		case <-conn.done: // the reason for the close explains more than the missing response
 			if end := endError(<-ended); errors.Is(err, protocol.ErrUnavailable) {
 				return end
 			}
@@ -276,15 +284,16 @@ func (c *Client) setConn(conn *conn) {
 	}
 }
 
-// current returns the connection, nil while there is none, and a channel that is closed when the next one is up.
+// current returns the connection, nil while disconnected, and a channel that is closed when the
+// next connection is up.
 func (c *Client) current() (*conn, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn, c.up
 }
 
-// Beside makes another connection to where the present one leads, for a gateway of a pairing only. It is plain: what is said first is for the gateway's
-// own port.
+// Beside opens another connection to the address of the current one, for a paired gateway only. The
+// connection is plain TCP: the caller speaks to the gateway's port first.
 func (c *Client) Beside(ctx context.Context) (net.Conn, error) {
 	conn, _ := c.current()
 	switch {
@@ -297,14 +306,15 @@ func (c *Client) Beside(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, at.Network(), at.String())
 }
 
-// Connected reports whether there is a connection right now.
+// Connected reports whether there is a connection now.
 func (c *Client) Connected() bool {
 	conn, _ := c.current()
 	return conn != nil
 }
 
-// Call runs a method and returns its result. Errors of the gateway are *protocol.Error. Without a connection, or when it drops before
-// the answer, the error is protocol.ErrUnavailable: whether the method ran is then unknown. When ctx ends Call returns at once.
+// Call calls a method and returns its result. Errors of the gateway are *protocol.Error. Without a
+// connection, or when it is lost before the response, the error is protocol.ErrUnavailable; in the
+// latter case it is unknown whether the method ran. When ctx ends, Call returns at once.
 func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], params P) (R, error) {
 	conn, _ := c.current()
 	if conn == nil {

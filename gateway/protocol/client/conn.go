@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// conn is one connection: one goroutine reads, one writes.
+// conn is one connection, with one reading and one writing goroutine.
 type conn struct {
 	ws      *websocket.Conn
 	onEvent func(protocol.EventFrame)
@@ -23,12 +23,12 @@ type conn struct {
 	out     *wire.Writer
 	done    chan struct{} // closed when reading has ended
 	feed    feedQueue
-	heard   atomic.Int64  // counts what came
-	probe   chan struct{} // holds a token when the gateway shall prove that it is there
+	heard   atomic.Int64  // number of received messages
+	probe   chan struct{} // holds a token when the connection has to be tested
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	next    uint64
-	pending map[string]chan protocol.Response // nil once done
+	pending map[string]chan protocol.Response // nil after done was closed
 }
 
 func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func(*stream.Frame)) *conn {
@@ -39,10 +39,10 @@ func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func
 	}
 }
 
-// write sends what is queued, and pings, until ctx ends.
+// write sends queued frames and pings until ctx ends.
 func (c *conn) write(ctx context.Context) {
 	c.out.Run(ctx, pingEvery, func() {})
-	c.ws.Close() // ends the reader, which ends everything
+	c.ws.Close() // ends the reader, and with it the connection
 }
 
 // prove answers probes until the connection ends.
@@ -59,25 +59,26 @@ func (c *conn) prove(ctx context.Context) {
 			continue
 		}
 		if lostAddress(c.ws.LocalAddr()) {
-			c.ws.Close() // nothing can come back to an address that is gone
+			c.ws.Close() // no answer can arrive at an address that this machine no longer has
 			return
 		}
 		before := c.heard.Load()
-		wire.Ping(c.ws) // an error ends the connection by itself
+		wire.Ping(c.ws) // on an error, the connection ends by itself
 		timer := time.NewTimer(probeLimit)
 		select {
 		case <-ctx.Done():
 		case <-c.done:
 		case <-timer.C:
 			if c.heard.Load() == before {
-				c.ws.Close() // ends the reader, which ends everything
+				c.ws.Close() // ends the reader, and with it the connection
 			}
 		}
 		timer.Stop()
 	}
 }
 
-// read receives frames until the connection ends, and returns why. Then every call in flight fails.
+// read receives frames until the connection ends, and returns the reason. Then every pending call
+// fails.
 func (c *conn) read() error {
 	defer c.end()
 	deadline := wire.NewDeadline(c.ws)
@@ -90,14 +91,14 @@ func (c *conn) read() error {
 	})
 	c.ws.SetPongHandler(func(string) error { alive(); return nil })
 	for {
-		deadline.Extend(silenceLimit) // what this end has just taken its time for is no silence of the gateway's
+		deadline.Extend(silenceLimit) // time that this side spent on processing does not count as silence of the gateway
 		data, err := wire.Receive(c.ws, alive, c.binary(alive))
 		if err != nil {
 			return err
 		}
 		frame, err := protocol.DecodeFrame(data)
 		if err != nil {
-			continue // a gateway of the original drops what it does not understand, and so do we
+			continue // ignored, as the original system does with frames that it does not understand
 		}
 		switch {
 		case frame.Response != nil:
@@ -128,7 +129,7 @@ func (c *conn) end() {
 	}
 }
 
-// request registers a waiter and queues the frame, behind binary ones when behind is set.
+// request registers a waiter and queues the frame, after queued binary frames if behind is set.
 func (c *conn) request(ctx context.Context, method string, params any, behind bool) (id string, waiter chan protocol.Response, err error) {
 	c.mu.Lock()
 	if c.pending == nil {

@@ -7,12 +7,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// early holds the events that come before the handshake is over: what is answered to them goes over the present connection, and theirs is that only
-// then.
+// early holds back events that arrive before the handshake is complete. Answers to them go over the
+// current connection, which is theirs only after the handshake.
 type early struct {
-	deliver func(protocol.EventFrame) // nil drops them
+	deliver func(protocol.EventFrame) // nil: events are dropped
 
-	mu   sync.Mutex // guards what follows, and keeps the order while the held ones are delivered
+	mu   sync.Mutex // guards the fields below, and keeps the order while held events are delivered
 	up   bool
 	held []protocol.EventFrame
 }
@@ -31,7 +31,7 @@ func (e *early) event(f protocol.EventFrame) {
 	}
 }
 
-// open delivers what was held, and everything at once from then on.
+// open delivers the held events; later ones are delivered at once.
 func (e *early) open() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

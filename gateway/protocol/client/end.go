@@ -9,14 +9,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FinalError says that reconnecting is of no use: the gateway refused the peer.
+// FinalError reports that the gateway refused the peer and that reconnecting is useless.
 type FinalError struct{ Err error }
 
 func (e *FinalError) Error() string { return e.Err.Error() }
 
 func (e *FinalError) Unwrap() error { return e.Err }
 
-// helloError says whether a refused handshake is final.
+// helloError returns the error of a refused handshake, as a FinalError if it is final.
 func helloError(err error) error {
 	var e *protocol.Error
 	if errors.As(err, &e) {
@@ -28,8 +28,9 @@ func helloError(err error) error {
 	return err
 }
 
-// endError says whether the end of a connection is final: a peer that was replaced or forgotten must not fight (the original's close
-// code 1000 with a reason), one whose token was refused must ask for another.
+// endError returns the error of a closed connection, as a FinalError if it is final. A peer that
+// was replaced or removed must not reconnect (close code 1000 with a reason, as in the original
+// system). A peer whose token was refused needs another token.
 func endError(err error) error {
 	var closed *websocket.CloseError
 	if errors.As(err, &closed) {

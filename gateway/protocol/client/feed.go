@@ -11,13 +11,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxFeedQueue is how many changes wait for a slow reader before it starts over with a snapshot.
+// maxFeedQueue is the maximum number of queued changes; a slower reader starts over with a
+// snapshot.
 const maxFeedQueue = 8192
 
-// feedQueue holds the numbered events of one connection until Feed takes them.
+// feedQueue queues the numbered events of one connection for Feed.
 type feedQueue struct {
-	wake chan struct{} // holds a token when there may be something to take
-	mu   sync.Mutex    // guards what follows
+	wake chan struct{} // holds a token when the queue may not be empty
+	mu   sync.Mutex    // guards the fields below
 	list []protocol.EventFrame
 	lost bool
 }
@@ -43,15 +44,16 @@ func (q *feedQueue) take() (list []protocol.EventFrame, lost bool) {
 	return list, lost
 }
 
-// Pauses before the feed asks again on a connection where the gateway could not answer.
+// Pauses before the feed subscribes again on a connection on which the gateway could not answer.
 const (
 	minFeedPause = 500 * time.Millisecond
 	maxFeedPause = 10 * time.Second
 )
 
-// Feed calls onSnapshot with the gateway's present state and then onChange for every change, in order and without a gap, until ctx ends.
-// After a reconnect, or when changes were lost, it begins anew with onSnapshot. Both are called on Feed's goroutine and may
-// block; a client has at most one Feed. It returns ctx's error, or at once that the gateway has no feed for this peer.
+// Feed calls onSnapshot with the gateway's current state and then onChange for every change, in
+// order and without gaps, until ctx ends. After a reconnect, or when changes were lost, it starts
+// over with onSnapshot. Both functions are called on Feed's goroutine and may block. A client can
+// have only one Feed. It returns ctx's error, or an error at once if this peer cannot use the feed.
 func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
 	pause := minFeedPause
 	for {
@@ -77,20 +79,20 @@ func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot
 		select {
 		case <-ctx.Done():
 		case <-conn.done:
-		case <-timer.C: // the gateway was not able to: ask again
+		case <-timer.C: // the gateway could not answer: try again
 			pause = min(2*pause, maxFeedPause)
 		}
 		timer.Stop()
 	}
 }
 
-// await returns the connection as soon as there is one that lives.
+// await waits for a live connection and returns it.
 func (c *Client) await(ctx context.Context) (*conn, error) {
 	for {
 		conn, up := c.current()
 		if conn != nil {
 			select {
-			case <-conn.done: // going: the next one is awaited
+			case <-conn.done: // closing: wait for the next one
 			default:
 				return conn, nil
 			}
@@ -105,7 +107,7 @@ func (c *Client) await(ctx context.Context) (*conn, error) {
 
 var errGap = errors.New("changes were lost")
 
-// follow serves the feed of one connection until it ends or has a gap.
+// follow serves the feed of one connection until the connection ends or a change is missing.
 func (c *Client) follow(ctx context.Context, conn *conn, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
 	snap, err := call(ctx, conn, protocol.FeedSubscribe, protocol.Empty{})
 	if err != nil {
@@ -123,7 +125,7 @@ func (c *Client) follow(ctx context.Context, conn *conn, onSnapshot func(protoco
 				return ctx.Err()
 			}
 			if e.Seq == nil || *e.Seq <= seq {
-				continue // sent before the snapshot was made
+				continue // sent before the snapshot was taken
 			}
 			if *e.Seq != seq+1 {
 				return errGap

@@ -10,32 +10,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Buffers of a connection that carries files: a frame with its id fits.
+// Buffer sizes of a connection that carries files: large enough for a frame with its ID.
 const (
 	bulkRead  = 64 << 10
 	bulkWrite = protocol.ChunkSize + 64
 )
 
-// binary gives what takes binary frames, or nil.
+// binary returns the handler of binary frames, or nil.
 func (c *conn) binary(alive func()) func(kind int, r io.Reader) {
 	if c.onFrame == nil {
 		return nil
 	}
 	return func(kind int, r io.Reader) {
 		if kind == websocket.BinaryMessage {
-			stream.ReadFrame(r, alive, c.onFrame) // an error is the connection's, which the next read meets
+			stream.ReadFrame(r, alive, c.onFrame) // an error belongs to the connection; the next read returns it too
 		}
 	}
 }
 
-// event takes an event of a client that is an end of transfers itself.
+// event handles an event for a client that is itself an end of transfers.
 func (c *Client) event(e protocol.EventFrame) {
 	if !c.ends.Event(e.Event, e.Payload) && c.other != nil {
 		c.other(e)
 	}
 }
 
-// Peer is the gateway as the ends of transfers see it: what is reported and sent goes over the connection that there is at the time.
+// Peer returns the gateway in the form that the ends of transfers use. Reports and data go over the
+// connection that is current at the time.
 func (c *Client) Peer() stream.Peer { return link{c} }
 
 type link struct{ c *Client }

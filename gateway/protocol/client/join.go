@@ -10,24 +10,29 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Join is this device's side of a pairing from what a person was given to what is kept.
+// Join performs this device's side of a pairing, from the invitation to the stored pairing.
 type Join struct {
 	Identity  trust.Identity
 	Peers     *trust.Peers
-	Applicant trust.Applicant // without key
-	// Invitation is a link or a code; empty asks the gateway's person.
+	Applicant trust.Applicant // without its key
+	// Invitation is a link or a code; empty means that the person at the gateway has to approve a
+	// request.
 	Invitation string
-	// Gateways are addresses (host:port) to try before those in a link. A question needs one.
+	// Gateways are addresses (host:port) to try before those in a link. A request without an
+	// invitation needs one.
 	Gateways []string
-	// Find looks for gateways on the local network; nil where that is not done.
+	// Find looks for gateways on the local network; nil disables it.
 	Find func(context.Context) []string
-	// Show is told the words that the other end shows too, and how long the person there has.
+	// Show is called with the words that the gateway shows too, and the seconds that the person
+	// there has to answer.
 	Show func(words []string, seconds int)
-	// Confirm asks the person here whether both ends show the same words. It is asked only where nothing else proves who the gateway is.
+	// Confirm asks the person here whether both sides show the same words. It is called only when
+	// nothing else proves the gateway's identity.
 	Confirm func(words []string) bool
 }
 
-// Run pairs and keeps the pairing. It blocks until the person at the gateway has answered, or their time is over.
+// Run pairs the device and stores the pairing. It blocks until the person at the gateway has
+// answered or the time is up.
 func (j Join) Run(ctx context.Context) (trust.Peer, error) {
 	for _, a := range j.Gateways {
 		if err := trust.CheckAddress(a); err != nil {
@@ -57,18 +62,20 @@ func (j Join) Run(ctx context.Context) (trust.Peer, error) {
 	if len(addresses) == 0 {
 		return trust.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: is its network on? Give its address with --gateway HOST:PORT, or use the link")
 	}
-	if t.Code != nil { // each gateway nearby may be the one: only it knows the number
+	if t.Code != nil { // any gateway nearby may be the right one; only that one knows the code
 		return j.first(ctx, addresses, t)
 	}
 	peer, _, err := j.one(ctx, addresses, t)
 	return peer, err
 }
 
-// maxAsked is how many machines nearby a code is tried with. Each of them may guess at it once (of 2²⁴), whatever it answers.
+// maxAsked is the maximum number of nearby machines with which a code is tried. Each of them gets
+// one guess at it (of 2²⁴), whatever it answers.
 const maxAsked = 16
 
-// first tries a code with each address in turn, until a gateway proves that it knows the code: another one nearby may have an invitation of the same number,
-// or say anything. One that has several addresses is asked once, for it counts wrong codes.
+// first tries a code with each address in turn, until a gateway proves that it knows the code.
+// Another gateway nearby may have an invitation with the same number, or send anything. A gateway
+// with several addresses is tried once, because it counts wrong codes.
 func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, err error) {
 	known, show := false, j.Show
 	j.Show = func(words []string, seconds int) {
@@ -102,7 +109,7 @@ func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (pee
 	return peer, err
 }
 
-// isAsked reports whether the machine at an address is one of those that were asked.
+// isAsked reports whether the machine at an address was tried already.
 func isAsked(ctx context.Context, address string, asked []trust.Pin) (bool, error) {
 	if len(asked) == 0 {
 		return false, nil
@@ -115,7 +122,8 @@ func isAsked(ctx context.Context, address string, asked []trust.Pin) (bool, erro
 	return slices.Contains(asked, pin), nil
 }
 
-// one pairs with the gateway at addresses. pin is set also with an error, once a machine has answered.
+// one pairs with the gateway at addresses. pin is set even with an error, once a machine has
+// answered.
 func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, pin trust.Pin, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
@@ -126,7 +134,8 @@ func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (peer 
 	}
 	done, err := Pair(ctx, addresses, t)
 	if words != nil && errors.Is(err, protocol.ErrUnavailable) && ctx.Err() == nil {
-		// The connection was lost while the person was asked. If they said yes, the key opens the door.
+		// The connection was lost during the approval. If it was approved, the key alone is enough
+		// to fetch the token.
 		again := trust.Taker{Identity: j.Identity, Pin: done.Gateway.Pin, Renew: true, Applicant: j.Applicant}
 		if late, e := Pair(ctx, addresses, again); e == nil {
 			done, err = late, nil

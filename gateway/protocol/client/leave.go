@@ -10,8 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Leave ends one of this device's pairings at the device's own wish: here at once, and there as soon as the gateway hears of it. An error that is
-// protocol.ErrUnavailable says that it has not yet; [TellLeft], and every attempt to connect [Through] the pairing, try again. find may be nil.
+// Leave ends one of this device's pairings: here at once, and at the gateway as soon as it can be
+// reached. If it cannot be reached now, the error is protocol.ErrUnavailable, and [TellLeft] and
+// every attempt to connect [Through] the pairing try again. find may be nil.
 func Leave(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
 	if err := peers.Leave(tie); err != nil {
 		return err
@@ -19,7 +20,8 @@ func Leave(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.Iden
 	return tellLeft(ctx, peers, tie, id, find)
 }
 
-// tellLeft tells a gateway that this device has left it, with its key alone, and forgets the gateway then.
+// tellLeft notifies a gateway that this device ended the pairing, authenticated by its key alone,
+// and then deletes the pairing.
 func tellLeft(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
 	p, err := peers.Get(tie)
 	if err != nil {
@@ -32,17 +34,17 @@ func tellLeft(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.I
 			_, err = Pair(ctx, found, taker)
 		}
 	}
-	if err != nil && refusal(err).Reason == "" { // else the gateway does not let this device in anyway
+	if err != nil && refusal(err).Reason == "" { // otherwise the gateway does not accept this device anyway
 		return protocol.ErrUnavailable.With(fmt.Sprintf("%s was not told: %v", p.Name, err))
 	}
 	return peers.Forget(tie)
 }
 
-// tellLimit is how long a program's start may be held up by gateways that are to be told.
+// tellLimit is the maximum time by which these notifications may delay the start of a program.
 const tellLimit = 5 * time.Second
 
-// TellLeft tells every gateway that this device has left and that does not know it yet, for a few seconds at most. Who cannot be reached is told another
-// time; the error is for a log.
+// TellLeft notifies every gateway that does not know yet that this device ended its pairing, within
+// a few seconds. Unreachable gateways are notified another time; the error is for a log.
 func TellLeft(ctx context.Context, peers *trust.Peers, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
@@ -55,7 +57,7 @@ func TellLeft(ctx context.Context, peers *trust.Peers, id trust.Identity, find f
 	return err
 }
 
-// errLeft ends a client whose pairing this device has left.
+// errLeft stops a client whose pairing was ended by this device.
 func errLeft(name string) error {
 	return &FinalError{protocol.ErrNotFound.With(fmt.Sprintf("this device has left the gateway %s", name))}
 }

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// Memory is a transport inside one process: what dial returns arrives at the listener. The WebSocket protocol runs over it as over
-// TCP, so there is one implementation for windows here and windows elsewhere. Closing the listener refuses further dials.
+// Memory returns a transport inside one process: connections from dial arrive at the listener. The
+// WebSocket protocol runs over it as over TCP, so that local and remote windows share one
+// implementation. After the listener is closed, dial fails.
 func Memory() (dial func(context.Context) (net.Conn, error), l net.Listener) {
 	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
 	return m.dial, m
@@ -56,18 +57,19 @@ type memoryAddr struct{}
 func (memoryAddr) Network() string { return "memory" }
 func (memoryAddr) String() string  { return "memory" }
 
-// maxBuffered is how many bytes wait in one direction before a write blocks.
+// maxBuffered is the number of buffered bytes per direction; beyond it, a write blocks.
 const maxBuffered = 1 << 20
 
-// pipe is a net.Pipe with a buffer, so that two ends that answer each other's pings never wait for each other.
+// pipe is a net.Pipe with a buffer, so that two sides that answer each other's pings never
+// deadlock.
 func pipe() (net.Conn, net.Conn) {
 	a, b := newOneWay(), newOneWay()
 	return &pipeConn{in: a, out: b}, &pipeConn{in: b, out: a}
 }
 
-// oneWay is one direction.
+// oneWay is one direction of a pipe.
 type oneWay struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	wake   sync.Cond
 	buf    []byte
 	closed bool
@@ -150,7 +152,7 @@ func (s *oneWay) give(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// offer is give that takes what there is room for, and never waits.
+// offer is give that writes only what fits, and never blocks.
 func (s *oneWay) offer(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +184,7 @@ type pipeConn struct{ in, out *oneWay }
 func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.take(p) }
 func (c *pipeConn) Write(p []byte) (int, error) { return c.out.give(p) }
 
-// TryWrite writes as much as there is room for at once.
+// TryWrite writes as much as fits without blocking.
 func (c *pipeConn) TryWrite(p []byte) (int, error) { return c.out.offer(p) }
 
 func (c *pipeConn) Close() error {

@@ -14,12 +14,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pairLimit is how long a pairing waits for one message: the person over there has five minutes at most.
+// pairLimit is the maximum wait for one message of a pairing; the person at the gateway has at most
+// five minutes.
 const pairLimit = 6 * time.Minute
 
-// Pair pairs this device with the gateway at addresses (host:port). For a link the pin is checked before anything is sent, for a code the two
-// ends prove to each other that they know it, and otherwise the caller must have the words compared before it keeps what it gets. Gateway.Pin of the
-// result is set also with an error, once a machine has answered.
+// Pair pairs this device with the gateway at addresses (host:port). With a link, the pin is checked
+// before anything is sent. With a code, both sides prove that they know it. Otherwise the caller
+// must have the words compared before it stores the result. Gateway.Pin of the result is set even
+// with an error, once a machine has answered.
 func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, error) {
 	pin := t.Pin
 	if t.Link != nil {
@@ -52,7 +54,7 @@ func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, e
 	return done, err
 }
 
-// upgrade makes a WebSocket of a connection, which it closes when that fails.
+// upgrade upgrades a connection to a WebSocket, and closes it if that fails.
 func upgrade(ctx context.Context, conn net.Conn, path string) (*websocket.Conn, error) {
 	d := websocket.Dialer{HandshakeTimeout: handshakeLimit, NetDialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
 	ws, resp, err := d.DialContext(ctx, "ws://fairlead"+path, nil)

@@ -11,9 +11,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Through completes options for a pairing: it reaches the gateway by its pin, proves each session with the device's key, fetches a new
-// token when the old one was replaced, and notes when the pairing is over, or is so no more. find, which may be nil, looks for the gateway when none of its
-// known addresses answers.
+// Through completes options for a paired gateway. The client then verifies the gateway's pin, signs
+// each session with the device's key, fetches a new token when the old one was replaced, and
+// records whether the pairing has ended. find, which may be nil, looks for the gateway when none of
+// its known addresses answers.
 func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) Options {
 	p := &paired{peers: peers, tie: tie, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
@@ -21,7 +22,7 @@ func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, fi
 	return o
 }
 
-// paired is a gateway of a pairing, as this device reaches it.
+// paired is a paired gateway.
 type paired struct {
 	peers *trust.Peers
 	tie   trust.Tie
@@ -29,14 +30,14 @@ type paired struct {
 	find  func(context.Context, trust.Pin) []string
 }
 
-// addresses are those at which the gateway was met last, unless the pairing is over.
+// addresses returns the last known addresses of the gateway, or an error if the pairing has ended.
 func (p *paired) addresses(ctx context.Context) ([]string, error) {
 	peer, err := p.peers.Get(p.tie)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
 		return nil, &FinalError{err}
 	case err == nil && peer.LeftAt > 0:
-		tellLeft(ctx, p.peers, p.tie, p.id, p.find) // else another time
+		tellLeft(ctx, p.peers, p.tie, p.id, p.find) // if this fails, it is tried again later
 		return nil, errLeft(peer.Name)
 	}
 	return peer.Addresses, err
@@ -80,17 +81,18 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: p.id.ID(), Signature: p.id.Sign(trust.ForConnect, binding)}}, nil
 }
 
-// accepted forgets that the gateway once refused this device: its time was over, and there is more of it; or its clock was wrong. What cannot be written
-// down is so the next time.
+// accepted clears the record of an earlier refusal: an expired pairing was extended, or a wrong
+// clock was corrected. If that cannot be stored, the next handshake tries again.
 func (p *paired) accepted() { p.peers.LetIn(p.tie) }
 
-// refused makes up for a token that was replaced, and notes the end of the pairing.
+// refused fetches a new token if the old one was replaced, and otherwise records the end of the
+// pairing.
 func (p *paired) refused(ctx context.Context, err error) error {
 	if !errors.Is(err, protocol.ErrUnauthorized) {
 		return err
 	}
 	why := refusal(err)
-	if why.Reason == "" || why.Reason == protocol.RefusedRotated { // the key brings a new token, or the reason why there is none
+	if why.Reason == "" || why.Reason == protocol.RefusedRotated { // with its key, the device gets a new token or the reason for the refusal
 		list, e := p.addresses(ctx)
 		if e != nil {
 			return e
@@ -110,7 +112,7 @@ func (p *paired) refused(ctx context.Context, err error) error {
 	return err
 }
 
-// refusal is what a gateway says of a device that it does not let in; zero when it says nothing.
+// refusal returns the gateway's reason for refusing the device; zero if it gave none.
 func refusal(err error) (why protocol.DeviceRefused) {
 	var e *protocol.Error
 	if errors.As(err, &e) && json.Unmarshal(e.Details, &why) != nil {

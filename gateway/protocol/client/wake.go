@@ -9,16 +9,18 @@ import (
 )
 
 const (
-	// lookAround is how often a client looks whether the machine slept or its networks changed.
+	// lookAround is the interval of the checks for sleep and for changed networks.
 	lookAround = 5 * time.Second
-	// slept is how much further the clock on the wall must be than the one that stops in sleep.
+	// slept is the difference between the wall clock and the monotonic clock, which stops during
+	// sleep, that counts as sleep.
 	slept = 10 * time.Second
-	// probeLimit is how long a gateway may take to answer after that, before the connection counts as lost.
+	// probeLimit is the time in which a gateway must answer a probe before the connection is
+	// considered lost.
 	probeLimit = 8 * time.Second
 )
 
-// watch calls f whenever the machine woke up or got other addresses, until ctx ends. Connections that such a thing has cut are silent: without it
-// they would be noticed only when the silence is long enough.
+// watch calls f whenever the machine woke up or its addresses changed, until ctx ends. The
+// connections that this cuts are silent, and would otherwise be noticed only after silenceLimit.
 func watch(ctx context.Context, f func(why string)) {
 	tick := time.NewTicker(lookAround)
 	defer tick.Stop()
@@ -30,7 +32,7 @@ func watch(ctx context.Context, f func(why string)) {
 		case <-tick.C:
 		}
 		now, have := time.Now(), addresses()
-		// Round(0) takes the monotonic reading away, which stands still while the machine sleeps.
+		// Round(0) removes the monotonic reading, which stops while the machine sleeps.
 		if now.Round(0).Sub(last.Round(0))-now.Sub(last) > slept {
 			f("the machine slept")
 		} else if have != had {
@@ -40,7 +42,7 @@ func watch(ctx context.Context, f func(why string)) {
 	}
 }
 
-// addresses are this machine's, as one text.
+// addresses returns this machine's addresses as one string.
 func addresses() string {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
@@ -54,13 +56,14 @@ func addresses() string {
 	return strings.Join(all, " ")
 }
 
-// atHome reports whether a connection stays within this machine: neither its sleep nor its networks cut it, and a gateway that is gone ends it.
+// atHome reports whether a connection stays within this machine. Sleep and network changes do not
+// cut it, and it ends when the gateway does.
 func atHome(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()
 }
 
-// lostAddress reports whether this machine has the address no more.
+// lostAddress reports whether this machine no longer has the address.
 func lostAddress(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	list, err := net.InterfaceAddrs()
