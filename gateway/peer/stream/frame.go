@@ -15,7 +15,8 @@ const (
 	maxBody = protocol.ChunkSize
 )
 
-// Frame is one binary frame of seed 004, or a piece of one that was longer than ours are. Whoever holds it calls Free once, or hands it on.
+// Frame is one binary frame (docs/protocol.md#frames), or a piece of one that is longer than
+// [ChunkSize]. The holder calls Free once, or passes the frame on.
 type Frame struct {
 	buf []byte // id and body
 	// Piece says that the frame it belongs to goes on, or went before: such a frame is not one of ours.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOneFileIsKnownByItsFirstBytes is the mime of seed 002's gsv__Transfer, which our own way of moving files told of no file.
+// The source reports the MIME type of a single file, as the original system does for gsv__Transfer.
 func TestOneFileIsKnownByItsFirstBytes(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{

@@ -96,7 +96,7 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: infer schema: %v", name, err))
 	}
-	// Unknown arguments are ignored (seed 004: unknown fields), so a schema must not forbid them.
+	// Unknown arguments are ignored, so a schema must not forbid them.
 	s.AdditionalProperties = nil
 	return s
 }

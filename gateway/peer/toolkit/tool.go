@@ -18,7 +18,7 @@ type Traits struct {
 	Effect     protocol.Effect
 	Idempotent bool     // calling twice does the same as calling once
 	AcceptsKey bool     // it passes [IdempotencyKey] on to what it changes
-	Caps       []string // capability ids (seed 000, Capability Mapping)
+	Caps       []string // capability ids
 }
 
 // Tool is one callable tool. Handle takes and gives raw JSON.
@@ -30,14 +30,14 @@ type Tool struct {
 }
 
 // Risky reports whether a tool has an effect, is not idempotent and ignores its key: when a call's outcome is unknown, nothing tells a repetition from
-// the first time (seed 001, Side Effects). Whoever starts with such a tool is warned.
+// the first time. Whoever starts with such a tool is warned.
 func Risky(s protocol.ToolSpec) bool {
 	effect := s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown || s.SideEffect != nil && *s.SideEffect
 	return effect && !s.Idempotent && !s.AcceptsKey
 }
 
 // Declared is s as its maker means it: an effect that nobody knows is none that was declared, and one that was declared as no side effect is a read
-// (seed 001, Side Effects). A tool of which nothing was declared is not taken for a pure read as there: it stays unknown, and is asked about.
+// . A tool of which nothing was declared is not taken for a pure read as there: it stays unknown, and is asked about.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
 	switch s.Effect {
@@ -62,7 +62,7 @@ func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyKey{}, key)
 }
 
-// IdempotencyKey is the same for every attempt of a call and another for every other call (seed 001); empty when the gateway gave none. A tool that
+// IdempotencyKey is the same for every attempt of a call and another for every other call; empty when the gateway gave none. A tool that
 // changes something elsewhere passes it on, so that a repetition is recognized there.
 func IdempotencyKey(ctx context.Context) string {
 	key, _ := ctx.Value(keyKey{}).(string)
