@@ -6,7 +6,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Connect connects to the bus of this session and starts none. The caller closes the connection.
+// Connect connects to the bus of this session and never starts one. The caller closes the
+// connection.
 func Connect() (*dbus.Conn, error) {
 	conn, err := dbus.SessionBusPrivateNoAutoStartup()
 	if err != nil {

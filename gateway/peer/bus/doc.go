@@ -1,5 +1,6 @@
-// Package bus connects to the session bus of a desktop (D-Bus), where there is one.
+// Package bus connects to the session bus (D-Bus) of a desktop, if there is one.
 //
-// The library starts one with dbus-launch where there is none, as in a login over SSH. That one would be nobody else's, so that a keychain on it has
-// nothing and tells nobody, and it would stay, with the keychain it started, when the program ends: two processes for each command.
+// Without a bus, as in a login over SSH, the D-Bus library starts one with dbus-launch. A keychain
+// on that bus would be empty, and the bus and the keychain would keep running after the program
+// ends: two processes for each command. This package therefore never starts a bus.
 package bus

@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// Reader reads a file from its offset on, which other reads and seeks of the file share. It is for files that do not change their kind: regular ones.
+// Reader reads a file from its current offset, which it shares with other reads and seeks of the
+// file. The file must be a regular file.
 func Reader(f *os.File) io.Reader {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -20,7 +21,7 @@ func Reader(f *os.File) io.Reader {
 type reader struct {
 	f   *os.File
 	raw syscall.RawConn
-	try func(fd uintptr) // made once: one for each read would be on the heap
+	try func(fd uintptr) // created once, because a closure for each read would be allocated on the heap
 	p   []byte
 	n   int
 	ok  bool

@@ -1,7 +1,8 @@
-// Package cached reads files without telling Go's scheduler while the system has them in memory.
+// Package cached reads files that are in the system's page cache without notifying Go's scheduler.
 //
-// A read that may wait for a disk has to be announced to the scheduler, which then gives the goroutine's turn to another thread when it takes longer than
-// some microseconds. Copying a hundred kilobytes from memory takes longer than that and waits for nothing: with large files the changes of threads
-// were a tenth of the work. The system is asked to read only what needs no waiting (RWF_NOWAIT); where it cannot, or would have to wait, the read
-// is an ordinary one.
+// A read that may block has to be announced to the scheduler, which hands the processor to another
+// thread when the read takes more than some microseconds. Copying a hundred kilobytes from memory
+// takes longer than that but never blocks; with large files, these thread switches were a tenth of
+// the work. The package asks the kernel to read only cached data (RWF_NOWAIT). Where the kernel
+// cannot, or would block, an ordinary read follows.
 package cached

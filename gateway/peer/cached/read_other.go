@@ -2,5 +2,5 @@
 
 package cached
 
-// Read reads nothing where a read cannot be told not to wait.
+// Read always reports false: this system has no reads that fail instead of blocking.
 func Read(int, []byte) (n int, ok bool) { return 0, false }

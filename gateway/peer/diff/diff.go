@@ -1,4 +1,4 @@
-// Package diff says what a change does to a text, as diff -u does: what a person reads before they allow it.
+// Package diff creates unified diffs, which a person reads before allowing a change.
 package diff
 
 import (
@@ -8,23 +8,25 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// context is how many lines around a change are shown.
+// context is the number of unchanged lines around a change.
 const context = 3
 
-// Diff is a change in the unified format, with the lines it adds and removes. Text is empty where nothing changes.
+// Diff is a change in the unified format, with the numbers of added and removed lines. Text is
+// empty if nothing changes.
 type Diff struct {
 	Text           string
 	Added, Removed int
 }
 
-// New compares two texts under their names. Of the ways that two libraries find, the shorter one counts: one goes by lines that stand once on each side, which
-// finds its way through many changes and not where lines repeat; the other looks for the fewest changes, and gives up where there are hundreds.
+// New compares two texts. It computes the diff with two libraries and returns the shorter result:
+// one anchors on lines that are unique on both sides, which works for many changes but not for
+// repeated lines; the other finds the fewest changes, but gives up on hundreds.
 func New(from, to string, before, after []byte) Diff {
 	old := string(before)
-	// The edits come from old, so they fit it.
+	// The edits were computed from old, so they always apply.
 	text, _ := udiff.ToUnified(from, to, old, udiff.Lines(old, string(after)), context)
 	fewest := count(text)
-	_, text, _ = strings.Cut(string(diff.Diff(from, before, to, after)), "\n") // "diff from to", which a unified diff does not have
+	_, text, _ = strings.Cut(string(diff.Diff(from, before, to, after)), "\n") // removes the line "diff from to", which is not part of a unified diff
 	if anchored := count(text); anchored.size() < fewest.size() {
 		return anchored
 	}
@@ -38,7 +40,7 @@ func count(text string) Diff {
 	n := 0
 	for line := range strings.Lines(text) {
 		switch n++; {
-		case n <= 2: // the two names
+		case n <= 2: // the two lines with the names
 		case line[0] == '+':
 			d.Added++
 		case line[0] == '-':

@@ -1,6 +1,7 @@
-// Package discovery makes a gateway known on the local network, and finds it there, by multicast DNS (RFC 6762, RFC 6763). What is announced
-// says nothing to strangers: no name of a machine or person, only a tag that changes each day and that paired devices can compute. A tag is a
-// hint; whether the machine that answers is the one is decided by its certificate.
+// Package discovery announces a gateway on the local network and finds gateways there, by multicast
+// DNS (RFC 6762, RFC 6763). The announcement has no name of a machine or person, only a tag that
+// changes daily and that only paired devices can compute. A tag is a hint; the certificate proves
+// the gateway's identity.
 package discovery
 
 import (
@@ -27,28 +28,28 @@ import (
 
 const (
 	service = "_fairlead._tcp"
-	// Patience is how long a search lasts.
+	// Patience is the duration of a search.
 	Patience = 1200 * time.Millisecond
 )
 
-// day is how long a tag holds.
+// day is the lifetime of a tag.
 const day = 24 * time.Hour
 
-// tag is what a gateway with the pin is called on the day of at (UTC).
+// tag returns the name under which the gateway with the pin is announced on the (UTC) day of at.
 func tag(pin trust.Pin, at time.Time) string {
 	m := hmac.New(sha256.New, []byte(pin))
 	m.Write([]byte("fairlead discovery " + at.UTC().Format(time.DateOnly)))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(m.Sum(nil))[:16])
 }
 
-// tags are the ones that a gateway may have now: clocks differ.
+// tags returns the tags that a gateway may have now, with a day of tolerance for wrong clocks.
 func tags(pin trust.Pin, now time.Time) []string {
 	return []string{tag(pin, now), tag(pin, now.Add(-day)), tag(pin, now.Add(day))}
 }
 
 var quiet = log.New(io.Discard, "", 0)
 
-// Announce makes a gateway known on every network this machine is on, until ctx ends.
+// Announce announces a gateway on every network of this machine, until ctx ends.
 func Announce(ctx context.Context, pin trust.Pin, port int) error {
 	for {
 		now := time.Now()
@@ -67,10 +68,10 @@ func Announce(ctx context.Context, pin trust.Pin, port int) error {
 	}
 }
 
-// lookAround is how often it is looked whether the networks changed.
+// lookAround is the interval of the checks for changed networks.
 const lookAround = 5 * time.Second
 
-// rest waits until the tag is over, the networks are not as they were, or ctx ends.
+// rest waits until the tag expires, the networks change, or ctx ends.
 func rest(ctx context.Context, until time.Time, networks string) {
 	tick := time.NewTicker(lookAround)
 	defer tick.Stop()
@@ -83,7 +84,7 @@ func rest(ctx context.Context, until time.Time, networks string) {
 	}
 }
 
-// fingerprint changes with the networks this machine is on.
+// fingerprint returns a string that changes with the networks of this machine.
 func fingerprint() string {
 	var all strings.Builder
 	for _, i := range interfaces() {
@@ -118,7 +119,8 @@ type attached struct {
 	ips []net.IP
 }
 
-// interfaces are those that are up, take multicast and have an address. Loopback is none.
+// interfaces returns the interfaces that are up, support multicast and have an address, without
+// loopback.
 func interfaces() (list []attached) {
 	all, _ := net.Interfaces()
 	for _, i := range all {
@@ -139,12 +141,12 @@ func interfaces() (list []attached) {
 	return list
 }
 
-// Find gives the addresses (host:port) of gateways on the local network: of the one with the pin, or of all when pin is empty. It takes as long as
-// [Patience], or until ctx ends.
+// Find returns the addresses (host:port) of gateways on the local network: those of the gateway
+// with the pin, or all if pin is empty. It blocks for [Patience], or until ctx ends.
 func Find(ctx context.Context, pin trust.Pin) []string {
 	wanted := tags(pin, time.Now())
 	entries := make(chan *mdns.ServiceEntry, 64)
-	var heard []*mdns.ServiceEntry // the library writes to what it has sent as long as it asks
+	var heard []*mdns.ServiceEntry // collected first, because the library modifies the entries that it has sent until the query ends
 	var collect, ask sync.WaitGroup
 	collect.Go(func() {
 		for e := range entries {

@@ -1,11 +1,14 @@
-// Package junction joins two machines' connections to a gateway, so that a transfer's bytes pass through it as they are (issue 6; an extension between our
-// own ends).
+// Package junction joins a second connection of two machines at the gateway, so that the bytes of a
+// transfer pass through it unchanged (an extension;
+// docs/protocol.md#transfers-between-fairleads-own-peers).
 //
-// What goes through the gateway as a message is decrypted and encrypted again there, and copied several times. A gibibyte is worth a connection of its own:
-// each end makes a second one to the port at which it has met the gateway, and shows a ticket in place of a TLS greeting ([Enter]). When both have come,
-// [Junction] copies between them, which Linux does without the bytes leaving the system. The ends speak TLS with each other over that (package direct, which
-// says what is at stake): the gateway carries what it cannot read, and who overhears a ticket gains nothing by it but that these two do not meet.
+// A message through the gateway is decrypted and encrypted again there, and copied several times. A
+// large file is worth a connection of its own: each end opens a second connection to the gateway's
+// port and shows a ticket instead of a TLS greeting ([Enter]). When both are there, [Junction]
+// copies between them; on Linux the data stays in the kernel. The ends speak TLS with each other
+// over the joined connection (package node/direct), so the gateway cannot read the data. Someone
+// who intercepts a ticket can only prevent the two ends from meeting.
 //
-// A ticket is random, good for one connection of one end, and only as long as the gateway says. Without one nobody is joined to anybody, and who shows none
-// within [callLimit] is hung up on.
+// A ticket is random, works for one connection of one end, and is valid until the gateway withdraws
+// it. A connection that sends nothing within [callLimit] is closed.
 package junction

@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// call begins the words of a machine that shows a ticket. It begins neither a TLS record nor a method of HTTP.
+	// call is the first byte from a machine that shows a ticket. Neither a TLS record nor an HTTP
+	// method begins with it.
 	call = 0xF1
-	// joined is the gateway's word that the other end is there.
+	// joined is the gateway's message that the other end is connected.
 	joined = 0x01
-	// ticketSize is how long a ticket is.
+	// ticketSize is the length of a ticket in bytes.
 	ticketSize = 32
 )
 
-// ticket lets one connection in.
+// ticket admits one connection.
 type ticket [ticketSize]byte
 
 func newTicket() (t ticket) {
-	rand.Read(t[:]) // never fails
+	rand.Read(t[:]) // cannot fail
 	return t
 }
 
@@ -37,8 +38,9 @@ func parseTicket(s string) (t ticket, err error) {
 	return ticket(b), nil
 }
 
-// Enter shows a ticket over a new connection to the gateway and waits until the other end is there: from then on the connection leads to it. When ctx ends
-// the connection is closed, and so it is with an error.
+// Enter shows a ticket over a new connection to the gateway and waits for the other end. After
+// that, the connection leads to the other end. When ctx ends or an error occurs, it closes the
+// connection.
 func Enter(ctx context.Context, conn net.Conn, text string) error {
 	t, err := parseTicket(text)
 	if err != nil {

@@ -7,23 +7,25 @@ import (
 	"time"
 )
 
-// joinLimit is how long an end that has come may take to be told that the other one is there.
+// joinLimit is the time limit for telling an end that the other one is connected.
 const joinLimit = 5 * time.Second
 
-// Junction joins the ends that show its tickets. It is safe for use by many goroutines. The zero Junction is ready.
+// Junction joins connections by their tickets. It is safe for concurrent use. The zero Junction is
+// ready.
 type Junction struct {
-	mu      sync.Mutex // guards what follows, and the meetings
+	mu      sync.Mutex // guards the fields below, and the meetings
 	tickets map[ticket]*meeting
 }
 
-// meeting is of two ends.
+// meeting is a pair of ends.
 type meeting struct {
-	ends [2]net.Conn // those that have come
+	ends [2]net.Conn // the connected ends
 	over bool
-	wg   sync.WaitGroup // copying
+	wg   sync.WaitGroup // the copying goroutines
 }
 
-// Meet gives a ticket to each of two ends. over takes both back, ends the connections of those that came, and waits until nothing is copied any more.
+// Meet returns one ticket for each of two ends. over withdraws both, closes the connections that
+// used them, and waits until copying has stopped.
 func (j *Junction) Meet() (one, other string, over func()) {
 	m := new(meeting)
 	a, b := newTicket(), newTicket()
@@ -48,7 +50,7 @@ func (j *Junction) Meet() (one, other string, over func()) {
 	}
 }
 
-// enter owns a connection that has shown a ticket.
+// enter takes ownership of a connection that has shown a ticket.
 func (j *Junction) enter(t ticket, conn net.Conn) {
 	j.mu.Lock()
 	m := j.tickets[t]
@@ -68,7 +70,7 @@ func (j *Junction) enter(t ticket, conn net.Conn) {
 	j.mu.Unlock()
 }
 
-// join copies both ways until one of the ends has hung up.
+// join copies in both directions until one end closes its connection.
 func (m *meeting) join() {
 	a, b := m.ends[0], m.ends[1]
 	defer a.Close()

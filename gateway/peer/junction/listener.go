@@ -10,10 +10,12 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// callLimit is how long whoever connects may take until it says something, and a whole ticket if that is what it begins.
+// callLimit is the time limit for the first byte of a connection and, if it begins a ticket, for
+// the whole ticket.
 const callLimit = 10 * time.Second
 
-// Listener keeps those that show a ticket, and gives everybody else: what they have said is still to be read.
+// Listener keeps the connections that show a ticket for the Junction, and returns all others from
+// Accept, with their data still unread.
 type Listener struct {
 	net.Listener
 	junction *Junction
@@ -21,8 +23,8 @@ type Listener struct {
 	closed   chan struct{}
 	wg       sync.WaitGroup
 
-	mu   sync.Mutex            // guards what follows
-	new  map[net.Conn]struct{} // that have said nothing yet; nil once closed
+	mu   sync.Mutex            // guards the fields below
+	new  map[net.Conn]struct{} // connections that have not sent anything yet
 	done bool
 }
 
@@ -31,14 +33,15 @@ type accepted struct {
 	err  error
 }
 
-// Listen takes over a listener, whose connections are made [*trust.Pile]s. Close it to end it.
+// Listen takes ownership of a listener. Accepted connections are [*trust.Pile]s. The caller closes
+// the Listener.
 func (j *Junction) Listen(l net.Listener) *Listener {
 	s := &Listener{Listener: l, junction: j, came: make(chan accepted), closed: make(chan struct{}), new: make(map[net.Conn]struct{})}
 	s.wg.Go(s.run)
 	return s
 }
 
-// Accept waits for a connection.
+// Accept waits for a connection without a ticket.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case a := <-l.came:
@@ -48,7 +51,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends listening, hangs up on who was not given to anybody yet, and waits. Ends that were joined stay so.
+// Close stops listening, closes the connections that Accept has not returned yet, and waits for
+// their goroutines. Joined ends stay connected.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	first := !l.done
@@ -79,7 +83,7 @@ func (l *Listener) run() {
 	}
 }
 
-// give is false when there is nobody any more.
+// give passes a connection or error to Accept; it reports false when the Listener is closed.
 func (l *Listener) give(conn net.Conn, err error) bool {
 	select {
 	case l.came <- accepted{conn, err}:
@@ -89,7 +93,7 @@ func (l *Listener) give(conn net.Conn, err error) bool {
 	}
 }
 
-// greet finds out what a connection is for.
+// greet determines the purpose of a connection.
 func (l *Listener) greet(raw net.Conn) {
 	l.mu.Lock()
 	if l.new[raw] = struct{}{}; l.done {
@@ -113,7 +117,7 @@ func (l *Listener) greet(raw net.Conn) {
 	}
 }
 
-// ticketOf reads a ticket; when something else comes, all of it is still there.
+// ticketOf reads a ticket. If the connection begins with anything else, its data stays unread.
 func ticketOf(conn *trust.Pile) (t ticket, shown bool, err error) {
 	first, err := conn.Peek(1)
 	if err != nil || first[0] != call {
@@ -129,5 +133,5 @@ func ticketOf(conn *trust.Pile) (t ticket, shown bool, err error) {
 	return ticket(head[1:]), true, nil
 }
 
-// errEager is that of an end that speaks before it is joined.
+// errEager is returned for an end that sends data before it is joined.
 var errEager = errors.New("more than a ticket")

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// file keeps secrets as JSON in a file of mode 0600. Every change replaces the file whole.
+// file stores secrets as JSON in a file with mode 0600. Every change replaces the whole file.
 type file struct {
 	path string
-	mu   sync.Mutex // guards the file against other goroutines; other processes see the old or the new file
+	mu   sync.Mutex // guards against other goroutines; other processes see either the old or the new file
 }
 
 func (f *file) read() (map[string]string, error) {
@@ -96,7 +96,7 @@ func (f *file) Delete(name string) error {
 	})
 }
 
-// change edits the file, unless edit returns that there is nothing to do.
+// change edits the file, unless edit returns false because nothing changes.
 func (f *file) change(edit func(map[string]string) bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

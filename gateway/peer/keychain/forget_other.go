@@ -2,5 +2,6 @@
 
 package keychain
 
-// forget has nothing to do on Windows: a variable that is unset is gone from what the system shows.
+// forget does nothing on Windows, where unsetting a variable also removes it from the system's
+// view.
 func forget(string) {}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// last is the program's last argument, where the system put it.
+// last is the program's last argument, in the memory where the system put it.
 var last = func() string {
 	if len(os.Args) == 0 {
 		return ""
@@ -16,9 +16,10 @@ var last = func() string {
 	return os.Args[len(os.Args)-1]
 }()
 
-// forget overwrites the value of a variable that the program was given where the system shows it. Go has only copies of the environment; what they
-// are copied from lies behind the last argument, one text with a zero byte after the other and in the same order, on Linux and macOS alike. It is
-// compared with what Go knows before anything is written, so that nothing is done where it should lie otherwise.
+// forget overwrites the value of an environment variable where other processes can see it. Go only
+// has copies of the environment. The original lies after the last argument, on Linux and macOS, as
+// zero-terminated strings in the same order. It is compared with Go's copy before anything is
+// written, so that a different layout changes nothing.
 func forget(variable string) {
 	at := unsafe.Pointer(unsafe.StringData(last))
 	if at == nil {
@@ -26,7 +27,7 @@ func forget(variable string) {
 	}
 	at = unsafe.Add(at, len(last)+1)
 	for _, known := range os.Environ() {
-		for i := range len(known) + 1 { // no byte more than is the same: behind the environment there may be nothing
+		for i := range len(known) + 1 { // compares byte by byte up to the first difference: the memory after the environment may be unmapped
 			if c := *(*byte)(unsafe.Add(at, i)); i < len(known) && c != known[i] || i == len(known) && c != 0 {
 				return
 			}

@@ -6,26 +6,28 @@ import (
 	"unsafe"
 )
 
-// TokenVariable is the environment variable that may give a program its gateway's token.
+// TokenVariable is the environment variable that can give a program the gateway's token.
 const TokenVariable = "FAIRLEAD_TOKEN"
 
 // given is the token that Guard took from the environment.
 var given Secret
 
-// Guard keeps this program's secrets from the other programs of its user, among them the commands that it starts: the token leaves the environment,
-// also as the system shows it, and other processes may no longer look into this one as far as the system has a way to say so. [FromEnv] still gives
-// the token. So does the value of each of the flags in os.Args, which only the system no longer shows. Call it first in main, before there are other
-// goroutines.
+// Guard protects this program's secrets from other programs of the same user, including the
+// commands that it starts. It removes the token from the environment, also from the system's view,
+// and forbids other processes to read this process, as far as the system supports that. [FromEnv]
+// still returns the token. It also hides the value of each of the given flags from the system's
+// view; os.Args keeps it. Call it first in main, before other goroutines exist.
 //
-// On Linux the process becomes undumpable: its memory, open files and variables are root's alone. There is no core file, and whoever wants to trace
-// it must be root. On macOS no debugger can attach. On Windows other processes of the user may wait for it, end it and ask whether it runs. Nowhere does
-// it stop root, or a program that reads the file of secrets, which belongs to the user.
+// On Linux the process becomes undumpable: only root can read its memory, open files and variables,
+// or trace it, and there is no core file. On macOS no debugger can attach. On Windows, other
+// processes of the user can only wait for it, terminate it and query whether it runs. Guard does
+// not stop root, or a program that reads the secrets file, which belongs to the user.
 func Guard(flags ...string) {
 	take(flags)
 	seclude()
 }
 
-// take is the part of Guard that concerns what this program was started with.
+// take removes the secrets from the environment and the arguments.
 func take(flags []string) {
 	if token, ok := os.LookupEnv(TokenVariable); ok {
 		given = Secret(token)
@@ -46,7 +48,7 @@ func take(flags []string) {
 	}
 }
 
-// FromEnv is the token that the environment gave this program, before Guard or after; empty when it gave none.
+// FromEnv returns the token from the environment, before or after Guard; empty if there was none.
 func FromEnv() Secret {
 	if token := os.Getenv(TokenVariable); token != "" {
 		return Secret(token)
@@ -54,8 +56,9 @@ func FromEnv() Secret {
 	return given
 }
 
-// wipe overwrites an argument where the program was given it, which is what the system shows of a running program: Go's strings of the arguments lie
-// there, or on the heap where they were made, and nothing else has them.
+// wipe overwrites an argument in the memory that the system shows to other processes. Go's argument
+// strings point there, or to the heap if they were created by the program; no other string shares
+// that memory.
 func wipe(value string) {
 	clear(unsafe.Slice(unsafe.StringData(value), len(value)))
 }

@@ -2,11 +2,12 @@ package keychain
 
 import "golang.org/x/sys/windows"
 
-// open are the rights to this process that the user's other programs keep: end it, wait for it, and ask whether it runs.
+// open are the rights to this process that the user's other programs retain: terminate it, wait for
+// it, and query whether it runs.
 const open = "0x101001"
 
-// seclude changes who may do what with this process. The owner, who could otherwise change that back, is named as well (OW). A program that runs as
-// before, when it fails, is no worse off.
+// seclude changes the access rights to this process. It names the owner too (OW), who could
+// otherwise change them back. If it fails, the program runs without this protection.
 func seclude() {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

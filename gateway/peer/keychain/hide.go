@@ -7,11 +7,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// minHidden is how many bytes a secret has that is looked for in texts: a shorter one would be found in any.
+// minHidden is the minimum length in bytes of a secret to look for in texts; a shorter one would
+// match by chance.
 const minHidden = 8
 
-// Hide takes a secret out of an error's words, and leaves any other error as it is. Servers quote the key that they refuse, and errors are stored, shown and
-// logged.
+// Hide removes a secret from an error's text, and returns any other error unchanged. It is needed
+// because servers quote the key that they refuse, and errors are stored, displayed and logged.
 func Hide(err error, value string) error {
 	if err == nil || len(value) < minHidden || !strings.Contains(err.Error(), value) {
 		return err

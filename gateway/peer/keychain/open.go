@@ -14,18 +14,21 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Patience is how long the keychain may take to answer. A locked one waits for a person who may not be there.
+// Patience is the time limit for an answer from the keychain. A locked one waits for a person, who
+// may not be there.
 const Patience = 3 * time.Second
 
-// Open returns the secrets that belong to the data folder dir. Nothing is touched before the first use: then the keychain is probed,
-// and when it does not answer within [Patience] the file dir/secrets.json is used until the program ends. FAIRLEAD_SECRETS=file
-// chooses the file at once. A keychain that answers and then takes no secret (it is locked, or has no collection yet) gives way too.
+// Open returns the secrets of the data folder dir. Nothing is accessed before the first use. Then
+// the keychain is probed; if it does not answer within [Patience], the file dir/secrets.json is
+// used until the program ends. FAIRLEAD_SECRETS=file selects the file at once. A keychain that
+// answers but cannot store a secret (it is locked, or has no collection yet) is given up too.
 //
-// What the file holds counts before what the keychain holds, and leaves the file when the keychain takes it: a secret that was set
-// while the keychain was away is found again, by every program of this data folder.
+// A secret in the file takes precedence over the keychain, and is deleted from the file when the
+// keychain stores it. So a secret that was set while the keychain was unavailable is found by every
+// program of this data folder.
 //
-// Each data folder has a keychain service of its own, so that a second home or a test never meets another's secrets; the
-// folder that FAIRLEAD_HOME's absence means has the plain service name.
+// Each data folder has its own keychain service, so that a second installation or a test never sees
+// another's secrets. Without FAIRLEAD_HOME, the service has the plain name.
 func Open(dir string) Store {
 	service := "fairlead"
 	if os.Getenv("FAIRLEAD_HOME") != "" {
@@ -38,15 +41,15 @@ func Open(dir string) Store {
 	return &chosen{keychain: &keychain{service: service}, file: &file{path: filepath.Join(dir, "secrets.json")}}
 }
 
-// reach is reachable, but in tests with a keychain that is none.
+// reach is reachable; tests with a fake keychain replace it.
 var reach = func() (struct{}, error) { return struct{}{}, reachable() }
 
-// chosen picks the keychain or the file at its first use.
+// chosen chooses the keychain or the file at its first use.
 type chosen struct {
 	keychain *keychain
 	file     *file
 	once     sync.Once
-	away     atomic.Bool // the keychain is not used
+	away     atomic.Bool // the keychain is unavailable
 }
 
 func (c *chosen) probe() (away bool) {
@@ -102,13 +105,13 @@ func (c *chosen) Where() string {
 	return c.keychain.Where()
 }
 
-// keychain is the system's: Secret Service, macOS Keychain, Windows Credential Manager.
+// keychain is the system's keychain: Secret Service, macOS Keychain or Windows Credential Manager.
 type keychain struct{ service string }
 
 var errSilent = errors.New("the keychain does not answer; it may be locked")
 
-// limited runs f, but not longer than Patience. A call that hangs keeps its goroutine until the keychain answers: the library
-// cannot be interrupted.
+// limited runs f for at most Patience. The library cannot be interrupted, so a call that hangs
+// blocks its goroutine until the keychain answers.
 func limited[T any](f func() (T, error)) (T, error) {
 	type result struct {
 		v   T

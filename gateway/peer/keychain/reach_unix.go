@@ -4,7 +4,7 @@ package keychain
 
 import "fairlead/gateway/peer/bus"
 
-// reachable says why the keychain cannot be reached: it is on the bus of a desktop's session.
+// reachable returns an error if there is no session bus, through which the keychain is reached.
 func reachable() error {
 	conn, err := bus.Connect()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package keychain keeps tokens and keys: in the operating system's keychain where that works, else in a file that only its owner
-// can read, and it says which. It is the only place that knows the keychain's library.
+// Package keychain stores tokens and keys: in the operating system's keychain if that works,
+// otherwise in a file that only its owner can read. It reports which one is used. Only this package
+// imports the keychain library.
 package keychain
 
 import (
@@ -7,10 +8,10 @@ import (
 	"log/slog"
 )
 
-// ErrNotFound says that no secret has the name.
+// ErrNotFound is returned for a name without a secret.
 var ErrNotFound = errors.New("secret not found")
 
-// Secret is a token or key. Printing or logging it shows "[secret]"; Reveal is the only way to its text.
+// Secret is a token or key. Printing or logging it shows "[secret]"; only Reveal returns its text.
 type Secret string
 
 const hidden = "[secret]"
@@ -22,20 +23,21 @@ func (s Secret) String() string       { return hidden }
 func (s Secret) GoString() string     { return hidden }
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// MarshalText keeps a secret out of JSON that was made by accident.
+// MarshalText prevents a secret from being written to JSON by accident.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Store keeps secrets by name, such as "gateway-token" or "key-anthropic". It is safe for use by many goroutines. Every method may block
-// on the keychain or the disk for up to [Patience]: never call one on a GUI thread.
+// Store stores secrets by name, such as "gateway-token" or "key-anthropic". It is safe for
+// concurrent use. Every method may block on the keychain or the disk for up to [Patience]; never
+// call one on a GUI thread.
 type Store interface {
-	// Get returns ErrNotFound for a name that has none.
+	// Get returns ErrNotFound if there is no secret with the name.
 	Get(name string) (Secret, error)
 	Set(name string, value Secret) error
-	// Delete of a name that has none is fine.
+	// Delete succeeds if there is no secret with the name.
 	Delete(name string) error
-	// Where is "keychain", or the path of the file.
+	// Where returns "keychain", or the path of the file.
 	Where() string
 }
 
-// Keychain is what Where says of the system's keychain.
+// Keychain is the result of Where for the system's keychain.
 const Keychain = "keychain"

@@ -1,5 +1,5 @@
-// Package lock has the programs of one computer see which of them does something that one at a time may do. The system lets go of a lock when its program
-// ends, in whatever way.
+// Package lock provides a file lock between the programs of one computer. The system releases a
+// lock when its program ends, however it ends.
 package lock
 
 import (
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Lock is held until Release.
+// Lock is a held lock. Release releases it.
 type Lock struct{ f *os.File }
 
-// HeldError says that another program has it.
+// HeldError reports that another program holds the lock.
 type HeldError struct {
-	By string // what that said of itself; may be empty
+	By string // the holder's own description; may be empty
 }
 
 func (e *HeldError) Error() string {
@@ -26,11 +26,12 @@ func (e *HeldError) Error() string {
 	return e.By + " has it"
 }
 
-// maxBy bounds what is read of who has a lock.
+// maxBy is the maximum number of bytes to read of the holder's description.
 const maxBy = 200
 
-// Take takes the lock in a file, which is made with its folder and stays; by is what others are told, a line. A lock that another program has, or this
-// one, is a *HeldError at once.
+// Take acquires the lock on a file. It creates the file and its folder; the file is never deleted.
+// by is one line that describes the holder to other programs. If the lock is held, by another
+// program or this one, Take returns a *HeldError without waiting.
 func Take(name, by string) (*Lock, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
@@ -44,7 +45,7 @@ func Take(name, by string) (*Lock, error) {
 	switch err := try(f); {
 	case errors.Is(err, errHeld):
 		defer f.Close()
-		said, _ := io.ReadAll(io.LimitReader(f, maxBy)) // who it is helps, and is not needed
+		said, _ := io.ReadAll(io.LimitReader(f, maxBy)) // only for the message; may be missing
 		line, _, _ := strings.Cut(string(said), "\n")
 		return nil, &HeldError{By: line}
 	case err != nil:
@@ -57,7 +58,7 @@ func Take(name, by string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Release lets others take it.
+// Release releases the lock.
 func (l *Lock) Release() {
 	l.f.Truncate(0)
 	l.f.Close()

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// try locks a byte far behind what is written in the file: others may not read what is locked.
+// try locks a byte far beyond the end of the file, because other programs cannot read a locked
+// range.
 func try(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})

@@ -1,4 +1,4 @@
-// Package logfile is the rotating log of the gateway and of nodes.
+// Package logfile provides the rotating log of the gateway and of nodes.
 package logfile
 
 import (
@@ -11,23 +11,25 @@ import (
 	"sync"
 )
 
-// Rotation: at maxSize bytes NAME becomes NAME.1 and so on, keep files in all.
+// Rotation: at maxSize bytes, NAME is renamed to NAME.1, NAME.1 to NAME.2 and so on; there are at
+// most keep files.
 const (
 	maxSize = 10 << 20
 	keep    = 5
 )
 
-// File is a log that rotates. It is safe for use by many goroutines; each Write is one line.
+// File is a rotating log. It is safe for concurrent use. Each Write is one line.
 type File struct {
 	path string
 	max  int64
 
-	mu   sync.Mutex // guards what follows
-	f    *os.File   // nil after a rotation until the next file could be opened
+	mu   sync.Mutex // guards the fields below
+	f    *os.File   // nil after a rotation until the next file is open
 	size int64
 }
 
-// Open opens the log of that name in a folder, and makes the folder when it is missing. It goes on where an earlier one ended.
+// Open opens the log with that name in a folder, creates the folder if it is missing, and appends
+// to an existing log.
 func Open(dir, name string) (*File, error) {
 	l := &File{path: filepath.Join(dir, name), max: maxSize}
 	if err := l.open(); err != nil {
@@ -53,7 +55,7 @@ func (l *File) open() error {
 	return nil
 }
 
-// old is the name of the n-th last file, 0 being the current one.
+// old returns the path of the n-th previous file; 0 is the current one.
 func (l *File) old(n int) string {
 	if n == 0 {
 		return l.path
@@ -61,8 +63,8 @@ func (l *File) old(n int) string {
 	return l.path + "." + strconv.Itoa(n)
 }
 
-// rotate makes room for the present file's successor, which the next line opens. Files move up as far as the first number that is free, so that a
-// rotation in which one could not be moved drives out no older one.
+// rotate renames the current file, so that the next line opens a new one. Files move up only to the
+// first free number: if a file could not be moved, no older one is overwritten.
 func (l *File) rotate() {
 	l.f.Close()
 	l.f = nil
@@ -74,11 +76,12 @@ func (l *File) rotate() {
 		free++
 	}
 	for n := free; n > 0; n-- {
-		os.Rename(l.old(n-1), l.old(n)) // what cannot be moved is gone on with
+		os.Rename(l.old(n-1), l.old(n)) // on an error, the log continues in the current file
 	}
 }
 
-// Write implements io.Writer. While the next file cannot be opened lines are lost; each one tries anew.
+// Write implements io.Writer. While the next file cannot be opened, lines are lost; each Write
+// tries again.
 func (l *File) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,14 +108,14 @@ func (l *File) Close() error {
 	return l.f.Close()
 }
 
-// Last gives the last n lines, oldest first; truncated says that there are older ones.
+// Last returns the last n lines, oldest first; truncated reports that there are older ones.
 func (l *File) Last(n int) (lines []string, truncated bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range keep {
 		data, err := os.ReadFile(l.old(i))
 		if os.IsNotExist(err) {
-			continue // it could not be opened, or not moved
+			continue // missing because it could not be opened or moved
 		}
 		if err != nil {
 			return nil, false, fmt.Errorf("read log: %w", err)

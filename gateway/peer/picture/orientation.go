@@ -7,13 +7,13 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// orientation is how a camera was held when it made a picture, from 1, upright, to 8; 1 when the file does not say (EXIF 2.3, tag 0x0112). What is
-// decoded loses what the file says, so the picture itself has to be turned.
+// orientation returns the orientation of the camera (EXIF 2.3, tag 0x0112), from 1, upright, to 8;
+// 1 if the file has none. The decoder ignores it, so the pixels have to be rotated afterwards.
 func orientation(data []byte, format string) int {
 	formats := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.WebP}
 	held := 1
 	if f, ok := formats[format]; ok {
-		imagemeta.Decode(imagemeta.Options{ // with an error the file says nothing that is of use
+		imagemeta.Decode(imagemeta.Options{ // on an error, the file has no usable orientation
 			R: bytes.NewReader(data), ImageFormat: f, Sources: imagemeta.EXIF,
 			ShouldHandleTag: func(tag imagemeta.TagInfo) bool { return tag.Tag == "Orientation" && tag.Namespace == "IFD0" },
 			HandleTag: func(tag imagemeta.TagInfo) error {
@@ -27,7 +27,7 @@ func orientation(data []byte, format string) int {
 	return held
 }
 
-// upright turns a picture that was made with a camera held as orientation says.
+// upright rotates a picture according to its orientation.
 func upright(src *image.NRGBA, orientation int) *image.NRGBA {
 	if orientation == 1 {
 		return src

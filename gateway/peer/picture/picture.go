@@ -1,11 +1,12 @@
-// Package picture reads pictures that come from anywhere, such as a machine's disk: no larger than memory bears, and the right way up.
+// Package picture decodes pictures from untrusted sources, such as a machine's disk. It limits
+// their memory and turns them upright.
 package picture
 
 import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/gif" // of one that moves, the first picture
+	_ "image/gif" // of an animation, the first frame
 	_ "image/jpeg"
 	_ "image/png"
 
@@ -14,10 +15,12 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// MaxPixels is how many a picture may have: a file of a few kilobytes can hold one that needs all of the memory.
+// MaxPixels is the maximum size of a picture: a file of a few kilobytes can decode to more than all
+// memory.
 const MaxPixels = 100_000_000
 
-// Config is a picture's size and its format, such as "jpeg", by the beginning of its file. One that has more than [MaxPixels] is an error.
+// Config returns a picture's size and its format, such as "jpeg", from the beginning of its file.
+// More than [MaxPixels] pixels are an error.
 func Config(data []byte) (image.Config, string, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -29,13 +32,14 @@ func Config(data []byte) (image.Config, string, error) {
 	return c, format, nil
 }
 
-// Picture is one that was read.
+// Picture is a decoded picture.
 type Picture struct {
 	src  image.Image
-	held int // of its camera, as orientation says
+	held int // EXIF orientation
 }
 
-// Open reads a picture: PNG, JPEG, GIF, WebP or BMP. It takes as long as a large one needs, up to seconds, and 4 to 8 bytes of memory for each pixel.
+// Open decodes a picture: PNG, JPEG, GIF, WebP or BMP. A large one takes up to seconds, and 4 to 8
+// bytes of memory per pixel.
 func Open(data []byte) (Picture, error) {
 	_, format, err := Config(data)
 	if err != nil {
@@ -48,10 +52,11 @@ func Open(data []byte) (Picture, error) {
 	return Picture{src, orientation(data, format)}, nil
 }
 
-// Fit is the picture as a person would see it, its longer side at most side pixels. The caller owns it.
+// Fit returns the picture upright, scaled so that its longer side has at most side pixels. The
+// caller owns it.
 func (p Picture) Fit(side int) *image.NRGBA { return upright(scale(p.src, side), p.held) }
 
-// scale makes a picture's longer side at most side pixels.
+// scale limits the longer side of a picture to side pixels.
 func scale(src image.Image, side int) *image.NRGBA {
 	w, h := src.Bounds().Dx(), src.Bounds().Dy()
 	if longer := max(w, h); longer > side {

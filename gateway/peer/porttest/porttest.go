@@ -1,7 +1,8 @@
-// Package porttest is test support: an address for a program that is started later, or that ends and comes back.
+// Package porttest reserves addresses for tests whose program starts later, or ends and starts
+// again.
 //
-// A port that the system gave and that was freed again may be given to the next one who asks for any, and to every connection that goes out, on a busy
-// machine before the program listens there.
+// A port that the system assigned and that was freed again can be assigned to anyone else, or to an
+// outgoing connection, before the program listens on it. That happens on busy machines.
 package porttest
 
 import (
@@ -13,16 +14,17 @@ import (
 	"testing"
 )
 
-// first is below what systems give out, and above what programs of the system have.
+// first is below the ports that systems assign, and above those of system services.
 const first = 10_000
 
 var (
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	given = make(map[int]bool)
 )
 
-// Free is an address of this machine, "127.0.0.1:PORT", where nobody listens. The system gives its port to nobody who did not name it, and this process
-// gets it once.
+// Free returns an address of this machine, "127.0.0.1:PORT", on which nobody listens. The system
+// never assigns the port to a program that did not ask for it, and Free returns it only once per
+// process.
 func Free(t testing.TB) string {
 	t.Helper()
 	mu.Lock()
@@ -35,7 +37,7 @@ func Free(t testing.TB) string {
 		}
 		l, err := net.Listen("tcp", at)
 		if err != nil {
-			continue // another program's
+			continue // used by another program
 		}
 		l.Close()
 		given[port] = true
@@ -45,14 +47,15 @@ func Free(t testing.TB) string {
 	return ""
 }
 
-// end is the first port that the system gives out by itself: 49152 on most (RFC 6335, 6), less on Linux.
+// end returns the first port that the system assigns by itself: 49152 on most systems (RFC 6335,
+// section 6), lower on Linux.
 func end() int {
 	low, high := 32768, 0
 	if data, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range"); err == nil {
 		fmt.Sscan(string(data), &low, &high)
 	}
 	if low <= first+1000 {
-		return 49152 // the system gives out nearly all: one of them must do
+		return 49152 // the system assigns nearly all ports, so one of those has to do
 	}
 	return min(low, 49152)
 }
