@@ -18,7 +18,7 @@ import (
 
 // Limits of what an event brings into a chat.
 const (
-	maxTail = 4000 // characters (seed 000, tail)
+	maxTail = 4000 // characters, as in the tail of a command's result
 	maxWord = 200  // characters of an id, a signal and of the command line
 	// comeLate is how long a command that no call has named yet may wait for the result of its call, and one whose chat was deleted for the chat.
 	comeLate = 30 * time.Second

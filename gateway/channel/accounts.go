@@ -24,8 +24,9 @@ func (h *Hub) driver(channel, acc string) (Driver, string, string, error) {
 	return d, name, accountID(acc), nil
 }
 
-// Start connects an account and keeps it connected (seed 004, channel.start). What config holds is kept for later starts. It waits a moment
-// to see whether it works: an account that cannot log in is an error, one whose network is away is not.
+// Start connects an account and keeps it connected (channel.start). The settings in config are
+// stored for later starts. Start waits up to [startWait] for the connection: it returns an error
+// when the account cannot log in, but not when its network is unreachable.
 func (h *Hub) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
 	d, name, id, err := h.driver(in.Channel, in.AccountID)
 	if err != nil {
@@ -80,7 +81,8 @@ func ended(done <-chan struct{}) bool {
 	}
 }
 
-// Stop ends an account's connection; it stays known and does not start with the gateway (seed 004, channel.stop).
+// Stop disconnects an account (channel.stop). Its settings stay stored, and it no longer connects
+// when the gateway starts.
 func (h *Hub) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	_, name, id, err := h.driver(in.Channel, in.AccountID)
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"fairlead/gateway/speech"
 )
 
-// compose makes the text for the agent: an envelope that says when, where and by whom, what was written, and what came with it (gsv interop
-// notes 10.1, which leave the reply, the place and the message's own time out). why has the reasons for which files did not come, by their place.
+// compose formats a message for the agent: an envelope with time, place and sender, then the text,
+// then its files. The original system's envelope has no reply, place or sending time. why maps the
+// index of a file to the reason why it could not be fetched.
 func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
 	m := in.Message
 	at := time.Now()

@@ -1,27 +1,36 @@
-// Package channel lets people write to the agent from chat networks. A channel is either a program that connects over the WebSocket
-// (connect mode "channel" of seed 004), or a [Driver] that the gateway runs itself. Both meet in the [Hub], which does everything that is
-// alike for all networks:
+// Package channel lets people write to the agent from chat networks. A channel is either a program
+// that connects over the WebSocket in the mode "channel" (docs/protocol.md#connections), or a
+// [Driver] that runs inside the gateway. Both use the [Hub], which does the work that is common to
+// all networks:
 //
-//   - who may write: open, allowlist or pairing, by sender or by group;
-//   - where a message goes: agent, session key (dmScope, identity links), media, reply, place and time in its text;
-//   - what goes back: each answer of the run is put into the outbox first and said until the network took it, once, also after a restart;
-//   - typing, pairing, the accounts with their settings (secrets in the keychain), and reconnecting.
+//   - access: open, allowlist or pairing, by sender or by group;
+//   - routing: agent, session key (dmScope, identity links), media, reply, place and time in the
+//     text;
+//   - answers: each answer of a run is stored in the outbox first and sent until the network
+//     accepts it, once, also after a restart;
+//   - typing, pairing, the accounts with their settings (secrets in the keychain), and
+//     reconnecting.
 //
-// What somebody writes on a channel is text for the agent. It runs no command and answers no question; calls that the agent wants to make
-// because of it go through the same gate as all others, and are answered where the person sees them.
+// The text that people write on a channel is input for the agent. It cannot answer approvals, and
+// only the channel's owners can run commands, in direct messages. Calls that the agent makes
+// because of it need the same approvals as all other calls, which are answered in a window.
 //
-// # A channel more
+// # Adding a channel
 //
-// Telegram, WhatsApp or Discord are one package each, below this one, with a type that is a [Driver]:
+// Telegram, WhatsApp or Discord would be one package each, below this one, with a type that
+// implements [Driver]:
 //
-//   - Kind names the channel and the settings of an account; those marked secret never leave the keychain but in [Account.Config].
-//   - Connect makes one connection and serves it to its end: it calls [Upstream.Online] with a [Transport] when it can send, and
-//     [Upstream.Inbound] for each message, those of one chat one after the other. When it returns, the hub connects again, later each time,
-//     unless the error is an [ErrLogin]: then a person must act.
-//   - Login finds out whether the account can log in, or begins that: a picture to scan goes back in the result.
-//   - Logout ends what Login began on the network's side. Settings and secrets are the hub's to forget.
+//   - Kind names the channel and the settings of an account. Secret settings leave the keychain
+//     only in [Account.Config].
+//   - Connect makes one connection and serves it until it ends: it calls [Upstream.Online] with a
+//     [Transport] when it can send, and [Upstream.Inbound] for each message; messages of one chat
+//     must be passed one after the other. When Connect returns, the hub reconnects after an
+//     increasing delay, unless the error is an [ErrLogin]: then the person must act.
+//   - Login checks whether the account can log in, or begins a login; its result may contain a QR
+//     code.
+//   - Logout ends the login on the network. The hub deletes settings and secrets.
 //
-// A driver leaves out its own messages and old ones that the network repeats, says for groups whether the agent was named
-// (WasMentioned), and gives ids that mean the same person next time: ids a stranger can choose or take over must not be ids of senders.
-// The composition root gives the drivers to [New]; nothing else knows them.
+// A driver drops its own messages and old ones that the network repeats, sets WasMentioned in
+// groups, and uses stable sender IDs: an ID that a stranger can choose or take over must not be a
+// sender ID. The gateway's wiring passes the drivers to [New]; no other package knows them.
 package channel

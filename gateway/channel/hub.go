@@ -26,7 +26,8 @@ type Sessions interface {
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 }
 
-// Route finds the agent and the chat of a message (gsv interop notes 6.1). id is the sender's in direct messages, else the conversation's.
+// Route returns the agent and the session key of a message. id is the sender's in direct messages,
+// otherwise the conversation's.
 type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
 
 // Files keeps what comes with messages.

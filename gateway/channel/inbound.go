@@ -31,8 +31,9 @@ type limit struct {
 	n     int
 }
 
-// Inbound takes a message that somebody wrote on a channel (seed 004, channel.inbound): it checks who that is, finds the chat, and gives it to
-// the agent there. It is text for the agent, whatever it says.
+// Inbound accepts a message that somebody wrote on a channel (channel.inbound): it checks the
+// sender's access, finds the chat, and passes the message to the agent there. The text is input for
+// the agent and never a command, except in a direct message of one of the channel's owners.
 func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	var res protocol.ChannelInboundResult
 	name, err := channelName(in.Channel)

@@ -162,7 +162,8 @@ func (h *Hub) tell(id string, d delivery) {
 	}
 }
 
-// put puts a message into the outbox, once for each id; a blank one is none (gsv interop notes 10.2).
+// put stores a message in the outbox, once for each ID. Messages without text and files are
+// ignored, as in the original system.
 func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
 	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
 	if e.Message.Text == "" && len(e.Message.Media) == 0 {

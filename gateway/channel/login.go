@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Login logs an account in, or begins that (seed 004, channel.login).
+// Login logs an account in, or begins a login (channel.login).
 func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	d, name, id, err := h.driver(in.Channel, in.AccountID)
 	if err != nil {
@@ -48,7 +48,8 @@ func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protoc
 	return res, err
 }
 
-// Logout disconnects an account and forgets it, its secrets and what it had still to say (seed 004, channel.logout).
+// Logout disconnects an account and deletes it with its secrets and its unsent messages
+// (channel.logout).
 func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	d, name, id, err := h.driver(in.Channel, in.AccountID)
 	if err != nil {

@@ -79,7 +79,8 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	return &protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
 
-// allowed looks for a sender or the group they write in (gsv interop notes 10.1).
+// allowed reports whether a list contains a sender, or the group they write in, in one of the
+// spellings of the original system.
 func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		entry = strings.TrimSpace(entry)
@@ -94,7 +95,7 @@ func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 // oldest is when the strangers who still wait wrote at the earliest.
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
-// Pairs lists the strangers who wait (seed 004, pair.list).
+// Pairs lists the pending requests of strangers (pair.list).
 func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
 	list, err := h.o.Store.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
@@ -116,7 +117,8 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 	return channel, config.SenderID(channel, in.SenderID), nil
 }
 
-// Approve lets a stranger write from now on, and tells them (seed 004, pair.approve). by is who decided, for the audit log.
+// Approve allows a stranger to write from now on, and notifies them (pair.approve). by is the
+// person who decided, for the audit log.
 func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
@@ -150,7 +152,7 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (p
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
 }
 
-// Reject removes a stranger, who may ask again (seed 004, pair.reject).
+// Reject removes a stranger's request (pair.reject). The stranger may ask again.
 func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {

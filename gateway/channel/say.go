@@ -23,7 +23,8 @@ type Words struct {
 	Later bool
 }
 
-// Said says where a message went (seed 002 leaves the shape of gsv__Message's result open; gsv interop notes 10.2).
+// Said is the result of sending a message. Its JSON is our own: the protocol does not define the
+// result of gsv__Message.
 type Said struct {
 	Sent      bool   `json:"sent"`
 	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and the network has not taken it yet

@@ -32,8 +32,8 @@ type socket struct {
 	waiting map[string]chan protocol.ChannelDeliveredParams
 }
 
-// Name checks and normalises what a connection in channel mode says of itself; an account that is not named is called after the client (gsv
-// interop notes 10.2).
+// Name validates and normalizes the channel and account names in the connect request of a channel.
+// The account defaults to the client ID, as in the original system.
 func Name(p *protocol.ConnectParams) error {
 	name, err := channelName(p.Client.Channel)
 	if err != nil {

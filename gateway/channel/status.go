@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// List lists what is connected now (seed 004, channels.list).
+// List lists the connected accounts (channels.list).
 func (h *Hub) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
 	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
 	h.mu.Lock()
@@ -30,7 +30,7 @@ func (h *Hub) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListRe
 	return res, nil
 }
 
-// Status tells how the accounts of a channel are (seed 004, channel.status).
+// Status returns the state of a channel's accounts (channel.status).
 func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
 	name, err := channelName(in.Channel)
 	if err != nil {

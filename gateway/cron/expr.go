@@ -9,15 +9,18 @@ import (
 	"fairlead/gateway/cron/when"
 )
 
-// Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day of week (0 and 7 are Sunday). A field is
-// "*", a number, a range a-b, either of the last two forms of "*" and a-b with a /step, or a list of these, in numbers only. When both day
-// fields are restricted, a day that matches either matches; only the literal "*" is unrestricted (gsv interop notes 8.1).
+// Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day
+// of week (0 and 7 are Sunday). A field is "*", a number, a range a-b, "*" or a range with a /step,
+// or a list of these; only numbers are allowed. When both day fields are restricted, a day that
+// matches either of them matches; only the literal "*" is unrestricted, as in the original system.
 //
-// A time of day that the clock skips comes once, at the moment of the skip; one that it repeats comes at the first of the two. An
-// expression whose hour is "*" goes by real hours instead: nothing is added at a skip, and a repeated hour has its times too.
+// A time of day that the clock skips runs once, at the moment of the skip. A time that the clock
+// repeats runs at the first of the two. An expression whose hour is "*" follows real hours instead:
+// a skip adds nothing, and a repeated hour runs twice.
 //
-// It is our own because the libraries at hand do not meet that: robfig/cron skips, netresearch/go-cron 0.9.1 repeats, and both look at
-// whole hours only, which is wrong for Lord Howe Island.
+// Fairlead has its own parser because the available libraries do not do this: robfig/cron drops
+// skipped times, netresearch/go-cron 0.9.1 runs repeated ones twice, and both handle only changes
+// of whole hours, which is wrong for Lord Howe Island.
 type Expr struct {
 	minute, hour, dom, month, dow uint64 // a bit per value
 	anyHour, anyDOM, anyDOW       bool

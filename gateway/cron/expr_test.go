@@ -190,7 +190,8 @@ func FuzzExpr(f *testing.F) {
 	})
 }
 
-// TestNamesOfMonthsAndDaysAreStoredAsNumbers holds that a standard expression (seed 004, CronSchedule) may have the names of crontab(5).
+// TestNamesOfMonthsAndDaysAreStoredAsNumbers: a cron expression may use the names of crontab(5) for
+// months and days.
 func TestNamesOfMonthsAndDaysAreStoredAsNumbers(t *testing.T) {
 	for expr, want := range map[string]string{
 		"0 9 * * MON-FRI": "0 9 * * 1-5", "  0 9  * jan,Jul * ": "0 9 * 1,7 *", "0 9 * * fri-sun": "0 9 * * 5-7", "0 9 * * Sun": "0 9 * * 0", "0 0 1 */2 2,thu-sat": "0 0 1 */2 2,4-6",

@@ -19,9 +19,10 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 
 var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
 
-// ParseSchedule reads a schedule as gsv__Cron takes it (seed 002): an object in one of the forms of seeds 002 and 004, with the spellings
-// that the original takes beside (gsv interop notes 8.1), or a text such as "in 20 minutes", "every 2 hours", "every monday at 9:00" or
-// "0 9 * * 1-5". The result is what cron.add takes.
+// ParseSchedule parses the schedule argument of gsv__Cron: an object in one of the forms of the
+// protocol or with the alternative spellings that the original system accepts, or a text such as
+// "in 20 minutes", "every 2 hours", "every monday at 9:00" or "0 9 * * 1-5". It returns the form
+// that cron.add accepts.
 func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

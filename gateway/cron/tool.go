@@ -23,7 +23,7 @@ var toolDescription string
 //go:embed tool.json
 var toolSchema []byte
 
-// toolArgs are the arguments of gsv__Cron (seed 002).
+// toolArgs are the arguments of gsv__Cron.
 type toolArgs struct {
 	Action          string             `json:"action,omitempty"`
 	ID              protocol.CronJobID `json:"id,omitempty"`
@@ -37,7 +37,8 @@ type toolArgs struct {
 	Patch           map[string]any     `json:"patch,omitempty"`
 }
 
-// Tool is gsv__Cron (seed 002). It takes the schedules that people write beside those of cron.add.
+// Tool returns gsv__Cron. Besides the schedules of cron.add it accepts schedules as people write
+// them.
 func (s *Scheduler) Tool() toolkit.Tool {
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, s.call)
 	var schema bytes.Buffer

@@ -1,5 +1,6 @@
-// Package native is the gateway's own tools, gsv__* (seed 002): the agent's files, the configuration, logs, schedules, messages, other
-// chats, transfers. They are called as a machine's are, so validation, approval and journal hold for them too.
+// Package native implements the gateway's own tools, gsv__*: the agent's files, the configuration,
+// logs, schedules, messages, other chats and transfers. They are called like the tools of a node,
+// so validation, approval and journal apply to them too.
 package native
 
 import (
@@ -69,7 +70,7 @@ func New(h *nodes.Hub, s Services) *Tools {
 // Serve gives the tools the chats. Call it once, before anything is called.
 func (t *Tools) Serve(s Sessions) { t.sessions = s }
 
-// Tools lists the native tools first, then each machine's (seed 004, tools.list).
+// Tools lists the native tools first, then those of each node, as tools.list does.
 func (t *Tools) Tools() []protocol.ToolSpec {
 	return append(append([]protocol.ToolSpec{}, t.order...), t.Hub.Tools()...)
 }

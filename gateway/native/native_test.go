@@ -147,8 +147,9 @@ func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	}
 }
 
-// TestWhatIsThePersonsAloneIsAskedAboutInSharedChats holds that nobody in a group gets at the person's memory and other chats through the agent's tools, as
-// they are not told them in the prompt (gsv interop notes 9.3).
+// TestWhatIsThePersonsAloneIsAskedAboutInSharedChats: a member of a group needs the person's
+// approval to reach the person's memory and other chats through the agent's tools; the prompt of a
+// shared chat does not contain them either.
 func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 	k := open(t)
 	personal := func(name, args string, key protocol.SessionKey) bool {

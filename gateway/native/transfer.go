@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TransferIn moves a file (seed 002, gsv__Transfer). What follows Destination are extensions.
+// TransferIn are the arguments of gsv__Transfer. The fields after Destination are extensions.
 type TransferIn struct {
 	Source      string   `json:"source" jsonschema:"where the file is: machine:/path/to/file, or gsv:path for a file of your own workspace; a folder is moved whole"`
 	Destination string   `json:"destination" jsonschema:"where it shall be, written the same way"`

@@ -44,8 +44,8 @@ type Entry struct {
 	Listens <-chan struct{}
 }
 
-// settle is how long a node that knows only the seeds needs after hello-ok before it listens to events: real ones install their handler
-// late and lose what comes earlier (gsv interop notes, event window).
+// settle is the time that a node without extensions needs after hello-ok before it handles events:
+// the original system's nodes install their handler late and lose earlier events.
 const settle = 250 * time.Millisecond
 
 // Listening closes listens once a node that has just got its hello-ok listens to events.
@@ -115,7 +115,8 @@ func (h *Hub) Load(ctx context.Context) error {
 	return nil
 }
 
-// known are the tools of seed 000 that have an effect: what a repetition of them does is looked at before, by the hash of the file or by the person.
+// known are the standard tools with an effect. Before one of them is repeated, the hash of the file
+// or the person decides.
 var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit": true}
 
 // Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.

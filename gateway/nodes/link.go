@@ -6,7 +6,7 @@ import "fairlead/gateway/protocol"
 type Contact struct {
 	Extensions []string
 	Local      bool            // it is in the gateway's own process
-	Listens    <-chan struct{} // closed once events may be sent: what comes before hello-ok is lost on a node that knows only the seeds
+	Listens    <-chan struct{} // closed once events may be sent; a node without extensions loses events that arrive before hello-ok
 }
 
 // LinkOf is Link for who needs the connection alone.

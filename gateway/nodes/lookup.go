@@ -28,7 +28,8 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 	return list
 }
 
-// Pick finds the machine that a request for logs means: the one it names, or the only one that is connected (gsv interop notes, logs.get).
+// Pick returns the node for a request for logs: the one that the request names, or the only
+// connected one, as in the original system.
 func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
 	if id != "" {
 		return id, nil

@@ -20,8 +20,8 @@ const saveEvery = 5 * time.Minute
 // maxName is how many characters a machine's name may have.
 const maxName = 60
 
-// Forget removes a machine (seed 004, node.forget). One that is connected is refused unless force is set: then its connection is closed
-// first. The texts are the original's.
+// Forget removes a node (node.forget). It refuses to remove a connected node unless force is set:
+// then it closes the connection first. The error messages are those of the original system.
 func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error) {
 	if p.NodeID == "" {
 		return protocol.NodeForgetResult{}, protocol.ErrBadRequest.With("nodeId required")

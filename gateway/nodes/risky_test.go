@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestToolThatMayHappenTwiceIsWarnedAbout is seed 001, Side Effects: one that has an effect, is not idempotent and ignores its key.
+// TestToolThatMayHappenTwiceIsWarnedAbout: a tool that has an effect, is not idempotent and ignores
+// its idempotency key gets a warning.
 func TestToolThatMayHappenTwiceIsWarnedAbout(t *testing.T) {
 	var log bytes.Buffer
 	old := slog.Default()
@@ -45,7 +46,8 @@ func TestToolThatMayHappenTwiceIsWarnedAbout(t *testing.T) {
 	}
 }
 
-// What a maker says in seed 001's words is read, and what says nothing, or two things, is unknown.
+// The side effects that a tool declares in the words of the protocol are parsed; a missing or
+// contradictory declaration counts as unknown.
 func TestEffectIsWhatTheMakerDeclared(t *testing.T) {
 	yes, no := true, false
 	h := New(nil, nil)

@@ -12,8 +12,8 @@ import (
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// checkRuntime validates what a node says of itself and returns it with its lists sorted and without duplicates. The messages are
-// those of the original (gsv interop notes, nodeRuntime validation).
+// checkRuntime validates the nodeRuntime of a connect request and returns it with its lists sorted
+// and without duplicates. The error messages are those of the original system.
 func checkRuntime(p protocol.ConnectParams) (*protocol.NodeRuntime, error) {
 	invalid := func(format string, args ...any) error {
 		return protocol.ErrInvalidConnect.With("Invalid nodeRuntime: " + fmt.Sprintf(format, args...))

@@ -1,8 +1,10 @@
-// Package pairing is the gateway's side of trust: which devices are paired, who may be let in, and what a device may do. An invitation is
-// taken once, and whoever took it waits until the person has seen who that is (peers notes D5).
+// Package pairing manages the devices that may connect to the gateway: pairings, invitations,
+// requests and their approval. An invitation can be used once, and the device that used it waits
+// until the person has confirmed which device it is.
 //
-// A device is known by its key, and may be paired as a machine and as a client: each pairing has an id, a token, rights and an end of its own, and what
-// happens to one happens to that one alone. Both show the device's words.
+// A device is identified by its key. It may be paired as a node and as a client: each pairing has
+// its own ID, token, permissions and expiry, and a change affects only that pairing. Both show the
+// same words of the device.
 package pairing
 
 import (

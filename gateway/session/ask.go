@@ -29,7 +29,8 @@ func waits(a protocol.Approval) string {
 	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
 }
 
-// remind answers a message by the question that its chat's run waits for (seed 004, chat.send, Paused). ok is false when there is none.
+// remind answers a message with the pending approval of the chat's run (status paused,
+// docs/protocol.md#chat). ok is false when there is none.
 func (m *Manager) remind(ctx context.Context, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
 	pending, err := m.opts.Questions.Pending(ctx)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAPausedRunCanBeAnsweredAtOnce holds that whoever hears that a run is paused (seed 004, chat) finds the question there.
+// TestAPausedRunCanBeAnsweredAtOnce: a client that receives the paused event
+// (docs/protocol.md#chat) finds the approval pending.
 func TestAPausedRunCanBeAnsweredAtOnce(t *testing.T) {
 	for range 5 {
 		g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))

@@ -17,7 +17,7 @@ import (
 // word after a colon.
 var commandForm = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
-// levels are the spellings of thinking levels (gsv interop notes 5).
+// levels maps the spellings of thinking levels, which are those of the original system.
 var levels = map[string]string{
 	"off": "none", "none": "none", "0": "none", "minimal": "minimal", "min": "minimal", "1": "minimal", "low": "low", "2": "low",
 	"medium": "medium", "med": "medium", "3": "medium", "high": "high", "4": "high", "xhigh": "xhigh", "max": "xhigh", "5": "xhigh",

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// defaultKeep is how many messages session.compact leaves (seed 004).
+// defaultKeep is the number of messages that session.compact retains by default; it is that of the
+// original system.
 const defaultKeep = 20
 
 // Compact shortens a chat to its last messages; the others go to the archive, and a summary takes their place. A call and its result stay together, so
@@ -65,8 +66,9 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	return out, nil
 }
 
-// before is the place behind which the last keep messages of a conversation are; 0 when it has no more of them. The notice that the chat was shortened is
-// not one of them: shortening it to the same number twice changes nothing the second time (gsv interop notes 6.2).
+// before returns the position behind which the last keep messages of a conversation are, or 0 when
+// it has no more than keep. The notice about a compaction does not count as a message, so
+// compacting twice to the same number changes nothing the second time, as in the original system.
 func before(msgs []protocol.Message, keep int) int {
 	for i, msg := range slices.Backward(msgs) {
 		if msg.Compaction != nil {

@@ -68,7 +68,8 @@ func (m *Manager) resumeDirect(r store.Run) {
 	})
 }
 
-// Requested stores the result of a call that a client asked for on behalf of a session (seed 004, tool.request).
+// Requested stores the result of a call that a client requested on behalf of a session
+// (tool.request, docs/protocol.md#tools-and-calls).
 func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error {
 	info := r.Info
 	info.Tail = "" // the content has it

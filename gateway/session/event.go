@@ -90,7 +90,7 @@ func (s *session) events() (n int) {
 	return n
 }
 
-// enqueue has a run wait its turn: events go before messages (gsv interop notes 4.4).
+// enqueue appends a run to the queue. Events go before messages, as in the original system.
 func (s *session) enqueue(r store.Run) {
 	at := len(s.queue)
 	if isEvent(r) {

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Kinds of peers (seed 004, PeerInfo).
+// Kinds of peers (docs/protocol.md#sessions).
 const (
 	KindDM      = "dm"
 	KindGroup   = "group"

@@ -21,7 +21,8 @@ import (
 	"fairlead/gateway/speech"
 )
 
-// maxImage is how many bytes an image may have (seed 000 has the same cap for Read), maxAudio a recording.
+// maxImage limits the size of an image in bytes; the tool Read has the same limit. maxAudio limits
+// a recording.
 const (
 	maxImage = 10 << 20
 	maxAudio = 25 << 20

@@ -66,8 +66,9 @@ func (m *Manager) policy(s store.Session) protocol.ResetPolicy {
 	return p
 }
 
-// due reports whether a chat that was last active at a time is to begin afresh now (seed 004, ResetPolicy). A day begins at AtHour in the
-// person's time zone, also where clocks are turned.
+// due reports whether a chat that was last active at a given time must be reset now, according to
+// its ResetPolicy. A day begins at AtHour in the person's time zone, also on days when the clock
+// changes.
 func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool {
 	switch p.Mode {
 	case "daily":

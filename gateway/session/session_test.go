@@ -181,7 +181,8 @@ func TestYesAndNoAnswerAQuestionAndOtherTextQueues(t *testing.T) {
 	}
 }
 
-// TestAClientWithoutQuestionsIsReminded holds seed 004, chat.send: while a run is paused, other words are answered by what it waits for.
+// TestAClientWithoutQuestionsIsReminded: while a run is paused, any other message is answered with
+// the pending approval (docs/protocol.md#chat).
 func TestAClientWithoutQuestionsIsReminded(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
 	first := g.send("Build it")

@@ -156,8 +156,10 @@ func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed fu
 	}, nil
 }
 
-// Meta, Accept, Complete and Done are seed 004's reports. They never block. The transfer goes on with proceed, which is never nil: to be called when the
-// answer is on its way, so that what a peer hears of a transfer comes after the answer to its report.
+// Meta, Accept, Complete and Done handle the reports of the ends (docs/protocol.md#transfers). They
+// never block. The caller must call proceed, which is never nil, once the response is queued for
+// sending: the transfer continues only then, so that a peer receives further events after the
+// response to its report.
 func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, true)
 	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, saidMeta(p))

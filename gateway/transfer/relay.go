@@ -31,7 +31,7 @@ func (a *attempt) streamed(ctx context.Context) (out outcome, err error) {
 	}
 }
 
-// plain waits for the end of one of the seed.
+// plain waits for the end of a transfer with a peer that knows only the basic protocol.
 func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error) (out outcome, err error) {
 	r := a.relay
 	var problem string
@@ -128,7 +128,8 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 	}
 }
 
-// stop tells the ends that it is over. One of the seed knows no such word: its destination gets the end instead, so that it lets go of the file.
+// stop tells the ends that the transfer has stopped. The basic protocol has no message for that: a
+// destination that knows only it gets transfer.end instead, so that it closes the file.
 func (a *attempt) stop(err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()

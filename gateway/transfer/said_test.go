@@ -51,7 +51,7 @@ func TestWhatAMachineSaysIsCut(t *testing.T) {
 	})
 }
 
-// A source that knows only the seeds cannot fill a disk by sending more than it announced.
+// A source that knows only the basic protocol cannot fill a disk by sending more than it announced.
 func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 	onStage(t, onlyBasic, func(s *stage) {
 		count := s.source(10, 0)
