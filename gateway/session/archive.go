@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// archivePath is an archive's file, relative to the data folder.
+// archivePath returns the path of an archive's file, relative to the data folder.
 func archivePath(id protocol.ArchiveID) string { return path.Join("archive", string(id)+".jsonl.gz") }
 
 func archiveInfo(a store.Archive) protocol.ArchiveInfo {
@@ -26,7 +26,8 @@ func archiveInfo(a store.Archive) protocol.ArchiveInfo {
 	return info
 }
 
-// keepArchive writes an archive's file, and returns its path. When that fails, the messages are still in the database and the next start tries again.
+// keepArchive writes an archive's file and returns its path. If that fails, the messages stay in
+// the database and the next start tries again.
 func (m *Manager) keepArchive(ctx context.Context, a store.Archive) string {
 	if a.ID == "" {
 		return ""
@@ -43,7 +44,7 @@ func (m *Manager) keepArchive(ctx context.Context, a store.Archive) string {
 	return archivePath(a.ID)
 }
 
-// archivePage is how many messages are in memory at once.
+// archivePage is the number of messages held in memory at once.
 const archivePage = 500
 
 func (m *Manager) writeArchive(ctx context.Context, a store.Archive, w io.Writer) error {
@@ -68,7 +69,7 @@ func (m *Manager) writeArchive(ctx context.Context, a store.Archive, w io.Writer
 	return z.Close()
 }
 
-// finishArchives writes the files that an earlier start did not come to write.
+// finishArchives writes the archive files that an earlier start could not write.
 func (m *Manager) finishArchives(ctx context.Context) {
 	list, err := m.store.UnwrittenArchives(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -93,7 +94,7 @@ func (m *Manager) Archives(ctx context.Context, in protocol.SessionParams) (prot
 	return out, err
 }
 
-// ReadArchive returns messages of an archive.
+// ReadArchive returns the messages of an archive.
 func (m *Manager) ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
 	var out protocol.SessionArchiveReadResult
 	if in.ID == "" {
@@ -111,7 +112,8 @@ func (m *Manager) ReadArchive(ctx context.Context, in protocol.SessionArchiveRea
 	return out, err
 }
 
-// writeWith writes a file whole or not at all, also when the program or the machine stops, and returns its size.
+// writeWith writes a file atomically, even if the program or the machine crashes, and returns its
+// size.
 func writeWith(path string, fill func(io.Writer) error) (size int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, fmt.Errorf("write %s: %w", path, err)

@@ -21,7 +21,7 @@ func (l *live) OnAsk(a protocol.Approval) {
 	}})
 }
 
-// waits says in a chat what a run waits for.
+// waits returns the chat's text about a pending approval.
 func waits(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
@@ -56,7 +56,8 @@ func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
 	return l.putContinue(ctx, q)
 }
 
-// askAgain asks an earlier start's question whether to go on once more; without one the answer is yes.
+// askAgain asks again whether to continue, if an earlier start had that question pending. Without a
+// pending question the answer is yes.
 func (l *live) askAgain(ctx context.Context) (bool, error) {
 	pending, err := l.m.opts.Questions.Pending(ctx)
 	if err != nil {
@@ -72,7 +73,8 @@ func (l *live) askAgain(ctx context.Context) (bool, error) {
 
 func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
 	limit := approval.Limit(l.m.opts.Config().Approvals, q.AskedBy)
-	end, err := l.m.opts.Questions.Ask(ctx, q, limit, func() { l.OnAsk(q) }) // whoever is told of it can answer it from that moment on
+	// From then on, a client that is notified can answer it.
+	end, err := l.m.opts.Questions.Ask(ctx, q, limit, func() { l.OnAsk(q) })
 	if err != nil {
 		return false, err
 	}

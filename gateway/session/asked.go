@@ -7,8 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// askedBy says on whose behalf a run's calls are made: the chat's, or that of the schedule, of the stranger on a channel
-// or of the agent of another chat that began it.
+// askedBy returns on whose behalf a run makes its calls: the chat's, or that of the schedule, the
+// channel's sender or the other chat's agent that started the run.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
 	principal = strings.TrimPrefix(principal, eventPrincipal)
@@ -22,7 +22,7 @@ func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy 
 	return by
 }
 
-// principalOf is a principal for which [askedBy] says the same, of who is not the person.
+// principalOf is the inverse of [askedBy]: it returns a principal for everybody except the person.
 func principalOf(by protocol.AskedBy) string {
 	switch by.Kind {
 	case protocol.AskedBySchedule:

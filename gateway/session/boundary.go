@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// summaryOf is the summary that stands for what was cut off, and where it is in msgs.
+// summaryOf returns the summary of the messages up to cut, and its index in msgs, or -1.
 func summaryOf(msgs []protocol.Message, cut int64) (string, int) {
 	for i := len(msgs) - 1; i >= 0 && cut > 0; i-- {
 		if c := msgs[i].Compaction; c != nil && c.Through == cut {
@@ -18,7 +18,8 @@ func summaryOf(msgs []protocol.Message, cut int64) (string, int) {
 	return "", -1
 }
 
-// view is what the model reads of a chat: the summary of what was cut off, as a message of its own, and the rest.
+// view returns the messages that the model reads: the summary of the removed messages, as a message
+// of its own, followed by the rest.
 func view(msgs []protocol.Message, cut int64) []protocol.Message {
 	summary, at := summaryOf(msgs, cut)
 	if at < 0 {
@@ -29,7 +30,7 @@ func view(msgs []protocol.Message, cut int64) []protocol.Message {
 	return append([]protocol.Message{first}, msgs...)
 }
 
-// outline stands in where no model condenses: what the person asked for, in short.
+// outline replaces the summary when no model is available: it lists the person's requests in short.
 func outline(previous string, old []protocol.Message) string {
 	var b strings.Builder
 	b.WriteString(previous)
@@ -44,7 +45,7 @@ func outline(previous string, old []protocol.Message) string {
 	return strings.TrimSpace(b.String())
 }
 
-// lastAsked is what the person said last, when that is not among what is kept.
+// lastAsked returns the person's last message. ok is false when that message is retained anyway.
 func lastAsked(msgs []protocol.Message, at int) (string, bool) {
 	for i, msg := range slices.Backward(msgs) {
 		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson {
@@ -54,8 +55,9 @@ func lastAsked(msgs []protocol.Message, at int) (string, bool) {
 	return "", false
 }
 
-// boundary is the greatest place up to want where a conversation can be cut: not between a call and its result. A place before a message of the
-// person is taken instead when that keeps at most slack times as much. 0 is none.
+// boundary returns the greatest position up to want at which a conversation can be cut without
+// separating a call from its result, or 0. It prefers the position before a message of the person,
+// if that retains at most slack times as many messages.
 func boundary(msgs []protocol.Message, want int, slack float64) int {
 	if want <= 0 || want >= len(msgs) {
 		return 0
@@ -64,7 +66,7 @@ func boundary(msgs []protocol.Message, want int, slack float64) int {
 	last, ask := 0, 0
 	for i, msg := range msgs[:want+1] {
 		if msg.Role == protocol.RoleUser && !msg.Beside() {
-			clear(open) // calls of a turn that was given up get no result any more
+			clear(open) // calls of an abandoned turn will get no results
 		}
 		if i > 0 && len(open) == 0 && msg.Role != protocol.RoleToolResult && msg.Origin != protocol.OriginNotice {
 			last = i

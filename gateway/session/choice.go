@@ -12,13 +12,13 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Bounds of what a chat is set to. Every window has it with the list of chats.
+// Limits of a chat's settings. Every window receives the settings with the list of chats.
 const (
-	maxModel  = 200     // bytes of a provider's name, and of a model's
-	maxPrompt = 100_000 // bytes of a system prompt: as many as of all files that are read into one
+	maxModel  = 200     // bytes of the name of a provider or model
+	maxPrompt = 100_000 // bytes of a system prompt, the same as for all files of a prompt together
 )
 
-// agentEntry is what is configured for the agent of a session.
+// agentEntry returns the configuration of a session's agent.
 func (m *Manager) agentEntry(key protocol.SessionKey) config.AgentEntry {
 	for _, a := range m.opts.Config().Agents.List {
 		if config.AgentName(a.ID) == agentOf(key) {
@@ -28,14 +28,16 @@ func (m *Manager) agentEntry(key protocol.SessionKey) config.AgentEntry {
 	return config.AgentEntry{}
 }
 
-// modelOf is the model and thinking level of the next message: the message's own, else the chat's, else the agent's, else the gateway's.
+// modelOf returns the model and thinking level for the next message. The message's own settings
+// take precedence over the chat's, the agent's and the gateway's, in this order.
 func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
 	cfg := m.opts.Config().Model
 	if own := m.agentEntry(s.Key).Model; own != nil && own.Provider != "" {
 		cfg = *own
 	}
 	ref, thinking := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}, cfg.ThinkingLevel
-	if own := s.Prefs.Model; own != nil && own.Provider != "" && own.ID != "" { // one of them may be set after the other
+	// Provider and ID may be set one after the other.
+	if own := s.Prefs.Model; own != nil && own.Provider != "" && own.ID != "" {
 		ref = *own
 	}
 	if s.Prefs.ThinkingLevel != "" {
@@ -52,7 +54,8 @@ func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.Mod
 	return ref, thinking
 }
 
-// told is a message's settings as they are told to whoever wrote it: with the provider of a model that was named without one.
+// told returns a message's settings for the response to the client, with the provider filled in for
+// a model that was named without one.
 func (m *Manager) told(ctx context.Context, key protocol.SessionKey, d *protocol.Directives) *protocol.Directives {
 	if d == nil || d.Model == nil || d.Model.Provider != "" {
 		return d
@@ -67,7 +70,7 @@ func (m *Manager) told(ctx context.Context, key protocol.SessionKey, d *protocol
 	return &out
 }
 
-// parseModel reads "provider/id", or an id of the present provider.
+// parseModel parses "provider/id", or the ID of a model of the current provider.
 func (m *Manager) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
 	if strings.ContainsAny(text, " \t\n") {
 		return protocol.ModelRef{}, errors.New("a model is written PROVIDER/ID, without spaces")

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// commandForm is a command with its arguments after a space, or one that takes a word with that
-// word after a colon.
+// commandForm matches a command: /name with optional arguments after a space, or one of the
+// commands that accept a word after a colon.
 var commandForm = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
 // levels maps the spellings of thinking levels, which are those of the original system.
@@ -34,8 +34,9 @@ const helpText = `Commands:
 /help           show this
 A message may begin with ! to run your own command, and hold /think:LEVEL, /model:PROVIDER/ID or /model:ID for that message alone.`
 
-// Command handles what p writes if it is a slash command, or nothing but settings for a message; ok is false when it is for the agent, as unknown
-// commands are. Only the person commands: what an agent, a schedule or anybody else on a channel writes into a chat is text, whatever it says.
+// Command handles a slash command of p, or a message that consists only of settings. ok is false
+// when the message is for the agent, as unknown commands are. Only the person can use commands:
+// text that an agent, a schedule or a person on a channel writes into a chat is never a command.
 func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
 	if p.Kind != auth.KindOwner {
 		return res, false

@@ -58,7 +58,8 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
-// TestAModelMayBeSetInHalves is how the original's command line sets it: provider and id one after the other.
+// TestAModelMayBeSetInHalves: the original system's command line sets provider and ID one after the
+// other.
 func TestAModelMayBeSetInHalves(t *testing.T) {
 	g := start(t)
 	set := func(p protocol.ModelPatch, want, status string) {

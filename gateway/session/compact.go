@@ -15,8 +15,9 @@ import (
 // original system.
 const defaultKeep = 20
 
-// Compact shortens a chat to its last messages; the others go to the archive, and a summary takes their place. A call and its result stay together, so
-// a few more may be kept. While a run is in progress it is a protocol.ErrConflict.
+// Compact shortens a chat to its last messages, archives the others and puts a summary in their
+// place. A call and its result stay together, so it may retain a few more. It returns
+// protocol.ErrConflict while a run is in progress.
 func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
 	out := protocol.SessionCompactResult{OK: true}
 	keep := defaultKeep
@@ -29,7 +30,7 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	key := m.Canonical(in.SessionKey)
 	s, err := m.store.Session(ctx, key)
 	if errors.Is(err, protocol.ErrNotFound) {
-		return out, nil // nobody has written to it
+		return out, nil // nobody has written to it yet
 	}
 	if err != nil {
 		return protocol.SessionCompactResult{}, m.stored(err)
@@ -81,7 +82,7 @@ func before(msgs []protocol.Message, keep int) int {
 	return 0
 }
 
-// counted is how many messages are of the conversation.
+// counted returns the number of messages, without notices.
 func counted(msgs []protocol.Message) (n int) {
 	for _, msg := range msgs {
 		if msg.Compaction == nil {
@@ -91,10 +92,11 @@ func counted(msgs []protocol.Message) (n int) {
 	return n
 }
 
-// still keeps runs of a chat from starting until unblock. While one is in progress it is a protocol.ErrConflict that says what was to be done.
+// still prevents runs of a chat from starting until unblock. While a run is in progress it returns
+// a protocol.ErrConflict that names the requested action, what.
 func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what string) error {
 	busy := false
-	var ending <-chan struct{} // of a run that has said its end already
+	var ending <-chan struct{} // of a run that has already sent its terminal event
 	if err := m.do(ctx, key, func(s *session) {
 		if s.run != nil {
 			busy, ending = m.liveRun(s.run.run.ID) != nil, s.run.done
@@ -114,11 +116,11 @@ func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what strin
 	return nil
 }
 
-// Uncompact takes the last shortening back.
+// Uncompact reverts the last compaction.
 func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.Session(ctx, key); errors.Is(err, protocol.ErrNotFound) {
-		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it
+		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
 	} else if err != nil {
 		return protocol.SessionUncompactResult{}, m.stored(err)
 	}
@@ -131,7 +133,8 @@ func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (pro
 	return protocol.SessionUncompactResult{OK: true, Messages: n}, nil
 }
 
-// shorten archives msgs[:at] and puts a summary in their place. A model that fails, or none, costs the summary and nothing else.
+// shorten archives msgs[:at] and puts a summary in their place. Without a model, or when the model
+// fails, an outline replaces the summary.
 func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (store.Archive, protocol.Message, error) {
 	old := msgs[:at]
 	previous, _ := summaryOf(msgs, s.Cut)
@@ -162,11 +165,12 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 		return store.Archive{}, protocol.Message{}, m.stored(err2)
 	}
 	if m.keepArchive(ctx, a) != "" {
-		a.Size = 1 // it is there
+		a.Size = 1 // the file exists
 	}
 	if err == nil {
 		m.noteCondensed(ctx, a, d.memories)
-		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil { // it is paid for like an answer
+		// The summary's tokens count like those of an answer.
+		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil {
 			slog.Warn("What a summary took could not be counted", "session", s.Key, "err", m.stored(err))
 		}
 	}

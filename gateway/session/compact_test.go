@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// archived is what is in an archive's file.
+// archived returns the content of an archive's file.
 func (g *gateway) archived(name string) string {
 	g.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(g.home, filepath.FromSlash(name)))
@@ -142,9 +142,9 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	count(4)
 	compact(4, 0, 4)
 	compact(2, 2, 2)
-	compact(2, 0, 2) // the same again changes nothing
+	compact(2, 0, 2) // the same compaction again changes nothing
 	g.end(g.send("three").RunID)
-	compact(2, 2, 2) // the first notice goes with what it was written for
+	compact(2, 2, 2) // the first notice is archived with its messages
 	if r, err := g.Uncompact(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || r.Messages != 2 {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -237,7 +237,8 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 	}
 }
 
-// TestAChatIsShortenedThoughALongMessageStandsInTheWay: the place before a message of the person is not worth a message that fills the window.
+// TestAChatIsShortenedThoughALongMessageStandsInTheWay: preferring the position before a message of
+// the person must not retain a message that fills the window.
 func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
 	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"

@@ -13,14 +13,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-// directPrincipal marks the rows of a person's own commands.
+// directPrincipal prefixes the principal of runs that are the person's own commands.
 const directPrincipal = "direct "
 
 func isDirect(r store.Run) bool {
 	return len(r.Principal) > len(directPrincipal) && r.Principal[:len(directPrincipal)] == directPrincipal
 }
 
-// direct runs the person's own command at once, beside whatever else runs.
+// direct runs the person's own command at once, in parallel to other runs.
 func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
 	node := in.Node
 	if node == "" {
@@ -45,8 +45,9 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: r.ID}, nil
 }
 
-// resumeDirect ends a command of an earlier start: what the journal knows of it is told. It is not run again, and one that had not begun is
-// not begun: nobody waits for it any more.
+// resumeDirect finishes a command of an earlier start with the result that the journal has. It
+// never runs a command again, and does not start one that had not started, because nobody waits for
+// it any more.
 func (m *Manager) resumeDirect(r store.Run) {
 	m.goDirect(r, func(ctx context.Context, l *live) error {
 		msgs, err := m.store.MessagesOfRun(ctx, r.ID)
@@ -54,7 +55,7 @@ func (m *Manager) resumeDirect(r store.Run) {
 			return m.stored(err)
 		}
 		if slices.ContainsFunc(msgs, func(msg protocol.Message) bool { return msg.Role == protocol.RoleToolResult }) {
-			return nil // only its end was not written down
+			return nil // only the end of the run was not stored
 		}
 		_, err = m.store.Call(ctx, directCall(r.ID))
 		if errors.Is(err, protocol.ErrNotFound) {
@@ -72,7 +73,7 @@ func (m *Manager) resumeDirect(r store.Run) {
 // (tool.request, docs/protocol.md#tools-and-calls).
 func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error {
 	info := r.Info
-	info.Tail = "" // the content has it
+	info.Tail = "" // it is part of the content
 	k := &keeper{m: m}
 	defer k.release()
 	content := k.images(r.Content)
@@ -88,10 +89,11 @@ func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r disp
 	return nil
 }
 
-// directCall is the id of a command's call: it follows from the run, so that a restart finds it in the journal.
+// directCall derives the ID of a command's call from its run, so that the call is found in the
+// journal after a restart.
 func directCall(run protocol.RunID) protocol.CallID { return protocol.CallID("direct-" + string(run)) }
 
-// directResult stores the end of a command that no node has answered.
+// directResult stores the end of a command that no node answered.
 func (l *live) directResult(info protocol.CallInfo) error {
 	info.CallID = directCall(l.run.ID)
 	info.ToolCallID, info.SessionKey, info.RunID, info.Node = string(info.CallID), l.run.Session, l.run.ID, l.run.Params.Node
@@ -108,7 +110,7 @@ func (m *Manager) runDirect(r store.Run, p auth.Principal, command string) {
 	m.goDirect(r, func(ctx context.Context, l *live) error { return l.command(ctx, p, command) })
 }
 
-// goDirect shows a command as a run while f does it, and tells everyone how it ended.
+// goDirect shows a command as a run while f executes it, and publishes how it ended.
 func (m *Manager) goDirect(r store.Run, f func(context.Context, *live) error) {
 	l := m.track(r)
 	ctx, cancel := context.WithCancelCause(m.ctx)
@@ -131,7 +133,7 @@ func (m *Manager) goDirect(r store.Run, f func(context.Context, *live) error) {
 	})
 }
 
-// directOf lists the commands of a session that run.
+// directOf lists the running commands of a session.
 func (m *Manager) directOf(key protocol.SessionKey) []*live {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,7 +178,7 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 		return l.directResult(info)
 	}
 	info := res.Info
-	info.Tail = "" // the content has it
+	info.Tail = "" // it is part of the content
 	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{
 		RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
 		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now(),

@@ -12,8 +12,8 @@ import (
 
 var directiveForm = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
 
-// settingsOf is the text of a run's message and the settings in it that hold for the run. Only the person sets them; in the text of anybody else they
-// are words like others.
+// settingsOf splits a run's message into its text and the settings for this run. Only the person
+// can set them; in the text of anybody else they are ordinary words.
 func settingsOf(r store.Run) (text string, d *protocol.Directives) {
 	if !auth.OfOwner(r.Principal) {
 		return r.Params.Message, nil
@@ -21,9 +21,9 @@ func settingsOf(r store.Run) (text string, d *protocol.Directives) {
 	return directives(r.Params.Message)
 }
 
-// directives cuts the settings for one message out of its text; everything else of the text, its
-// line breaks too, stays as it is. A model without a provider is one of the chat's; written /m:ID
-// it has to stand before the text, because "msbuild /m:4" sets no model.
+// directives removes the settings for one message from its text and leaves the rest unchanged,
+// including line breaks. A model without a provider is one of the chat's provider. The form /m:ID
+// counts only at the beginning of the text, because "msbuild /m:4" does not set a model.
 func directives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0
@@ -40,7 +40,7 @@ func directives(text string) (rest string, d *protocol.Directives) {
 	return strings.TrimSpace(rest + text[end:]), &out
 }
 
-// setDirective reads one directive into d; it reports false for one that sets nothing.
+// setDirective parses one directive into d. It returns false when the directive sets nothing.
 func setDirective(d *protocol.Directives, name, value string, leads bool) bool {
 	if name != "model" && name != "m" {
 		level, ok := levels[strings.ToLower(value)]
@@ -65,8 +65,8 @@ var (
 	noWords  = []string{"no", "n", "deny", "denied", "reject", "rejected"}
 )
 
-// decision reads a message as the answer to a question: one word of yes, or a word of no with an optional reason. ok is false for
-// anything else.
+// decision parses a message as the answer to an approval: one word for yes, or a word for no with
+// an optional reason. ok is false for any other text.
 func decision(text string) (allow bool, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word = strings.ToLower(strings.TrimRight(word, ".,!:"))

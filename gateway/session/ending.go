@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// finish ends the run in the store and for everyone who watches: exactly once, with one terminal chat event.
+// finish stores the end of a run and publishes it: exactly once, with one terminal chat event.
 func (l *live) finish(err error) {
 	l.m.mu.Lock()
 	if l.m.live[l.run.ID] != l {
@@ -51,14 +51,15 @@ func (l *live) finish(err error) {
 	}
 }
 
-// note leaves a trace of a run that failed or was stopped in the conversation, for people only.
+// note adds a notice about a failed or cancelled run to the conversation. Only people see it, not
+// the model.
 func (l *live) note(ctx context.Context, info protocol.RunInfo) {
 	text := "Stopped."
 	if info.Error != nil {
 		text = info.Error.Message
 	}
 	if l.run.StartedAt == 0 && info.State == protocol.RunCancelled {
-		return // it never left the queue
+		return // the run was still queued
 	}
 	m := protocol.Message{RunID: l.run.ID, Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}
 	if info.Error != nil {
@@ -69,7 +70,7 @@ func (l *live) note(ctx context.Context, info protocol.RunInfo) {
 	}
 }
 
-// answer is the run's last message.
+// answer returns the run's last message.
 func (l *live) answer(ctx context.Context) *protocol.Message {
 	msgs, err := l.m.store.MessagesOfRun(ctx, l.run.ID)
 	if err != nil || len(msgs) == 0 {

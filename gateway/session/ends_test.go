@@ -15,7 +15,7 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := start(t)
-			for range 40 { // each step either ends by itself or asks
+			for range 40 { // each step either finishes or asks for an approval
 				g.model.Add(llmtest.Say("Hm ").Say("done."), llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("x").Fail(protocol.ErrModel.With("broken")))
 			}
 			rnd := rand.New(rand.NewPCG(seed, 1))
@@ -61,7 +61,7 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			// What is left waits for a person or in the queue.
+			// The remaining runs wait for an approval or in the queue.
 			if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 			for len(ends) < len(sent) {
 				ends[*g.until(terminal).Chat.RunID]++
 			}
-			// The next message's end comes after any end too many.
+			// The end of the next message follows any surplus end.
 			g.model.Add(llmtest.Say("Last."))
 			for g.model.Left() > 1 {
 				llmtest.Collect(t.Context(), g.model, llm.Request{})

@@ -11,17 +11,22 @@ import (
 	"fairlead/gateway/store"
 )
 
-// eventPrincipal marks the rows of runs that answer an event. What follows is on whose behalf the run acts that caused it.
+// eventPrincipal prefixes the principal of runs that answer an event. The rest names the principal
+// of the run that caused the event.
 const eventPrincipal = "event "
 
 func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrincipal) }
 
-// maxEvents is how many events of a chat may wait for their turn. A further one has to wait where it comes from.
+// maxEvents is the number of events that may wait in one chat. Further ones are refused and have to
+// wait at their source.
 const maxEvents = 64
 
-// Tell has a chat answer the end of a background command, in the run with the id: after what runs now, before the messages that wait. after is
-// the run that started the command. When its agent knows of the end by then, the run is over at once and nobody answers. When it returns without error the event is stored. protocol.ErrConflict: there is such a run already.
-// protocol.ErrNotFound: there is no such chat any more. protocol.ErrUnavailable: too many wait, or the gateway stops.
+// Tell starts or queues a run, with the given ID, that answers the end of a background command:
+// after the current run, before the queued messages. after is the run that started the command. If
+// the chat's agent knows about the end when the run's turn comes, the run finishes at once without
+// an answer. When Tell returns without error the event is stored. Errors: protocol.ErrConflict for
+// an existing run, protocol.ErrNotFound for a deleted chat, protocol.ErrUnavailable when too many
+// events wait or the gateway is stopping.
 func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
 	if _, err := m.store.Run(ctx, run); err == nil {
 		return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", run))
@@ -40,7 +45,7 @@ func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after
 		return err
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(cause.Principal, eventPrincipal), directPrincipal)
-	if err != nil { // the run's row is gone
+	if err != nil { // the run's row was deleted
 		by = principalOf(asked)
 	}
 	r := store.Run{
@@ -59,7 +64,7 @@ func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after
 	return m.stored(err)
 }
 
-// message is the message that a run answers.
+// message returns the message that a run answers.
 func message(r store.Run) protocol.Message {
 	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}
 	if isEvent(r) {
@@ -72,7 +77,7 @@ func message(r store.Run) protocol.Message {
 	return msg
 }
 
-// shown is a run's message as windows show it while it waits.
+// shown returns a run's message as windows display it while it is queued.
 func shown(r store.Run) string {
 	if c, ok := message(r).Completion(); ok {
 		return c.Words(string(c.NodeID))
@@ -80,7 +85,7 @@ func shown(r store.Run) string {
 	return r.Params.Message
 }
 
-// events counts the events that wait.
+// events counts the queued events.
 func (s *session) events() (n int) {
 	for _, r := range s.queue {
 		if isEvent(r) {

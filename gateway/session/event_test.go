@@ -53,7 +53,8 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 	}
 }
 
-// What a job or a stranger has begun is theirs also when its run is not known any more.
+// A command started by a job or a stranger stays attributed to them when its run is no longer
+// known.
 func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."), llmtest.Say("a"), llmtest.Say("b"), llmtest.Say("c"), llmtest.Say("d"))
 	g.end(g.send("Hi").RunID)

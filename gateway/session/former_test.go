@@ -17,7 +17,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if err := g.MainMoved(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}
-	// The old one is what the list shows, and says what happened.
+	// The list shows the former chat with a notice.
 	list, err := g.List(t.Context(), protocol.SessionsListParams{})
 	if err != nil || list.Count != 1 || list.Sessions[0].SessionKey != chat || list.Sessions[0].Main {
 		t.Fatalf("%+v %v", list, err)
@@ -31,7 +31,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if words := g.words(chat); len(words) != 5 || words[3] != "user: still there?" {
 		t.Errorf("%q", words)
 	}
-	// Everything else means the new one.
+	// All other spellings mean the new chat.
 	for _, key := range []protocol.SessionKey{"", "main", "home", "agent:main:home", "agent:main:cli:dm:main", "agent:main:MAIN"} {
 		if got := g.Canonical(key); got != "agent:main:home" {
 			t.Errorf("%q means %q", key, got)
@@ -45,7 +45,8 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if got := g.words("agent:main:home"); !slices.Equal(got, []string{"user: hi", "assistant: Again."}) {
 		t.Errorf("%q", got)
 	}
-	// Deleted, it can be brought back; removed for good, its key means the main chat.
+	// The deleted chat can be restored. When it is removed permanently, its key means the main
+	// chat.
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if got := g.Canonical(chat); got != "agent:main:home" {
 		t.Error(got)
 	}
-	// Set back, the old key is the main chat's again.
+	// After the setting is reverted, the old key is that of the main chat again.
 	g.set(func(c *config.Config) { c.Session.MainKey = "main" })
 	if got := g.Canonical("agent:main:home"); got != "agent:main:home" {
 		t.Error(got)

@@ -10,11 +10,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Transcribe turns speech into text. An error that is a *protocol.Error says what the person can do.
+// Transcribe converts speech to text. Errors for the person are of type *protocol.Error.
 type Transcribe func(ctx context.Context, name, mimeType string, data []byte) (string, error)
 
-// heard is what the model reads in place of a recording. Who sent it may leave meanwhile: their message is taken all the same, and they will not send it
-// once more.
+// heard returns the text that the model reads in place of a recording. It continues when ctx is
+// cancelled: a sender who disconnects will not send the message again.
 func (m *Manager) heard(ctx context.Context, name, kind string, data []byte) string {
 	what := strings.TrimSpace("a recording " + name)
 	if m.opts.Transcribe == nil {

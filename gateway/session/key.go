@@ -20,20 +20,20 @@ const (
 	KindThread  = "thread"
 )
 
-// Peer is who or what a message comes from: a person, or a room of several.
+// Peer identifies the sender of a message, or the room it was written in.
 type Peer struct {
 	Channel, Account string
-	Kind             string // empty is a direct conversation
+	Kind             string // empty means a direct conversation
 	ID               string
 }
 
 const prefix = "agent:"
 
-// Canonical maps the spellings of a session key to the key of one chat. A key under which a chat is
-// stored names that chat, whatever session.dmScope and session.mainKey are now: every chat in the
-// list can be reached. Any other key is mapped by the present settings: under the default scope "",
-// "main" and "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it
-// is.
+// Canonical maps the spellings of a session key to the key of one chat. The key of a stored chat
+// names that chat regardless of the current session.dmScope and session.mainKey, so every chat in
+// the list can be reached. Any other key is mapped by the current settings: under the default scope
+// "", "main" and "agent:main:cli:dm:main" all mean "agent:main:main". A key of another form is
+// returned unchanged.
 func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
 	c := canonical(m.opts.Config().Session, key)
 	if c != key && m.hasChat(key) {
@@ -74,7 +74,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 	return protocol.SessionKey(prefix + string(agent) + ":" + strings.Join(rest, ":"))
 }
 
-// build makes the key of a peer's conversation. What a scope asks for and nobody knows is left out.
+// build returns the key of a peer's conversation. Missing parts of the scope are left out.
 func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.SessionKey {
 	key := []string{"agent", string(agent)}
 	if kind := token(p.Kind, KindDM); kind != KindDM {
@@ -101,16 +101,17 @@ func isMain(cfg config.SessionConfig, s string) bool {
 
 var notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
 
-// token is the form of a channel, kind or peer in a key.
+// token normalizes a channel, kind or peer for use in a key.
 func token(s, empty string) string {
 	return cmp.Or(notToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
 }
 
-// told is the form of what own makes of an id that its form does not hold.
+// told matches the result of [own] for an ID that needed a hash.
 var told = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
 
-// own is a peer's id in a key: its form as a token, and a hash of the id where that left something out besides case, as two peers must not share a
-// conversation. No token has a tilde, so an id that is in this form already is of a key.
+// own returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when the
+// normalization changed more than the case, because two peers must not share a conversation. Tokens
+// never contain a tilde, so an ID that already has this form comes from a key.
 func own(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	form := token(id, "unknown")
@@ -128,7 +129,7 @@ func marked(form, id string) string {
 	return form + "~" + hex.EncodeToString(sum[:8])
 }
 
-// agentOf is the agent whose conversation a canonical key names.
+// agentOf returns the agent of a canonical key.
 func agentOf(key protocol.SessionKey) protocol.AgentID {
 	if p := strings.SplitN(string(key), ":", 3); len(p) == 3 && p[0] == "agent" && p[1] != "" {
 		return protocol.AgentID(p[1])
@@ -136,18 +137,20 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// windowChat is what the keys of the windows' own chats have after the agent.
+// windowChat follows the agent in the keys of chats that were created in a window.
 const windowChat = "app:chat:"
 
-// private reports whether only the person themself takes part in a conversation, so that what the agent remembers of them may be told there: their main
-// chat, also the one from before session.mainKey was set, and the chats of their windows. Groups and direct conversations of others are shared; schedules and heartbeats run unattended, with what they
-// were given.
+// private reports whether only the person takes part in a conversation, so that it may contain the
+// agent's memories of the person: the main chats, including the one from before session.mainKey was
+// set, and the chats of windows. Groups and direct conversations with others are shared. Schedules
+// and heartbeats run unattended and have only the input they were given.
 func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := agentOf(key)
 	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
-// Shared reports whether others than the person take part in a conversation: it is one with somebody on a channel, or a room.
+// Shared reports whether other people than the person take part in a conversation: a conversation
+// with somebody on a channel, or a room.
 func (m *Manager) Shared(key protocol.SessionKey) bool { return shared(m.Canonical(key)) }
 
 func shared(key protocol.SessionKey) bool {
@@ -159,7 +162,7 @@ func shared(key protocol.SessionKey) bool {
 	return rest[0] == KindDM || len(rest) > 2 && (rest[2] == KindDM || slices.Contains([]string{KindDM, KindGroup, KindChannel, KindThread}, rest[1]))
 }
 
-// newKey is the key of a new chat of a window with an agent.
+// newKey returns the key of a new chat that a window creates with an agent.
 func newKey(agent protocol.AgentID) protocol.SessionKey {
 	return protocol.SessionKey(prefix + string(agent) + ":" + windowChat + protocol.NewID()[:13])
 }

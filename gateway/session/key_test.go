@@ -15,13 +15,13 @@ func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
 	cfg := scope("main")
 	for key, want := range map[protocol.SessionKey]protocol.SessionKey{
 		"": chat, "main": chat, " MAIN ": chat, "agent:main:main": chat, "agent:Main:MAIN": chat, "agent::main": chat,
-		// direct conversations, in every scope's spelling
+		// Direct conversations, in the spelling of every scope.
 		"agent:main:dm:ann":                   chat,
 		"agent:main:cli:dm:main":              chat,
 		"agent:main:whatsapp:default:dm:+491": chat,
 		"agent:main:whatsapp:dm:a:b":          chat,
 		"agent:Work:cli:dm:main":              "agent:work:main",
-		// everything else
+		// Other kinds.
 		"agent:main:whatsapp:group:1":          "agent:main:whatsapp:group:1",
 		"agent:main:WhatsApp:Group:Ü 1":        protocol.SessionKey("agent:main:whatsapp:group:" + marked("__1", "ü 1")),
 		"agent:main:cron:job":                  "agent:main:cron:job",
@@ -111,7 +111,7 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 		{Peer{Channel: "discord", ID: "ann#1"}, "home", "agent:home:discord:dm:ann"},
 		{Peer{Channel: "matrix", ID: "@ann:example.org"}, "home", "agent:home:matrix:dm:ann"},
 		{Peer{Channel: "discord", ID: "BOB"}, "home", "agent:home:discord:dm:bob"},
-		{Peer{Channel: "discord", ID: "eve"}, "home", "agent:home:discord:dm:eve"}, // not a number, and still not bob
+		{Peer{Channel: "discord", ID: "eve"}, "home", "agent:home:discord:dm:eve"}, // not a number, and not bob
 		{Peer{Channel: "xmpp", ID: "10020@example.org"}, "home", "agent:home:xmpp:dm:bob"},
 		{Peer{Channel: "xmpp", ID: "10020@evil.example"}, "home", "agent:home:xmpp:dm:10020@evil.example"}, // a name, not bob's number
 		{Peer{Channel: "xmpp", ID: "10030@example.org"}, "home", "agent:home:xmpp:dm:cid"},

@@ -40,7 +40,7 @@ type gateway struct {
 	store *store.Store
 	bus   *event.Bus
 	gate  *approval.Gate
-	sub   *event.Subscription // from before Resume
+	sub   *event.Subscription // subscribed before Resume
 	live  atomic.Pointer[config.Config]
 }
 
@@ -96,7 +96,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	}
 }
 
-// again starts the gateway anew. A crash leaves the old one without a disk instead of closing it.
+// again restarts the gateway. With crash, the old one loses its disk instead of being closed.
 func (g *gateway) again(crash bool, m *dispatchtest.Machine, steps ...llmtest.Step) {
 	g.t.Helper()
 	if !crash {
@@ -162,7 +162,7 @@ func (g *gateway) allow(q protocol.Approval, scope string) {
 	}
 }
 
-// words are a chat's messages in short.
+// words summarizes a chat's messages.
 func (g *gateway) words(key protocol.SessionKey) []string {
 	g.t.Helper()
 	msgs, err := g.store.Messages(g.t.Context(), key, 0, 0)

@@ -12,8 +12,9 @@ import (
 	"fairlead/gateway/store"
 )
 
-// knows reports whether the agent of this chat knows already what an event's run would tell it: a call of its own has ended that command, or has seen
-// how it ended. When that cannot be read, it does not.
+// knows reports whether this chat's agent already knows the news of an event's run, because one of
+// its calls ended that command or returned its end. If the journal cannot be read, the answer is
+// no.
 func (s *session) knows(r store.Run) bool {
 	c, ok := message(r).Completion()
 	if !ok {
@@ -26,7 +27,7 @@ func (s *session) knows(r store.Run) bool {
 	return slices.ContainsFunc(looks, func(look store.Call) bool { return tells(look, c) })
 }
 
-// seen is what Process says of one command.
+// seen is the state of one command in a result of the tool Process.
 type seen struct {
 	SessionID string
 	Status    string
@@ -36,7 +37,8 @@ func (p seen) over() bool {
 	return p.Status == "completed" || p.Status == "failed" || p.Status == "timed_out"
 }
 
-// tells reports whether a call of Process has told of the end of a command. One that killed it has not if the command had done its work by then.
+// tells reports whether a call of Process returned the end of a command. A kill does not count when
+// the command had finished by itself before.
 func tells(look store.Call, c protocol.ExecCompletion) bool {
 	var in struct{ Action string }
 	var out struct {
@@ -50,7 +52,7 @@ func tells(look store.Call, c protocol.ExecCompletion) bool {
 	return slices.ContainsFunc(append(out.Sessions, out.seen), func(p seen) bool { return p.SessionID == c.SessionID && (p.over() || kill) })
 }
 
-// pass ends an event's run without the agent: the chat gets a line for people.
+// pass finishes an event's run without the agent. The chat gets a notice for people.
 func (s *session) pass(r store.Run) error {
 	c, _ := message(r).Completion()
 	now := s.m.now()

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// made writes down a call of a chat that is over.
+// made stores a finished call of a chat.
 func (g *gateway) made(key protocol.SessionKey, tool, args, result string) protocol.CallID {
 	g.t.Helper()
 	c := store.Call{Info: protocol.CallInfo{
@@ -28,7 +28,7 @@ func (g *gateway) made(key protocol.SessionKey, tool, args, result string) proto
 	return c.Info.CallID
 }
 
-// TestAgentIsNotWokenForWhatItKnows: one command after the other ends, after the chat has made a call of Process.
+// TestAgentIsNotWokenForWhatItKnows: several commands end after the chat has called Process.
 func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 	const other = protocol.SessionKey("agent:main:app:chat:other")
 	const killed = `{"status":"running","sessionId":"p","message":"SIGKILL was sent."}`
@@ -82,12 +82,13 @@ func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 	}
 }
 
-// The agent looks at the end while the event waits for its run; then it is the turn of what waits behind the event.
+// The agent reads the end of the command while the event is queued. Then the run behind the event
+// must start.
 func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	asked := make(chan struct{})
 	g := start(t, llmtest.Step{}.Check(func(llm.Request) { close(asked) }).Hang(), llmtest.Say("Here."))
 	first := g.send("Build it.").RunID
-	<-asked // one that is stopped before it asks the model leaves its answer to the next
+	<-asked // a run that is stopped before it asks the model leaves its answer to the next one
 	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
 	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
 	if err := g.Tell(t.Context(), chat, "told", first, protocol.AskedBy{}, e); err != nil {

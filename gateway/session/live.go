@@ -15,25 +15,26 @@ import (
 	"fairlead/gateway/store"
 )
 
-// live is a run that is not over, as the windows see it. It is the agent's sink.
+// live is a run that has not ended, as windows see it. It implements the agent's sink.
 type live struct {
 	m       *Manager
 	run     store.Run
 	created int64
-	done    chan struct{} // of a direct command: closed at its end
+	done    chan struct{} // for direct commands: closed when the command ends
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	info protocol.RunInfo
-	// text and thinking are what info has of them. They grow in place: an answer comes in thousands of pieces.
+	// text and thinking hold the text of info. They are builders because an answer arrives in
+	// thousands of pieces.
 	text, thinking strings.Builder
-	spoke          int // step of the last chat delta, 0 for none
-	// model answers this run, with what is known of it; the run's goroutine alone uses them.
+	spoke          int // step of the last chat delta, or 0
+	// model and modelInfo describe the model of this run. Only the run's goroutine uses them.
 	model     llm.Model
 	modelInfo protocol.ModelInfo
-	stop      context.CancelCauseFunc // of a direct command
+	stop      context.CancelCauseFunc // for direct commands
 }
 
-// track begins to show a run.
+// track registers a run and makes it visible.
 func (m *Manager) track(r store.Run) *live {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +63,7 @@ func (l *live) snapshot() protocol.RunInfo {
 
 func (l *live) publish() {
 	info := l.snapshot()
-	info.Text, info.Thinking = "", "" // deltas carry them
+	info.Text, info.Thinking = "", "" // they are sent as deltas
 	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
 }
 
@@ -72,12 +73,12 @@ func (l *live) chat(e protocol.ChatEvent) {
 	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: l.run.Session, Chat: &e})
 }
 
-// execute runs the agent to its end and tells everyone how that was.
+// execute runs the agent and publishes how the run ended.
 func (l *live) execute(ctx context.Context) {
 	l.publish()
 	err := l.agent(ctx)
 	if errors.Is(err, approval.ErrSuspended) || errors.Is(context.Cause(ctx), approval.ErrSuspended) {
-		return // the next start takes it up
+		return // the next start resumes it
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -85,7 +86,7 @@ func (l *live) execute(ctx context.Context) {
 	l.finish(err)
 }
 
-// agent prepares and runs the loop.
+// agent prepares and runs the agent loop.
 func (l *live) agent(ctx context.Context) error {
 	m, cfg := l.m, l.m.opts.Config()
 	s, err := m.store.Session(ctx, l.run.Session)
@@ -103,7 +104,7 @@ func (l *live) agent(ctx context.Context) error {
 	}
 	limit := maxHistory
 	if s.Cut > 0 {
-		limit = 0 // the summary may stand before the last ones, and shortening bounds them
+		limit = 0 // the summary may come before the last messages, and compaction limits their number
 	}
 	history, err := m.store.Messages(ctx, l.run.Session, 0, limit)
 	if err != nil {
@@ -133,7 +134,8 @@ func (l *live) agent(ctx context.Context) error {
 	return m.stored(r.Do(ctx))
 }
 
-// maxHistory is how many stored messages a run looks at in a chat that was never shortened; hardly a model reads more.
+// maxHistory is the number of stored messages that a run loads in a chat without compaction; few
+// models can read more.
 const maxHistory = 4000
 
 // Append implements agent.Sink.
@@ -170,7 +172,7 @@ func (l *live) Step(step int) {
 	l.mu.Unlock()
 }
 
-// forgetSaid drops what was streamed. The caller has the lock.
+// forgetSaid discards the streamed text. The caller must hold the lock.
 func (l *live) forgetSaid() {
 	l.info.Text, l.info.Thinking = "", ""
 	l.text.Reset()
@@ -191,7 +193,7 @@ func (l *live) Delta(thinking bool, text string) {
 		l.info.Thinking = l.thinking.String()
 	} else {
 		if l.spoke != 0 && l.spoke != d.Step {
-			between = "\n\n" // chat events have no step: their texts are joined as they come
+			between = "\n\n" // chat events carry no step; clients concatenate their texts
 		}
 		l.spoke = d.Step
 		d.Offset = l.text.Len()
@@ -231,7 +233,7 @@ func (l *live) Used(u protocol.Usage) {
 func (l *live) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
 	msgs = l.m.loadImages(msgs)
 	if l.snapshot().Model.Provider == builtIn {
-		return msgs // it takes the words as they are
+		return msgs // the built-in operator uses only the text
 	}
 	return timed(msgs, l.m.zone())
 }

@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// hasChat reports whether a chat is stored under exactly this key. The store alone decides, so that
-// the answer is the same before and after a restart.
+// hasChat reports whether a chat is stored under exactly this key. Only the store decides, so the
+// answer is the same before and after a restart.
 func (m *Manager) hasChat(key protocol.SessionKey) bool {
 	_, err := m.store.Session(context.WithoutCancel(m.ctx), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
@@ -49,7 +49,7 @@ func (m *Manager) MainMoved(ctx context.Context, before string) error {
 			return m.stored(err)
 		}
 		m.publishMessage(key, stored[0])
-		m.publishSession(key) // it is not shown as the main chat any more
+		m.publishSession(key) // windows no longer show it as the main chat
 		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "info", At: m.now(), Text: fmt.Sprintf("The main chat is %s now. The one until now stays in the list.", cfg.Main(agent)),
 		}})

@@ -29,31 +29,31 @@ type Tools interface {
 	Tools() []protocol.ToolSpec
 }
 
-// Questions asks the person.
+// Questions asks the person for approvals.
 type Questions interface {
 	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 }
 
-// Options are what a manager needs. All fields but Transcribe are required.
+// Options configure a manager. All fields except Transcribe and Stopped are required.
 type Options struct {
 	Store     *store.Store
 	Bus       *event.Bus
 	Tools     Tools
 	Questions Questions
 	Models    Models
-	Files     *workspace.Files // of every agent
+	Files     *workspace.Files // of all agents
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
 	Home      string // data folder
-	// Transcribe may be nil: recordings are kept then and not understood.
+	// Transcribe may be nil: then recordings are stored but not transcribed.
 	Transcribe Transcribe
-	// Stopped is called when the agent has paused because nothing can be stored; nil is not called.
+	// Stopped is called when the agent was paused because of a storage error. It may be nil.
 	Stopped func()
 }
 
-// Manager holds all sessions. It is safe for use by many goroutines.
+// Manager owns all sessions. It is safe for concurrent use.
 type Manager struct {
 	opts  Options
 	store *store.Store
@@ -63,22 +63,22 @@ type Manager struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	sessions map[protocol.SessionKey]*session
 	live     map[protocol.RunID]*live
-	claimed  map[protocol.RunID]bool // by messages on their way
+	claimed  map[protocol.RunID]bool // run IDs claimed by messages that are being processed
 	paused   bool
 	resumed  chan struct{} // closed when the pause ends
-	storage  string        // why nothing can be stored, empty when all is well
+	storage  string        // the storage error, or empty
 	closed   bool
 
-	noting chan struct{} // holds one while a chat is looked through for what is worth remembering
+	noting chan struct{} // semaphore: one chat at a time is scanned for memories
 
-	media sync.Mutex     // guards kept, and the removal of files; taken after no other
-	kept  map[string]int // files that a message on its way will refer to
+	media sync.Mutex     // guards kept, and the removal of files; a leaf lock
+	kept  map[string]int // files that a message being processed will refer to, with their count
 }
 
-// New makes a manager. Resume starts it.
+// New returns a manager. Call Load, then Resume to start it.
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
@@ -89,7 +89,8 @@ func New(o Options) *Manager {
 
 func (m *Manager) now() int64 { return time.Now().UnixMilli() }
 
-// get returns the session's goroutine, started on demand; nil once the manager is closed.
+// get returns a session and starts its goroutine if needed. It returns nil when the manager is
+// closed.
 func (m *Manager) get(key protocol.SessionKey) *session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +106,7 @@ func (m *Manager) get(key protocol.SessionKey) *session {
 	return s
 }
 
-// awake reports whether a session has a goroutine. Without one, it neither runs nor waits for anything.
+// awake reports whether a session has a goroutine. Without one, it has no runs and no queue.
 func (m *Manager) awake(key protocol.SessionKey) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,8 +135,8 @@ func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*sessi
 	}
 }
 
-// Load notes what an earlier start left, before anybody is served: from here on everyone sees those runs, and new messages of their
-// sessions wait behind them.
+// Load registers the runs that an earlier start left, before any client is served: they are visible
+// from here on, and new messages of their sessions queue behind them.
 func (m *Manager) Load(ctx context.Context) error {
 	runs, err := m.store.OpenRuns(ctx)
 	if err != nil {
@@ -149,8 +150,8 @@ func (m *Manager) Load(ctx context.Context) error {
 	return nil
 }
 
-// Resume takes up what Load has noted: runs that had begun go on, messages that waited wait again, questions are asked again. It also
-// begins to remove deleted chats for good.
+// Resume continues the runs that Load has registered: started runs continue, queued messages stay
+// queued, pending approvals are asked again. It also starts the permanent removal of deleted chats.
 func (m *Manager) Resume(ctx context.Context) error {
 	m.mu.Lock()
 	keys := slices.Collect(maps.Keys(m.sessions))
@@ -165,14 +166,14 @@ func (m *Manager) Resume(ctx context.Context) error {
 	return nil
 }
 
-// OpenRun reports whether a run is known and not over; questions of others are orphans.
+// OpenRun reports whether a run is known and has not ended. Approvals of other runs are orphans.
 func (m *Manager) OpenRun(id protocol.RunID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.live[id] != nil
 }
 
-// Close stops every run so that the next start can take it up, and waits for them.
+// Close stops all runs, so that the next start can resume them, and waits for them.
 func (m *Manager) Close() {
 	m.mu.Lock()
 	m.closed = true

@@ -30,13 +30,14 @@ const (
 
 var mediaKey = regexp.MustCompile(`^media/[0-9a-f]{64}\.[a-z0-9]{1,8}$`)
 
-// endings are the names of files by their type; others end in .bin.
+// endings maps a file's type to its extension; other types get .bin.
 var endings = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/bmp": ".bmp",
 	"audio/mpeg": ".mp3", "audio/wave": ".wav", "application/ogg": ".ogg", "audio/ogg": ".ogg", "audio/mp4": ".m4a", "audio/webm": ".webm", "audio/flac": ".flac", "audio/aiff": ".aiff",
 }
 
-// keeper puts files into media/ for one message. Until release nobody removes them, although no message refers to them yet.
+// keeper stores files in media/ for one message and protects them from removal until release,
+// although no message refers to them yet.
 type keeper struct {
 	m    *Manager
 	keys []string
@@ -53,7 +54,8 @@ func (k *keeper) release() {
 	k.keys = nil
 }
 
-// attachments keeps what a person sent and returns it as blocks: images, and recordings with what is said in them.
+// attachments stores the files that a person sent and returns them as blocks: images, and
+// recordings with their transcripts.
 func (k *keeper) attachments(ctx context.Context, list []protocol.Attachment) (protocol.Content, error) {
 	var out protocol.Content
 	for _, a := range list {
@@ -85,7 +87,7 @@ func tooLarge(name string, size int, what string, limit int) error {
 	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MB; %s may have %d MB", name, float64(size)/(1<<20), what, limit>>20))
 }
 
-// images moves image data out of a content into the media folder.
+// images moves the image data of a content to the media folder.
 func (k *keeper) images(c protocol.Content) protocol.Content {
 	if !slices.ContainsFunc(c, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" }) {
 		return c
@@ -119,7 +121,7 @@ func (k *keeper) image(b protocol.Block, data []byte) (protocol.Block, error) {
 	return b, err
 }
 
-// file writes a file that is named by its content.
+// file writes a file under a name derived from its content.
 func (k *keeper) file(data []byte, kind string) (key string, err error) {
 	ext := endings[kind]
 	if ext == "" {
@@ -139,7 +141,8 @@ func (k *keeper) file(data []byte, kind string) (key string, err error) {
 	return key, err
 }
 
-// loadImages puts the data of stored images into a copy of the messages, as models take them: the newest ones, made smaller where that is needed.
+// loadImages returns a copy of the messages in which the newest stored images have their data,
+// reduced in size to what models accept.
 func (m *Manager) loadImages(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	number, total := 0, 0
@@ -173,7 +176,8 @@ func (m *Manager) loadImages(msgs []protocol.Message) []protocol.Message {
 	return out
 }
 
-// fitting is a stored picture as models take it. One that had to be changed is kept beside the picture.
+// fitting returns a stored picture in a form that models accept. A converted picture is cached
+// beside the original.
 func (m *Manager) fitting(key string) ([]byte, error) {
 	small := filepath.Join(m.opts.Home, "media", "fit", filepath.Base(key))
 	if data, err := os.ReadFile(small); err == nil {

@@ -10,16 +10,18 @@ import (
 	"fairlead/gateway/store"
 )
 
-// builtIn is the provider without a model: it follows plain requests and condenses nothing.
+// builtIn is the provider that works without a model. It follows simple requests and cannot
+// summarize.
 const builtIn = "operator"
 
-// remembers reports whether what is said in a chat may go into the agent's notes.
+// remembers reports whether facts from a chat may be saved in the agent's notes.
 func (m *Manager) remembers(key protocol.SessionKey) bool {
 	cfg := m.opts.Config()
 	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && private(cfg.Session, key)
 }
 
-// note adds facts from a stretch to the agent's notes of a day, and writes down that it was looked through up to a message.
+// note adds facts from one part of a session to the agent's notes of a day, and stores the last
+// scanned message.
 func (m *Manager) note(ctx context.Context, key protocol.SessionKey, id protocol.SessionID, through int64, memories string, at time.Time) error {
 	if !m.remembers(key) {
 		return nil
@@ -37,8 +39,9 @@ func (m *Manager) note(ctx context.Context, key protocol.SessionKey, id protocol
 	return m.store.SetNoted(ctx, key, id, through)
 }
 
-// noteCondensed is note for messages of a chat that was shortened. Where they are not just those that come next, since the chat had been brought back or
-// lengthened again, it is left to the chat's reset, which looks at what nobody has looked at.
+// noteCondensed saves the facts from the messages of a compaction. It does nothing unless these
+// messages directly follow the last scanned one, which is not the case after a restore or an undone
+// compaction: then the chat's reset scans the rest.
 func (m *Manager) noteCondensed(ctx context.Context, a store.Archive, memories string) {
 	before, err := m.store.Noted(ctx, a.Session)
 	if err == nil && a.First == before+1 {
@@ -49,14 +52,14 @@ func (m *Manager) noteCondensed(ctx context.Context, a store.Archive, memories s
 	}
 }
 
-// remember takes out of a chat that was reset what is worth keeping, beside whatever goes on.
+// remember extracts the facts from a chat that was reset, in the background.
 func (m *Manager) remember(s store.Session, a store.Archive) {
 	ref, _ := m.modelOf(s, nil)
 	if a.Messages < 2 || !m.remembers(s.Key) || ref.Provider == builtIn || m.ctx.Err() != nil {
 		return
 	}
 	m.wg.Go(func() {
-		select { // one after another: the chat may have been brought back and reset again meanwhile
+		select { // one at a time: meanwhile the chat may have been restored and reset again
 		case m.noting <- struct{}{}:
 			defer func() { <-m.noting }()
 		case <-m.ctx.Done():
@@ -68,7 +71,7 @@ func (m *Manager) remember(s store.Session, a store.Archive) {
 	})
 }
 
-// look notes what is worth keeping of the messages of a reset chat that nobody has looked at for that.
+// look saves the facts from those messages of a reset chat that have not been scanned yet.
 func (m *Manager) look(s store.Session, a store.Archive, ref protocol.ModelRef) error {
 	before, err := m.store.Noted(m.ctx, a.Session)
 	if err != nil {
@@ -76,7 +79,7 @@ func (m *Manager) look(s store.Session, a store.Archive, ref protocol.ModelRef) 
 	}
 	part := a
 	part.First = max(a.First, before+1)
-	if part.Last <= part.First { // nothing, or words without an answer
+	if part.Last <= part.First { // no messages, or a message without an answer
 		return nil
 	}
 	msgs, err := m.store.ArchiveMessages(m.ctx, part, 0, maxHistory)

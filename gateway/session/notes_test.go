@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// noted waits until a stretch has been looked through up to a message, and returns the agent's notes.
+// noted waits until a session has been scanned up to a message, and returns the agent's notes.
 func (g *gateway) noted(id protocol.SessionID, through int64) string {
 	g.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {

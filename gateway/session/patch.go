@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Patch merges settings, label and reset policy into a chat. A wrong value is refused, with what is legal.
+// Patch changes a chat's settings, label and reset policy; fields that are not set stay unchanged.
+// The error for an invalid value lists the valid ones.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
 	if err := m.checkSettings(in.Settings); err != nil {
@@ -27,7 +28,7 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
 		if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
 			s.ResetPolicy = protocol.ResetPolicy{}
-		} else if p != nil { // without one, the gateway's default goes on to hold
+		} else if p != nil { // without a policy of its own, the chat follows the gateway's default
 			policy := patchedPolicy(m.policy(*s), *p)
 			if bad = config.CheckResetPolicy("resetPolicy", policy); bad != nil {
 				return
@@ -41,7 +42,7 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 			present, _ := m.modelOf(*s, nil)
 			patchPrefs(&s.Prefs, *in.Settings)
 			if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
-				ref.Provider = present.Provider // an id alone is one of the present provider, as with /model
+				ref.Provider = present.Provider // an ID alone names a model of the current provider, as with /model
 			}
 		}
 		s.UpdatedAt = m.now()
@@ -62,7 +63,7 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	return protocol.OK{OK: true}, nil
 }
 
-// checkSettings refuses what a chat cannot be set to; nil sets nothing.
+// checkSettings validates settings for a chat; nil changes nothing.
 func (m *Manager) checkSettings(in *protocol.SessionPrefsPatch) error {
 	if in == nil {
 		return nil
@@ -97,7 +98,7 @@ func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) pr
 
 func long(name *string) bool { return name != nil && len(*name) > maxModel }
 
-// maxTrust is how long a chat may be trusted at once.
+// maxTrust is the longest time for which a chat can be trusted at once.
 const maxTrust = 12 * time.Hour
 
 func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SetPaused pauses or resumes: while paused, steps that run come to their end and nothing new starts.
+// SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
+// starts.
 func (m *Manager) SetPaused(paused bool) {
 	m.mu.Lock()
 	if m.paused == paused {
@@ -37,7 +38,8 @@ func (m *Manager) SetPaused(paused bool) {
 	}
 }
 
-// Paused reports whether the agent is paused, and why nothing can be stored, if so.
+// Paused reports whether the agent is paused. storage is the storage error that caused the pause,
+// or empty.
 func (m *Manager) Paused() (paused bool, storage string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +63,8 @@ func (m *Manager) ready(ctx context.Context) error {
 	}
 }
 
-// stored looks at an error of the store: when the disk refuses, the agent pauses and everyone is told.
+// stored checks an error of the store: if the disk cannot be written, it pauses the agent and
+// publishes a notice. It returns err.
 func (m *Manager) stored(err error) error {
 	if !errors.Is(err, protocol.ErrStorage) {
 		return err

@@ -9,18 +9,20 @@ import (
 	"fairlead/gateway/peer/picture"
 )
 
-// What every provider takes (Anthropic is the strictest: 5 MB in base64, 2000 pixels a side when there are many pictures).
+// Limits that every provider accepts. Anthropic is the strictest: 5 MB in base64, 2000 pixels a
+// side when there are many pictures.
 const (
 	maxSide     = 2000
-	smallSide   = 1568 // what a picture is made when it is too large; providers make it no larger than this themselves
+	smallSide   = 1568 // longest side of a reduced picture; providers reduce to this size themselves
 	maxPicture  = 3_700_000
-	maxPictures = 20         // newest ones of a conversation
-	maxTotal    = 14_000_000 // bytes of all of them
+	maxPictures = 20         // the newest pictures of a conversation
+	maxTotal    = 14_000_000 // bytes of all pictures together
 )
 
 var takenByModels = map[string]bool{"jpeg": true, "png": true, "gif": true, "webp": true}
 
-// fit returns a picture that models take: the same when it is one, else a smaller one or another format. changed says which.
+// fit returns a picture that models accept: data itself, or a smaller picture or another format.
+// changed reports a conversion.
 func fit(data []byte) (out []byte, changed bool, err error) {
 	cfg, format, err := picture.Config(data)
 	if err != nil {
@@ -41,7 +43,7 @@ func fit(data []byte) (out []byte, changed bool, err error) {
 	}
 }
 
-// encode writes a photograph as JPEG, and what is see-through as PNG.
+// encode encodes photographs as JPEG, and pictures with transparency as PNG.
 func encode(img *image.NRGBA) ([]byte, error) {
 	var b bytes.Buffer
 	if !img.Opaque() {

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// prompt is the session's system prompt. What the agent remembers of the person is only in their own chats.
+// prompt returns the session's system prompt. Memories of the person are included only in private
+// chats.
 func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
 	cfg := m.opts.Config()
 	nodes := m.opts.Nodes()
@@ -37,8 +38,8 @@ func (m *Manager) heartbeat(key protocol.SessionKey) string {
 	return m.opts.Config().Agents.DefaultHeartbeat.Prompt
 }
 
-// timed puts the time before what the person wrote, in their zone: always the same for a message, so that providers can cache the conversation. The
-// messages given are not changed.
+// timed returns copies of the messages with the time prepended to what the person wrote, in their
+// time zone. The text for a message never changes, so that providers can cache the conversation.
 func timed(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, msg := range out {
@@ -50,7 +51,8 @@ func timed(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	return out
 }
 
-// defaultNode is the machine that is meant when none is named: the gateway's own, else the first that is online.
+// defaultNode returns the node to use when none is named: the gateway's own, otherwise the first
+// that is online.
 func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
 	first := protocol.NodeID("")
 	for _, n := range nodes {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestReadingAChatThatNobodyBeganStoresNothing: looking at a key put it into everybody's list.
+// TestReadingAChatThatNobodyBeganStoresNothing: reading a key must not add it to the list of chats.
 func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."))
 	key := protocol.SessionKey("agent:main:app:chat:new")
@@ -41,7 +41,7 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
 		t.Errorf("listed: %+v %v", list, err)
 	}
-	// What is made then is the chat that was read.
+	// Writing to it creates the chat that was read.
 	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,8 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	}
 }
 
-// TestBeginningAfreshWhatNobodyBeganStoresNothing: session.reset and session.compact of any key, and the commands for them, put it into everybody's list.
+// TestBeginningAfreshWhatNobodyBeganStoresNothing: session.reset and session.compact of any key,
+// and the commands for them, must not add it to the list of chats.
 func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."))
 	key := protocol.SessionKey("agent:main:app:chat:new")

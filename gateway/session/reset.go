@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Reset begins a chat afresh: what runs is stopped, the messages go to the archive. One that nobody has written to gets another id, and is neither
-// stored nor listed for that.
+// Reset stops a chat's runs, archives its messages and starts a new session ID. A chat without
+// messages only gets a new ID; it is neither stored nor listed because of that.
 func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
 	key := m.Canonical(in.SessionKey)
 	next := protocol.SessionID(protocol.NewID())
@@ -28,14 +28,14 @@ func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protoco
 	return m.reset(ctx, key)
 }
 
-// reset begins a chat afresh in which nothing runs. Files in media/ stay: the archive shows them.
+// reset resets a chat that has no runs. Files in media/ stay, because the archive refers to them.
 func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.SessionResetResult, error) {
 	next := protocol.SessionID(protocol.NewID())
 	old, a, err := m.store.Reset(ctx, key, next, m.now())
 	if err != nil {
 		return protocol.SessionResetResult{}, m.stored(err)
 	}
-	ctx = context.WithoutCancel(ctx) // what follows belongs to what is done
+	ctx = context.WithoutCancel(ctx) // from here on the reset must be completed
 	out := protocol.SessionResetResult{
 		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
 		ArchivedTo: m.keepArchive(ctx, a),
@@ -54,7 +54,7 @@ const (
 	defaultIdle = 60
 )
 
-// policy is when the chat begins afresh by itself: by its own word, else by the gateway's.
+// policy returns the chat's own reset policy, or the gateway's.
 func (m *Manager) policy(s store.Session) protocol.ResetPolicy {
 	p := s.ResetPolicy
 	if p.Mode == "" {
@@ -86,18 +86,19 @@ func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool 
 		if p.IdleMinutes != nil {
 			minutes = *p.IdleMinutes
 		}
-		return now.Sub(last).Minutes() > float64(minutes) // a Duration ends at 292 years
+		return now.Sub(last).Minutes() > float64(minutes) // a time.Duration is limited to 292 years
 	}
 	return false
 }
 
-// hourOf is the moment of an hour of a day in the time's own zone; where the clock skips that hour, the moment at which it does.
+// hourOf returns the time of an hour of a day in at's time zone. If the clock skips that hour, it
+// returns the time of the skip.
 func hourOf(at time.Time, days, hour int) time.Time {
 	t, _ := when.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
 	return t
 }
 
-// zone is the person's time zone.
+// zone returns the person's time zone.
 func (m *Manager) zone() *time.Location {
 	if zone, err := time.LoadLocation(m.opts.Config().UserTimezone); err == nil {
 		return zone
@@ -105,15 +106,16 @@ func (m *Manager) zone() *time.Location {
 	return time.Local
 }
 
-// freshen is resetWhenDue before the person's own command, which runs beside whatever else does.
+// freshen calls resetWhenDue before the person's own command, which runs in parallel to other runs.
 func (s *session) freshen() {
 	if s.run == nil && s.block == 0 && len(s.queue) == 0 {
 		s.resetWhenDue()
 	}
 }
 
-// resetWhenDue begins the chat afresh before a message that comes after its time. It is only called while no run is in progress. When it fails, the
-// message is taken all the same, and so it is while a command of the person's own runs, whose output belongs to what was said when it began.
+// resetWhenDue resets the chat before a message if its policy says so. It must only be called while
+// no run is in progress. If the reset fails, the message is accepted anyway. The chat is not reset
+// while a command of the person runs, because its output belongs to the present conversation.
 func (s *session) resetWhenDue() {
 	if len(s.m.directOf(s.key)) > 0 {
 		return
@@ -128,7 +130,7 @@ func (s *session) resetWhenDue() {
 	}
 }
 
-// quiet stops everything of a session and keeps new runs from starting until unblock.
+// quiet cancels all runs of a session and prevents new ones from starting until unblock.
 func (m *Manager) quiet(ctx context.Context, key protocol.SessionKey) error {
 	var wait []<-chan struct{}
 	if err := m.do(ctx, key, func(s *session) { s.block++; wait = s.clear() }); err != nil {

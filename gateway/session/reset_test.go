@@ -46,7 +46,7 @@ func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
 		{daily, "2026-04-30 03:00:00", "2026-05-01 03:00:00", true},
 		{six, "2026-05-01 05:00:00", "2026-05-01 05:59:59", false},
 		{six, "2026-05-01 05:00:00", "2026-05-01 06:00:00", true},
-		{two, "2026-03-08 01:59:00", "2026-03-08 03:30:00", true}, // that day two o'clock does not exist
+		{two, "2026-03-08 01:59:00", "2026-03-08 03:30:00", true}, // two o'clock does not exist on that day
 		{two, "2026-03-08 03:30:00", "2026-03-08 12:00:00", false},
 		{idle, "2026-05-01 10:00:00", "2026-05-01 10:30:00", false},
 		{idle, "2026-05-01 10:00:00", "2026-05-01 10:30:01", true},
@@ -59,7 +59,8 @@ func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
 	}
 }
 
-// TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight covers zones that skip or repeat the very hour at which a day begins, west and east of Greenwich.
+// TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight covers time zones that skip or repeat the hour
+// at which a day begins, west and east of Greenwich.
 func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
 	number := func(n int) *int { return &n }
 	for _, c := range []struct {
@@ -75,7 +76,7 @@ func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
 		{"America/Havana", 0, "2026-11-01T03:59:59Z", "2026-11-01T04:00:00Z", true},
 		{"America/Santiago", 0, "2026-09-06T03:30:00Z", "2026-09-06T12:00:00Z", true},
 		{"Africa/Cairo", 0, "2026-04-23T21:30:00Z", "2026-04-23T22:30:00Z", true},
-		{"Africa/Cairo", 23, "2026-10-29T19:30:00Z", "2026-10-29T20:00:00Z", true}, // 23:00 comes twice, the first counts
+		{"Africa/Cairo", 23, "2026-10-29T19:30:00Z", "2026-10-29T20:00:00Z", true}, // 23:00 occurs twice, the first one counts
 		{"Africa/Cairo", 23, "2026-10-29T20:30:00Z", "2026-10-29T21:30:00Z", false},
 		{"Australia/Lord_Howe", 2, "2026-10-03T15:29:00Z", "2026-10-03T15:30:00Z", true}, // 02:00 to 02:30 does not exist
 		{"Australia/Lord_Howe", 2, "2026-10-03T15:30:00Z", "2026-10-03T15:45:00Z", false},
@@ -107,7 +108,7 @@ func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Millisecond) // zero minutes, strictly
+	time.Sleep(2 * time.Millisecond) // zero minutes, exclusive
 	g.end(g.send("second").RunID)
 	g.check("user: second", "assistant: two")
 	after, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
@@ -145,7 +146,8 @@ func TestAChatReturnsToTheDefaultResetPolicy(t *testing.T) {
 	}
 }
 
-// TestTheirOwnCommandBeginsAChatThatIsDueAfresh: it counts as activity, and a chat that began the day with one was not begun afresh all day.
+// TestTheirOwnCommandBeginsAChatThatIsDueAfresh: a command counts as activity, so it must reset a
+// chat that is due; otherwise that day would have no reset.
 func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
 	began, end := make(chan struct{}), make(chan struct{})
 	g := startWith(t, &dispatchtest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
@@ -160,7 +162,7 @@ func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
 		zero := 0
 		c.Session.DefaultResetPolicy = protocol.ResetPolicy{Mode: "idle", IdleMinutes: &zero}
 	})
-	due := func() { time.Sleep(2 * time.Millisecond) } // zero minutes, strictly
+	due := func() { time.Sleep(2 * time.Millisecond) } // zero minutes, exclusive
 	due()
 	g.end(g.send("!ls").RunID)
 	g.check("direct user: !ls", `direct toolResult: {"output":"done"}`)
@@ -168,7 +170,7 @@ func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
 	long := g.send("!make")
 	<-began
 	due()
-	g.end(g.send("second").RunID) // the output of make belongs to what is there
+	g.end(g.send("second").RunID) // the output of make belongs to the present conversation
 	g.check("direct user: !make", "user: second", "assistant: two")
 	close(end)
 	g.end(long.RunID)
@@ -182,7 +184,7 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 	g.end(g.send("first").RunID)
 	g.end(g.send("second").RunID)
 	blocked := filepath.Join(g.home, "archive")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil { // the folder cannot be made
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil { // the folder cannot be created
 		t.Fatal(err)
 	}
 	out, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat})
@@ -271,7 +273,7 @@ func TestAnEmptyChatIsResetLikeAnyOther(t *testing.T) {
 	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Millisecond) // zero minutes, strictly
+	time.Sleep(2 * time.Millisecond) // zero minutes, exclusive
 	g.end(g.send("hello").RunID)
 	g.check("user: hello", "assistant: one")
 	if third := get(); !slices.Equal(third.PreviousSessionIDs, []protocol.SessionID{first, second.SessionID}) {

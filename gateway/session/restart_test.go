@@ -95,7 +95,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	}
 	g.noneOpen()
 
-	// Killed after the result was stored, before the run's end was: nothing is told twice.
+	// Killed after the result was stored but before the run's end: nothing is published twice.
 	run, err := g.store.Run(t.Context(), own.RunID)
 	if err != nil {
 		t.Fatal(err)

@@ -11,14 +11,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// RestoreArchive goes on with a conversation that the chat held before it was begun afresh. What it holds now goes to the archive first.
+// RestoreArchive replaces a chat's current conversation with an archived one. The current
+// conversation is archived first.
 func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 	var out protocol.SessionArchiveRestoreResult
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
 	}
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.Archive(ctx, key, in.ID); err != nil { // before a chat is kept from running
+	if _, err := m.store.Archive(ctx, key, in.ID); err != nil { // checked before the chat is blocked
 		return out, err
 	}
 	if err := m.still(ctx, key, "bring the earlier conversation back"); err != nil {
@@ -29,14 +30,14 @@ func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	if err != nil {
 		return out, m.stored(err)
 	}
-	ctx = context.WithoutCancel(ctx) // what follows belongs to what is done
+	ctx = context.WithoutCancel(ctx) // from here on the restore must be completed
 	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: back.Session, Messages: back.Messages}
 	if old.ID != "" {
 		info := archiveInfo(old)
 		info.ArchivedTo = m.keepArchive(ctx, old)
 		out.Archived = &info
 	}
-	// The file is written again when the conversation goes to the archive again.
+	// The file is written again when the conversation is archived again.
 	if err := os.Remove(filepath.Join(m.opts.Home, filepath.FromSlash(archivePath(back.ID)))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		slog.Warn("The file of an archive that is none any more could not be removed", "session", key, "err", err)
 	}

@@ -9,9 +9,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Route finds the agent and the conversation of a message that came over a channel: the first binding whose fields all agree names the agent, else the
-// agent that is marked as default has it, else the main one. Somebody who is linked to an identity is that identity in direct conversations,
-// over whatever channel they write; a room stays the room it is, whoever speaks in it.
+// Route returns the agent and the session key for a message from a channel. The first binding whose
+// fields all match names the agent, otherwise the default agent is used, otherwise the main one. In
+// direct messages, a sender who is linked to an identity is that identity on all channels. A room
+// is a conversation of its own regardless of who writes in it.
 func (m *Manager) Route(p Peer) (protocol.AgentID, protocol.SessionKey) {
 	return route(m.opts.Config(), p)
 }
@@ -28,12 +29,12 @@ func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
 	case who != "":
 		p.ID = who
 	case told.MatchString(id) || p.Kind == KindDM && named(links, id):
-		p.ID = marked(token(id, "unknown"), "peer "+id) // it looks like somebody else's
+		p.ID = marked(token(id, "unknown"), "peer "+id) // the ID looks like somebody else's
 	}
 	return agent, build(cfg.Session, agent, p)
 }
 
-// named reports whether an id is in keys what an identity is.
+// named reports whether an ID would look like a linked identity in a session key.
 func named(links map[string][]string, id string) bool {
 	for who := range links {
 		if own(who) == own(id) {
@@ -54,13 +55,14 @@ func routed(agents config.Agents, p Peer) protocol.AgentID {
 	return agents.Default()
 }
 
-// identity is the name that a sender is linked to, or empty. A link is "id", for any channel, or "channel:id".
+// identity returns the identity that a sender is linked to, or "". A link is "id", for any channel,
+// or "channel:id".
 func identity(links map[string][]string, channel, id string) string {
 	id = config.SenderID(channel, id)
 	if id == "" {
 		return ""
 	}
-	for _, who := range slices.Sorted(maps.Keys(links)) { // the same one whenever two claim a sender
+	for _, who := range slices.Sorted(maps.Keys(links)) { // deterministic when two identities claim a sender
 		for _, link := range links[who] {
 			if config.SenderID(channel, link) == id {
 				return who

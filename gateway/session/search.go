@@ -13,10 +13,11 @@ import (
 const (
 	defaultHits = 20
 	maxHits     = 100
-	maxQuery    = 1000 // bytes; each word costs
+	maxQuery    = 1000 // bytes; every word slows the search down
 )
 
-// Search finds messages in all chats, newest first. A query with nothing to look for is a protocol.ErrBadRequest.
+// Search finds messages in all chats, newest first. A query without words is a
+// protocol.ErrBadRequest.
 func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
 	if len(in.Query) > maxQuery {
@@ -63,7 +64,7 @@ func hit(f store.Found) (protocol.SearchHit, error) {
 	}, nil
 }
 
-// pieces splits a snippet where its marks are.
+// pieces splits a snippet at its highlight marks.
 func pieces(s string) []protocol.Snippet {
 	list := []protocol.Snippet{}
 	add := func(text string, mark bool) {

@@ -10,10 +10,11 @@ import (
 	"fairlead/gateway/store"
 )
 
-// maxMessage is how many bytes a message may have. No model reads as much, and every page of the chat that a window asks for has to hold it.
+// maxMessage limits a message, in bytes. No model can read more, and every page of the chat that a
+// window requests has to hold it.
 const maxMessage = 8 << 20
 
-// Send takes a message. When it returns without error, the message is stored or was a command.
+// Send accepts a message. When it returns without error, the message is stored or was a command.
 func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	in.SessionKey = m.Canonical(in.SessionKey)
 	if strings.TrimSpace(in.Message) == "" && len(in.Attachments) == 0 {
@@ -70,8 +71,9 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: run.ID, Queued: queued, Directives: m.told(ctx, in.SessionKey, d)}, nil
 }
 
-// claim keeps a run's id for one message until release: what comes with it, such as a recording, may take its time, and who sent it may try again
-// meanwhile. An id that another message has is a protocol.ErrConflict.
+// claim reserves a run ID for one message until release. Processing an attachment such as a
+// recording takes time, and the sender may retry meanwhile. It returns protocol.ErrConflict for an
+// ID that another message uses.
 func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(), err error) {
 	m.mu.Lock()
 	taken := m.claimed[id]
@@ -86,15 +88,15 @@ func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(),
 	}
 	if !taken {
 		if _, err := m.store.Run(ctx, id); err != nil {
-			return release, nil // there is none; whatever else is wrong is found when it is stored
+			return release, nil // no such run; other errors show up when the run is stored
 		}
 		release()
 	}
 	return nil, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
-// answerQuestion takes a plain yes or no as the answer to the session's open question. The id of
-// the question (approvalId in a result of chat.send) may follow.
+// answerQuestion treats a plain yes or no as the answer to the session's pending approval. The ID
+// of the approval (approvalId in a result of chat.send) may follow.
 func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
 	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
 	if _, _, isAnswer := decision(word); !isAnswer || len(in.Attachments) > 0 {
@@ -123,7 +125,7 @@ func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in proto
 			return res, false, err
 		}
 		if !end.Won {
-			continue // it has ended meanwhile; the word is for another question, or a message
+			continue // it has been answered meanwhile; try the next approval
 		}
 		return protocol.ChatSendResult{
 			Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
@@ -143,7 +145,7 @@ func response(a protocol.Approval, word string) string {
 	return "The run goes on."
 }
 
-// Cancel stops the run in progress, or takes a message out of the queue.
+// Cancel stops the run in progress, or removes a message from the queue.
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	var res protocol.ChatCancelResult
 	err := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) { res = s.stop(in.RunID) })

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// session is one conversation. Only its goroutine touches its fields.
+// session is one conversation. Only its goroutine accesses its fields.
 type session struct {
 	m     *Manager
 	key   protocol.SessionKey
@@ -19,9 +19,9 @@ type session struct {
 	queue []store.Run
 	run   *active
 	last  int64       // CreatedAt of the newest run
-	block int         // how many resets and deletions are under way; no run starts meanwhile
-	left  []store.Run // of an earlier start, until Resume takes them up
-	held  bool        // block counts that Resume is still to come
+	block int         // number of resets and deletions in progress; no run starts meanwhile
+	left  []store.Run // started runs of an earlier start, until Resume
+	held  bool        // block includes one for the pending Resume
 }
 
 // active is the run in progress.
@@ -50,14 +50,14 @@ func (s *session) loop() {
 	}
 }
 
-// accept takes a run in: it starts at once, or waits behind another. It is stored when accept returns without error.
+// accept starts a run at once or queues it. The run is stored when accept returns without error.
 func (s *session) accept(r store.Run) (queued bool, err error) {
 	ctx := context.WithoutCancel(s.m.ctx)
 	paused, _ := s.m.Paused()
 	if s.m.liveRun(r.ID) != nil {
 		return false, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", r.ID))
 	}
-	r.CreatedAt = max(r.CreatedAt, s.last+1) // the order of runs, after a restart too
+	r.CreatedAt = max(r.CreatedAt, s.last+1) // keeps the order of runs after a restart
 	s.last = r.CreatedAt
 	if s.run == nil && !paused && s.block == 0 && len(s.queue) == 0 {
 		return false, s.start(r)
@@ -74,7 +74,8 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 	return true, nil
 }
 
-// start stores the user message with the run and begins it. An event that its agent knows of begins nothing.
+// start stores the user message with the run and starts it. An event that the agent already knows
+// about starts nothing.
 func (s *session) start(r store.Run) error {
 	if isEvent(r) && s.knows(r) {
 		return s.pass(r)
@@ -91,7 +92,7 @@ func (s *session) start(r store.Run) error {
 	return nil
 }
 
-// begin runs a stored run in a goroutine of its own.
+// begin executes a stored run in its own goroutine.
 func (s *session) begin(r store.Run) {
 	ctx, cancel := context.WithCancelCause(s.m.ctx)
 	a := &active{run: r, cancel: cancel, done: make(chan struct{})}
@@ -108,7 +109,7 @@ func (s *session) begin(r store.Run) {
 	})
 }
 
-// ended is told when a run's goroutine has come to its end.
+// ended handles the end of a run's goroutine.
 func (s *session) ended(a *active) {
 	if s.run == a {
 		s.run = nil
@@ -116,7 +117,7 @@ func (s *session) ended(a *active) {
 	s.next()
 }
 
-// next starts the oldest message that waits, if nothing runs.
+// next starts the oldest queued run, if no run is active.
 func (s *session) next() {
 	for {
 		paused, _ := s.m.Paused()
@@ -134,8 +135,8 @@ func (s *session) next() {
 	}
 }
 
-// load notes a run of an earlier start: it is seen by everyone from now on, and new messages wait behind it. Nothing starts before
-// resume.
+// load registers a run of an earlier start: it is visible from now on, and new messages queue
+// behind it. Nothing starts before resume.
 func (s *session) load(r store.Run) {
 	if !s.held {
 		s.held = true
@@ -150,7 +151,7 @@ func (s *session) load(r store.Run) {
 	s.m.track(r).publish()
 }
 
-// resume takes up what load has noted.
+// resume continues the runs that load has registered.
 func (s *session) resume() {
 	if !s.held {
 		return
@@ -165,7 +166,7 @@ func (s *session) resume() {
 			s.m.resumeDirect(r)
 		case s.run == nil:
 			s.begin(r)
-		default: // two that had begun cannot be; the later one waits
+		default: // two runs cannot be active at once; the later one is queued
 			r.State = protocol.RunQueued
 			s.queue = append([]store.Run{r}, s.queue...)
 		}
@@ -173,10 +174,11 @@ func (s *session) resume() {
 	s.next()
 }
 
-// stop cancels the run in progress, or takes a waiting one out of the queue.
+// stop cancels the run in progress, or removes a queued one.
 func (s *session) stop(id protocol.RunID) protocol.ChatCancelResult {
 	res := protocol.ChatCancelResult{OK: true}
-	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil { // else it has said its end already
+	// Otherwise it has already sent its terminal event.
+	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil {
 		s.run.cancel(errCancelled)
 		res.RunID, res.Cancelled = s.run.run.ID, true
 		return res
@@ -205,7 +207,8 @@ func (s *session) stop(id protocol.RunID) protocol.ChatCancelResult {
 	return res
 }
 
-// clear stops everything of the session; wait is what to wait for before its messages may be touched.
+// clear cancels all runs of the session. The caller must wait for the returned channels before it
+// changes the session's messages.
 func (s *session) clear() (wait []<-chan struct{}) {
 	for _, r := range append(s.left, s.queue...) {
 		s.m.liveRun(r.ID).finish(errCancelled)

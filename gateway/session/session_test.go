@@ -62,7 +62,7 @@ func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs, err := g.store.OpenRuns(t.Context()) // what the next start goes by
+	runs, err := g.store.OpenRuns(t.Context()) // the next start relies on it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,8 @@ func TestRunIDIsTakenOnce(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsOnItsWayIsTakenOnce: what comes with it may take its time, and whoever sent it tries again meanwhile.
+// TestAMessageThatIsOnItsWayIsTakenOnce: the sender retries while the attachments are still being
+// processed.
 func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	listening, heard := make(chan struct{}), make(chan struct{})
@@ -243,8 +244,9 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 	g.noneOpen()
 }
 
-// TestTextOfAnAgentNeitherCommandsNorAnswers holds what another chat's agent or a schedule writes to what it is: text. Else an agent could allow
-// its own calls, or run a command as the person.
+// TestTextOfAnAgentNeitherCommandsNorAnswers: text that another chat's agent or a schedule writes
+// must not run commands or answer approvals. Otherwise an agent could allow its own calls, or run a
+// command as the person.
 func TestTextOfAnAgentNeitherCommandsNorAnswers(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."), llmtest.Say("a"), llmtest.Say("b"), llmtest.Say("c"))
 	first := g.send("Build it")
@@ -281,7 +283,7 @@ func TestTheTextsOfTwoStepsAreJoinedByABlankLine(t *testing.T) {
 		}
 		return terminal(c) && *c.Chat.RunID == res.RunID
 	})
-	if want := "\n\nBuilt."; text != want { // the first step's delta came before the question
+	if want := "\n\nBuilt."; text != want { // the first step's delta came before the approval
 		t.Errorf("the deltas after the question: got %q, want %q", text, want)
 	}
 }

@@ -44,7 +44,7 @@ func (m *Manager) publishMessage(key protocol.SessionKey, msg protocol.Message) 
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &msg})
 }
 
-// List returns a page of the chats: those that have a text when there is a query.
+// List returns a page of the chats, or of those that match the query.
 func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
 	if in.Offset < 0 || in.Limit < 0 {
 		return protocol.SessionsListResult{}, protocol.ErrBadRequest.With("offset and limit must not be negative")
@@ -74,10 +74,11 @@ func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (pro
 	return out, err
 }
 
-// maxSnapshot is how many chats a feed's snapshot has; the list pages to the others.
+// maxSnapshot is the number of chats in a feed's snapshot; further ones are available page by page
+// from sessions.list.
 const maxSnapshot = 500
 
-// Snapshot returns the chats and the runs that are not over.
+// Snapshot returns the chats and the runs that have not ended.
 func (m *Manager) Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error) {
 	list, err := m.List(ctx, protocol.SessionsListParams{Limit: maxSnapshot})
 	if err != nil {
@@ -108,8 +109,9 @@ func previous(s store.Session) []protocol.SessionID {
 	return s.Previous
 }
 
-// Get returns a chat; one that nobody has written to yet is answered as in the original, where it exists implicitly, and is neither stored nor
-// listed. So do Stats, History and Preview.
+// Get returns a chat. Every key is valid, as in the original system: a chat that nobody has written
+// to yet is returned with default values, and is neither stored nor listed because of that. Stats,
+// History and Preview do the same.
 func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
 	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
@@ -121,7 +123,7 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 	}, nil
 }
 
-// Stats returns a chat's numbers.
+// Stats returns a chat's counters.
 func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
 	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
@@ -137,7 +139,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 	return out, err
 }
 
-// History returns the ids of a chat's stretches between resets.
+// History returns a chat's session IDs, one for each part between two resets.
 func (m *Manager) History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
 	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	return protocol.SessionHistoryResult{SessionKey: s.Key, CurrentSessionID: s.ID, PreviousSessionIDs: previous(s)}, err
@@ -158,7 +160,7 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	}
 	msgs, err := read(ctx, s.Key, in.Before, in.Limit)
 	if errors.Is(err, protocol.ErrNotFound) {
-		err = nil // nobody has written to it
+		err = nil // nobody has written to it yet
 	}
 	if msgs == nil {
 		msgs = []protocol.Message{}
@@ -166,7 +168,7 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	return protocol.SessionPreviewResult{SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Messages: msgs}, err
 }
 
-// Create makes an empty chat.
+// Create creates an empty chat.
 func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	key := in.SessionKey
 	if key == "" {
@@ -189,7 +191,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 	return m.entry(s), nil
 }
 
-// Delete removes a chat; Restore brings it back for ten seconds.
+// Delete removes a chat. Restore can undo that for ten seconds.
 func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.Session(ctx, key); err != nil {
@@ -207,7 +209,7 @@ func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protoc
 	return protocol.SessionDeleteResult{OK: true, UndoUntil: now + protocol.UndoMillis}, nil
 }
 
-// Restore brings a deleted chat back.
+// Restore undoes the deletion of a chat.
 func (m *Manager) Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.UpdateSession(ctx, key, func(s *store.Session) { s.DeletedAt = 0 }); err != nil {

@@ -120,7 +120,7 @@ func TestQuestionsComeInTheOrderOfTheCalls(t *testing.T) {
 	m := &dispatchtest.Machine{Preview: func(inv protocol.ToolInvoke) protocol.CallPreview {
 		if strings.Contains(string(inv.Args), "first") {
 			previews.Add(1)
-			time.Sleep(50 * time.Millisecond) // its machine is slow
+			time.Sleep(50 * time.Millisecond) // the other machine is slow
 		}
 		return protocol.CallPreview{}
 	}}

@@ -10,10 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// digest is what a model made of a conversation.
+// digest is a model's summary of a conversation.
 type digest struct {
 	summary  string
-	memories string // facts worth keeping beyond the chat, as a list; may be empty
+	memories string // a list of facts to save beyond the chat; may be empty
 	usage    protocol.Usage
 }
 
@@ -26,13 +26,14 @@ The goals and what the person last asked for. Decisions with their reasons. What
 Facts about the person and their machines that will matter in other conversations: one per line, beginning with "- ". Leave out secrets, passwords and keys, and what only matters here. Empty when there are none.
 </memories>`
 
-// minRound is how many bytes are read in a round, however small a server calls its window.
+// minRound is the minimum number of bytes per round, however small the model's context window is.
 const minRound = 1024
 
-// maxToolText is how many bytes of a tool's result the digest reads.
+// maxToolText limits the text of a tool's result in the transcript, in bytes.
 const maxToolText = 2000
 
-// digest condenses messages, in several rounds when they are more than half of what the model can read.
+// digest summarizes messages, in several rounds when they exceed half of the model's context
+// window.
 func (m *Manager) digest(ctx context.Context, model llm.Model, info protocol.ModelInfo, previous string, msgs []protocol.Message, focus string) (digest, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.opts.Config().Timeouts.LLM)*time.Millisecond)
 	defer cancel()
@@ -40,7 +41,7 @@ func (m *Manager) digest(ctx context.Context, model llm.Model, info protocol.Mod
 	if window <= 0 {
 		window = 8192
 	}
-	size := max(int(window)*3/2, minRound) // bytes: half of the window, at some three bytes a token
+	size := max(int(window)*3/2, minRound) // bytes: half of the window, at about three bytes per token
 	out := digest{summary: previous}
 	var memories []string
 	text := transcript(msgs)
@@ -76,7 +77,7 @@ func (m *Manager) digest(ctx context.Context, model llm.Model, info protocol.Mod
 	return out, nil
 }
 
-// say is a model's whole answer, and what it took.
+// say returns a model's whole answer and its token usage.
 func say(ctx context.Context, model llm.Model, req llm.Request) (text string, used protocol.Usage, err error) {
 	var b strings.Builder
 	for e, err := range model.Stream(ctx, req) {
@@ -96,7 +97,7 @@ func say(ctx context.Context, model llm.Model, req llm.Request) (text string, us
 	return b.String(), used, nil
 }
 
-// section is what stands between a tag and its end, or the end of the text.
+// section returns the text between a tag and its closing tag, or the end of the text.
 func section(text, tag string) string {
 	_, rest, ok := strings.Cut(text, "<"+tag+">")
 	if !ok {
@@ -106,7 +107,7 @@ func section(text, tag string) string {
 	return strings.TrimSpace(rest)
 }
 
-// facts are the lines of a list.
+// facts returns the items of a list.
 func facts(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -117,7 +118,7 @@ func facts(text string) (list []string) {
 	return list
 }
 
-// transcript writes messages as text for a model that condenses them.
+// transcript formats messages as text for a model that summarizes them.
 func transcript(msgs []protocol.Message) string {
 	var b strings.Builder
 	for _, msg := range msgs {
@@ -151,7 +152,7 @@ func transcript(msgs []protocol.Message) string {
 	return strings.TrimSpace(b.String())
 }
 
-// ends is a text of at most n bytes: its beginning and its end.
+// ends shortens a text to at most n bytes: its beginning and its end.
 func ends(s string, n int) string {
 	if len(s) <= n {
 		return s

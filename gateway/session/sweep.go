@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// purge removes deleted chats when their time for undo is over, and what only they had.
+// purge permanently removes deleted chats whose time for undo has passed, with their files.
 func (m *Manager) purge() {
 	tick := time.NewTicker(30 * time.Second)
 	defer tick.Stop()
@@ -35,7 +35,7 @@ func (m *Manager) purge() {
 	}
 }
 
-// sweep removes files of media and archives that belong to no chat.
+// sweep removes media and archive files that no chat refers to.
 func (m *Manager) sweep(ctx context.Context) {
 	if err := errors.Join(m.sweepMedia(ctx), m.sweepArchives(ctx)); err != nil && ctx.Err() == nil {
 		slog.Warn("Files of deleted chats could not be removed", "err", err)
@@ -84,9 +84,10 @@ func (m *Manager) sweepMedia(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// dropMedia removes a file, unless a message that will refer to it is on its way or has come meanwhile.
+// dropMedia removes a file, unless a message that is being processed or was stored meanwhile refers
+// to it.
 func (m *Manager) dropMedia(ctx context.Context, key string) error {
-	m.media.Lock() // whoever is about to refer to it has said so under this lock, before looking whether the file is there
+	m.media.Lock() // a message registers its file under this lock before it checks whether the file exists
 	defer m.media.Unlock()
 	if m.kept[key] > 0 {
 		return nil

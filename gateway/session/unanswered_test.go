@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestARunThatNobodyAnswersComesToItsEnd: the agent is told, the run goes on without the call, and the next message is served.
+// TestARunThatNobodyAnswersComesToItsEnd: the agent gets the denial, the run continues without the
+// call, and the next message is served.
 func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 	for _, who := range []auth.Principal{auth.Schedule("Nightly"), auth.Schedule("heartbeat"), auth.Writer("xmpp", "bob@x"), ann} {
 		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
@@ -37,7 +38,8 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 	}
 }
 
-// TestARunThatNobodyAnswersAsksOnce: the later questions of a run of the clock are over as soon as they are asked, and those of the person's own chat wait.
+// TestARunThatNobodyAnswersAsksOnce: later approvals of a scheduled run expire at once, and those
+// of the person's own chat wait.
 func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
 	const before = "toolResult: Error: Nobody answered the question before, so this one was not put and the call was not run."
 	for _, who := range []auth.Principal{auth.Schedule("Nightly"), ann} {
