@@ -19,7 +19,7 @@ import (
 
 func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
 	var together sync.WaitGroup
-	together.Add(3) // none goes on before all have begun
+	together.Add(3) // none continues before all have started
 	last := make(chan struct{})
 	b := &book{}
 	m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`).Call("a__Bash", `{"n":3}`), llmtest.Say("Done."))
@@ -27,7 +27,7 @@ func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
 		together.Done()
 		together.Wait()
 		switch string(c.Args) {
-		case `{"n":1}`: // ends last
+		case `{"n":1}`: // finishes last
 			<-last
 		case `{"n":2}`:
 			return dispatch.Result{Info: protocol.CallInfo{State: protocol.CallDenied}, IsError: true, Content: protocol.Content{protocol.Text("Error: denied")}}, nil
@@ -233,7 +233,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 		short.Seq, short.Compaction = 7, &protocol.Compaction{Through: 3}
 		old := protocol.Message{Seq: 4, Role: protocol.RoleUser, Content: short.Content, Usage: &protocol.Usage{Total: 9000}}
 		short.Usage = nil
-		return []protocol.Message{short, old} // what was counted before no longer holds
+		return []protocol.Message{short, old} // the earlier count is no longer valid
 	}
 	if err := r.Do(t.Context()); err != nil {
 		t.Error(err)

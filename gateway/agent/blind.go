@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// blind leaves a notice, once in a run, where the model is about to be told of a picture that it does not see, as its provider says.
+// blind leaves a notice, once per run, before a picture is sent to a model that cannot see pictures
+// according to its provider.
 func (r *Run) blind(ctx context.Context) error {
 	if r.Info.Images || r.toldBlind {
 		return nil
@@ -28,8 +29,10 @@ func (r *Run) blind(ctx context.Context) error {
 	return nil
 }
 
-// unseen has the run go on with words in place of the pictures when the model's server refused a request because of them: not every server says
-// beforehand what its models take, and a chat in which there is a picture would fail at each message. again is false where that is not why.
+// unseen replaces pictures with text when the model's server refused a request because of them, so
+// that the run can continue. Not every server declares what its models accept, and a chat with a
+// picture would otherwise fail at every message. again is false when the request failed for another
+// reason.
 func (r *Run) unseen(ctx context.Context, why error) (again bool, err error) {
 	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, pictured) {
 		return false, nil
@@ -52,7 +55,8 @@ func pictured(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockImage })
 }
 
-// refusesPictures reports whether a server's words are about pictures. Some say only that a message must be a text.
+// refusesPictures reports whether a server's error message is about pictures. Some only say that a
+// message must be a text.
 func refusesPictures(err error) bool {
 	if !errors.Is(err, protocol.ErrModel) {
 		return false

@@ -81,7 +81,7 @@ func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
 		t.Error(err, m.Left())
 	}
-	check(t, b.words(), "assistant:  <call_1>") // the next start takes the call up where the journal left it
+	check(t, b.words(), "assistant:  <call_1>") // the next start continues the call from the journal
 }
 
 func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
@@ -123,14 +123,14 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 	})
 }
 
-// late is a channel that is closed then.
+// late returns a channel that is closed after the given time.
 func late(after time.Duration) <-chan struct{} {
 	ch := make(chan struct{})
 	time.AfterFunc(after, func() { close(ch) })
 	return ch
 }
 
-// pieces is a model that says a piece over and over; without a number for ever.
+// pieces is a model that repeats a piece of text, without a number endlessly.
 type pieces struct {
 	piece llm.Event
 	times int
@@ -188,7 +188,8 @@ func TestALongAnswerTakesMemoryOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 { // copied for each piece it is 70,000
+	// It is 70,000 if each piece is copied.
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
 		t.Errorf("1.4 MB took %d MiB", took)
 	}
 }

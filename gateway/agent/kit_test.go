@@ -22,8 +22,8 @@ type book struct {
 	states  []string
 	notices []string
 	asked   []int
-	more    bool          // what the person says about going on
-	spoke   chan struct{} // closed with the first piece of text
+	more    bool          // the person's answer to AskContinue
+	spoke   chan struct{} // closed on the first piece of text
 	once    sync.Once
 	fail    error
 }
@@ -80,7 +80,7 @@ func (b *book) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Me
 	return msgs
 }
 
-// words are the messages in short: role, text or ids of calls.
+// words summarizes the messages: role, then text or IDs of calls.
 func (b *book) words() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *book) words() []string {
 	return out
 }
 
-// caller runs tools as a test says.
+// caller runs tools as the test defines.
 type caller func(ctx context.Context, c dispatch.Call) (dispatch.Result, error)
 
 func (f caller) Call(ctx context.Context, _ auth.Principal, c dispatch.Call) (dispatch.Result, error) {

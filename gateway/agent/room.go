@@ -8,11 +8,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// answerRoom is how many tokens of the window are kept free for the answer, whatever is configured.
+// answerRoom is the number of tokens of the context window that are always reserved for the answer.
 const answerRoom = 4096
 
-// room makes sure that the conversation fits the model's window: it is shortened before it is full, and an overflow is reported before it happens. Of a
-// model whose window is not known nothing is assumed.
+// room makes sure that the conversation fits the model's context window: it shortens the
+// conversation before the window is full, and reports an overflow before the request is sent. It
+// does nothing when the window's size is unknown.
 func (r *Run) room(ctx context.Context) error {
 	window := r.Info.ContextWindow
 	if window <= 0 {
@@ -37,14 +38,16 @@ func (r *Run) room(ctx context.Context) error {
 	return nil
 }
 
-// soft is how many tokens the conversation may have before it is shortened: four fifths of the window, or less when more is to be kept free.
+// soft returns the number of tokens at which the conversation is shortened: four fifths of the
+// window, or less when more must be reserved.
 func (r *Run) soft() int64 {
 	window := r.Info.ContextWindow
 	free := min(max(r.Reserve, int64(r.MaxOut)), window/2)
 	return min(window*4/5, window-free)
 }
 
-// overflowed shortens the conversation after the provider refused it, once in a run. It reports whether the step is to be tried again.
+// overflowed shortens the conversation, once per run, after the provider refused it. It reports
+// whether to repeat the step.
 func (r *Run) overflowed(ctx context.Context) (again bool, err error) {
 	r.shortened = true
 	if r.Reserve <= 0 {
@@ -59,12 +62,12 @@ func (r *Run) overflowed(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	r.History = short
-	r.step-- // the same step again
+	r.step-- // repeat the same step
 	return true, nil
 }
 
-// need is about how many tokens the next step reads: what the provider counted last, and an estimate of what came since. Counts from before the
-// conversation was shortened do not hold.
+// need estimates the number of tokens that the next step reads: the provider's last count plus an
+// estimate of the messages since. Counts from before a compaction are ignored.
 func (r *Run) need() int64 {
 	var counted, from int64
 	since := r.History
@@ -80,7 +83,7 @@ func (r *Run) need() int64 {
 	need := counted + llm.EstimateTokens(since)
 	if counted == 0 {
 		size := len(r.System)
-		for _, t := range r.Tools() { // of many machines they are most of a small window
+		for _, t := range r.Tools() { // the tools of many nodes fill most of a small window
 			size += len(t.Name) + len(t.Description) + len(t.InputSchema)
 		}
 		need += int64(size) / 4

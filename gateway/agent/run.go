@@ -23,29 +23,30 @@ type Caller interface {
 
 // Sink is the conversation that the run writes to.
 type Sink interface {
-	// Append stores messages for good before it returns, and gives them ids.
+	// Append stores messages durably before it returns, and assigns their IDs.
 	Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error)
 	// Ready blocks while the agent is paused.
 	Ready(ctx context.Context) error
-	// Step begins a model step; what it says follows as deltas.
+	// Step begins a model step. Its text follows as deltas.
 	Step(step int)
 	Delta(thinking bool, text string)
-	// State shows what the run does; notice may be empty.
+	// State shows the activity of the run. notice may be empty.
 	State(state, notice string)
-	// Used adds a step's tokens.
+	// Used adds a step's tokens to the run's usage.
 	Used(u protocol.Usage)
-	// AskContinue asks whether to go on after steps model steps.
+	// AskContinue asks the person whether to continue after the given number of model steps.
 	AskContinue(ctx context.Context, steps int) (bool, error)
-	// OnAsk shows that a question is open, and its end.
+	// OnAsk shows that an approval is pending, or that it has ended.
 	OnAsk(a protocol.Approval)
-	// Shorten cuts the conversation down to its newest messages of about keep tokens and returns what is left, with a summary in front. No
-	// history means that nothing can be cut.
+	// Shorten reduces the conversation to its newest messages of about keep tokens and returns them
+	// with a summary in front. It returns nil when nothing can be removed.
 	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
-	// Hydrate makes of stored messages what a model is sent: images have their data. The messages given are not changed.
+	// Hydrate returns the messages in the form in which a model receives them, such as images with
+	// their data. It does not change its argument.
 	Hydrate(ctx context.Context, msgs []protocol.Message) []protocol.Message
 }
 
-// Run is what one run needs.
+// Run configures and executes one run.
 type Run struct {
 	ID       protocol.RunID
 	Session  protocol.SessionKey
@@ -55,26 +56,27 @@ type Run struct {
 	System   string
 	Thinking string
 	MaxOut   int
-	MaxSteps int // model steps before the person is asked
-	// Patience is how long the model may be silent; 0 is for ever.
+	MaxSteps int // model steps before the person is asked whether to continue
+	// Patience is the longest time without output from the model; 0 means no limit.
 	Patience time.Duration
-	Reserve  int64 // tokens of the window to keep free, by shortening the conversation in time; 0 never shortens it
-	Keep     int64 // tokens of the newest messages that are left then
-	// Tools lists what can be called, anew for every step.
+	Reserve  int64 // tokens of the window to reserve by shortening the conversation in time; 0 never shortens it
+	Keep     int64 // tokens of the newest messages that remain after shortening
+	// Tools lists the available tools. It is called for every step.
 	Tools   func() []protocol.ToolSpec
 	Caller  Caller
 	Sink    Sink
 	AskedBy protocol.AskedBy
-	// History is the conversation so far. Do owns it from here on.
+	// History is the conversation so far. Do takes ownership.
 	History []protocol.Message
 
 	step      int
-	shortened bool // because the provider said that it is too much
-	toldBlind bool // of a picture that the model does not see
+	shortened bool // because the provider refused its length
+	toldBlind bool // the notice about an invisible picture was sent
 }
 
-// Do runs to the end. A nil error means the model has finished; context causes mean that it was stopped; anything else is why it failed, as
-// *protocol.Error where the cause is known. What was said by then is stored in every case.
+// Do executes the run. It returns nil when the model has finished, the context's cause when the run
+// was cancelled, and otherwise the failure, as *protocol.Error where the cause is known. In every
+// case, the output so far has been stored.
 func (r *Run) Do(ctx context.Context) error {
 	if r.finished() {
 		return nil
@@ -107,7 +109,7 @@ func (r *Run) Do(ctx context.Context) error {
 	}
 }
 
-// finished reports whether an earlier start had come to the last word and only not written so down.
+// finished reports whether an earlier start completed the run and only failed to store that.
 func (r *Run) finished() bool {
 	for i := len(r.History) - 1; i >= 0; i-- {
 		if m := r.History[i]; !m.Beside() {
@@ -117,13 +119,13 @@ func (r *Run) finished() bool {
 	return false
 }
 
-// turn is an assistant message whose calls are to be run.
+// turn is an assistant message with the calls to run.
 type turn struct {
 	message protocol.Message
 	calls   []protocol.Block
 }
 
-// openCalls finds the calls of the last assistant message that have no result yet.
+// openCalls returns the calls of the last assistant message that have no result yet.
 func (r *Run) openCalls() turn {
 	answered := make(map[string]bool)
 	for i := len(r.History) - 1; i >= 0; i-- {
@@ -149,8 +151,9 @@ func (r *Run) openCalls() turn {
 	return turn{}
 }
 
-// tools runs a turn's calls side by side and stores their results in the order of the calls. When the run is stopped each call still
-// gets a result, so that the conversation stays one that models accept; when the gateway stops, none: the next start goes on here.
+// tools runs a turn's calls in parallel and stores their results in the order of the calls. When
+// the run is cancelled, each call still gets a result, because models require one. When the gateway
+// stops, none is stored: the next start continues here.
 func (r *Run) tools(ctx context.Context, t turn) error {
 	r.Sink.State(protocol.RunTools, "")
 	results := make([]protocol.Message, len(t.calls))
@@ -163,7 +166,7 @@ func (r *Run) tools(ctx context.Context, t turn) error {
 			defer settle()
 			results[i], errs[i] = r.call(ctx, t.message, c, settle)
 		})
-		<-settled // so that questions come in the order of the calls; what runs, runs side by side
+		<-settled // approvals are asked in the order of the calls; execution is parallel
 	}
 	wg.Wait()
 	if err := context.Cause(ctx); errors.Is(err, approval.ErrSuspended) {
@@ -182,13 +185,15 @@ func (r *Run) tools(ctx context.Context, t turn) error {
 	return context.Cause(ctx)
 }
 
-// CallID is the id of a call in a stored message: the same after a restart.
+// CallID derives the ID of a call from its stored message, so it is the same after a restart.
 func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 	sum := sha256.Sum256([]byte(string(message) + "\x00" + toolCallID))
 	return protocol.CallID(hex.EncodeToString(sum[:16]))
 }
 
-// call runs one call and makes its result message; settled is called when it runs, or its question is put. An error of ours becomes a result that tells the model, except where the run cannot go on.
+// call runs one call and returns its result message. It calls settled when the call starts to
+// execute or its approval is pending. An error becomes a result for the model, unless the run
+// cannot continue.
 func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {
@@ -204,7 +209,8 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
 	by := r.AskedBy
-	if m.Model != "" { // of a call from before a restart it may be another than the one chosen now
+	// A call from before a restart may have been made by another model than the current one.
+	if m.Model != "" {
 		by.Model = protocol.ModelRef{Provider: m.Provider, ID: m.Model}.String()
 	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{
@@ -221,7 +227,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 		return fail(err.Error()), err
 	}
 	info := res.Info
-	info.Tail = "" // the content has it
+	info.Tail = "" // it is part of the content
 	out.IsError, out.Content, out.Call, out.Timestamp = res.IsError, res.Content, &info, time.Now().UnixMilli()
 	return out, nil
 }

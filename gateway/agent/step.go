@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// model takes one model step and stores what it says. done means that nothing is left to do.
+// model executes one model step and stores its output. done means that the model has finished.
 func (r *Run) model(ctx context.Context) (done bool, err error) {
 	r.Sink.Step(r.step)
 	r.Sink.State(protocol.RunThinking, "")
@@ -69,7 +69,7 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 		err = protocol.ErrModel.With(strings.TrimSpace("The model refused to answer. " + a.why))
 	}
 	if err != nil {
-		// Calls of an answer that was cut off are not run.
+		// The calls of an answer that was cut off are not run.
 		m.Content = withoutCalls(m.Content)
 		m.StopReason = llm.StopError
 		if context.Cause(ctx) != nil {
@@ -95,8 +95,9 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// patient is a context for one model step. It ends with a protocol.ErrTimeout when nothing was heard for as long as the run waits, after the pause that was
-// announced with what was heard last.
+// patient returns a context for one model step. The context is cancelled with a protocol.ErrTimeout
+// when the model has sent nothing for r.Patience, plus the pause that was passed to the last call
+// of heard.
 func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(pause time.Duration), stop func()) {
 	if r.Patience <= 0 {
 		return ctx, func(time.Duration) {}, func() {}
@@ -108,17 +109,17 @@ func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(p
 	return stream, func(pause time.Duration) { silence.Reset(pause + r.Patience) }, func() { silence.Stop(); cancel(nil) }
 }
 
-// answer collects what a model streams, in order.
+// answer collects the output of a model, in order.
 type answer struct {
 	run      *Run
 	blocks   []protocol.Block
 	usage    protocol.Usage
 	hasUsage bool
-	said     strings.Builder // the last block's text
-	bytes    int             // of all that was said so far
+	said     strings.Builder // text of the last block
+	bytes    int             // of the whole output so far
 	pictures int             // bytes of pictures
 	stop     string
-	why      string // the provider's sentence about a refusal
+	why      string // the provider's explanation of a refusal
 	spoke    bool
 }
 
@@ -159,7 +160,7 @@ func (a *answer) take(e llm.Event) {
 	}
 }
 
-// last returns the last block when it is of the kind, else a new one.
+// last returns the last block if it is of the given kind, otherwise a new one.
 func (a *answer) last(kind string) *protocol.Block {
 	if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == kind && a.blocks[n-1].Signature == "" && a.blocks[n-1].Opaque == nil {
 		return &a.blocks[n-1]
@@ -168,9 +169,10 @@ func (a *answer) last(kind string) *protocol.Block {
 	return &a.blocks[len(a.blocks)-1]
 }
 
-// more is what the last block has with a piece more. It grows in place, for an answer comes in thousands of pieces.
+// more appends a piece to the text of the last block, in a buffer, because an answer arrives in
+// thousands of pieces.
 func (a *answer) more(has, piece string) string {
-	if a.said.String() != has { // another block's
+	if a.said.String() != has { // the buffer holds another block's text
 		a.said.Reset()
 		a.said.WriteString(has)
 	}
@@ -178,13 +180,14 @@ func (a *answer) more(has, piece string) string {
 	return a.said.String()
 }
 
-// What one answer may have, in bytes: as much as a message of the person's, and some pictures. A model that has lost its end would fill the memory.
+// Limits of one answer, in bytes: the same as for a message of the person, plus some pictures. A
+// model that never stops would fill the memory.
 const (
 	maxAnswer   = 8 << 20
 	maxPictures = 64 << 20
 )
 
-// fitting is what of a piece still fits into the answer. All of it counts.
+// fitting returns the part of a piece that still fits into the answer, and counts the whole piece.
 func (a *answer) fitting(piece string) string {
 	room := max(maxAnswer-a.bytes, 0)
 	if a.bytes += len(piece); len(piece) <= room {
@@ -193,7 +196,7 @@ func (a *answer) fitting(piece string) string {
 	return strings.ToValidUTF8(piece[:room], "")
 }
 
-// tooLong says that the answer is longer than any that can be kept.
+// tooLong returns an error when the answer exceeds the limits.
 func (a *answer) tooLong() error {
 	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
 		return nil
@@ -201,7 +204,7 @@ func (a *answer) tooLong() error {
 	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %d MiB.", maxAnswer>>20))
 }
 
-// sign completes the open thinking block with the provider's proof.
+// sign completes the open thinking block with the provider's signature.
 func (a *answer) sign(b protocol.Block) {
 	b.Type = protocol.BlockThinking
 	if n := len(a.blocks); n > 0 {
@@ -219,7 +222,7 @@ func (a *answer) call(e llm.Event) {
 	b.Type = protocol.BlockToolCall
 	for _, other := range a.blocks {
 		if other.Type == protocol.BlockToolCall && other.ID == b.ID {
-			b.ID = "" // the model gave two calls one id
+			b.ID = "" // the model gave two calls the same ID
 		}
 	}
 	if b.ID == "" {
@@ -233,7 +236,7 @@ func (a *answer) call(e llm.Event) {
 		if raw == "" {
 			raw = string(b.Arguments)
 		}
-		b.Arguments, _ = protocol.Marshal(raw) // kept with the message, so that a restart does not run the call with other arguments
+		b.Arguments, _ = protocol.Marshal(raw) // stored with the message, so that a call has the same arguments after a restart
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -260,13 +263,15 @@ func (a *answer) message() protocol.Message {
 	return m
 }
 
-// badArguments returns what the model wrote where an object should be. It is stored as a JSON string.
+// badArguments returns the model's text when the arguments of a call are not an object. It is
+// stored as a JSON string.
 func badArguments(b protocol.Block) (raw string, bad bool) {
 	err := json.Unmarshal(b.Arguments, &raw)
 	return raw, err == nil && string(b.Arguments) != "null"
 }
 
-// withObjects gives calls with bad arguments empty ones, in a copy: providers take nothing but objects.
+// withObjects returns a copy in which calls with invalid arguments have empty ones, because
+// providers accept only objects.
 func withObjects(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, m := range out {

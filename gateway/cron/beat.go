@@ -16,16 +16,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// heartbeatOK is what the agent answers when there is nothing to tell.
+// heartbeatOK is the agent's answer when there is nothing to report.
 const heartbeatOK = "HEARTBEAT_OK"
 
-// sameText is for how long a text is not delivered again.
+// sameText is the time during which the same text is not delivered again.
 const sameText = 24 * time.Hour
 
 const heartbeatPrompt = "This is your regular look around. HEARTBEAT.md below says what to look after; do what it asks now. " +
 	"Do not repeat what earlier chats left open. If nothing needs the person, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
 
-// whyNot says why a heartbeat is left out, or nothing.
+// whyNot returns the reason for skipping a heartbeat, or "".
 func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.Heartbeat, at time.Time) string {
 	if !active(h.ActiveHours, at) {
 		return protocol.SkipOutsideHours
@@ -44,8 +44,9 @@ func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.He
 	return ""
 }
 
-// active reports whether a moment, given in the person's time zone, lies in the active hours: from start to before end, over midnight when
-// end is earlier. Without a start they begin at 00:00, and without an end they end at 24:00. What cannot be read does not restrict.
+// active reports whether a time, given in the person's time zone, lies in the active hours: from
+// start until just before end, across midnight when end is earlier. start defaults to 00:00 and end
+// to 24:00. Invalid values do not restrict.
 func active(h *config.ActiveHours, at time.Time) bool {
 	if h == nil {
 		return true
@@ -79,9 +80,10 @@ func minutes(text string) (int, error) {
 	return hour*60 + minute, err
 }
 
-// nothingToDo reports whether a HEARTBEAT.md holds only headings, comments, rules and empty list items.
+// nothingToDo reports whether a HEARTBEAT.md contains only headings, comments, horizontal rules and
+// empty list items.
 func nothingToDo(text string) bool {
-	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with it
+	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with a byte order mark
 	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
 		if !emptyLine.MatchString(strings.TrimSpace(line)) {
 			return false
@@ -90,8 +92,8 @@ func nothingToDo(text string) bool {
 	return true
 }
 
-// heartbeat lets the agent look around and delivers what it has to tell, which is returned; nothing when there is nothing new. missed is what the agent
-// could not do, as [Scheduler.unanswered] says it.
+// heartbeat runs the agent and delivers its report. told is the delivered report, or "" when there
+// is nothing new. missed is the result of [Scheduler.unanswered].
 func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (told, missed string, err error) {
 	prompt := h.Prompt
 	if prompt == "" {
@@ -136,7 +138,7 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 	d := Delivery{Agent: id, Name: "Heartbeat", Text: answer, From: key}
 	if h.Target != "" && h.Target != "last" {
 		if la := s.lastActive(id); la == nil || la.Channel != h.Target {
-			return "", missed, nil // a named channel gets it only while the person is there
+			return "", missed, nil // a named channel gets the report only if the person used it last
 		}
 		d.Channel = h.Target
 	}
@@ -146,8 +148,9 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 	return answer, missed, nil
 }
 
-// alert is what of a heartbeat's answer is for the person: without the HEARTBEAT_OK at its beginning or end, and nothing when no word is left.
-// The original left out whatever was shorter than 300 characters, and with it most real alerts.
+// alert returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK at
+// the beginning or end, and "" when no words remain. The original system drops every text below 300
+// characters, and with it most real alerts.
 func alert(answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// beating makes the rig's scheduler one with a heartbeat every 30 minutes.
+// beating adds a heartbeat every 30 minutes to the rig's scheduler.
 func (r *rig) beating(prompt string, file func() (string, error)) {
 	r.stop()
 	r.set(func(c *config.Config) {
@@ -102,7 +102,8 @@ func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) 
 				t.Errorf("%+v: %+v", c, st)
 			}
 		}
-		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}) // asks for none of that
+		// The trigger needs none of that.
+		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || !res.OK || res.Skipped || len(r.agent.Sent()) != 1 {
 			t.Errorf("%+v %v", res, err)
 		}

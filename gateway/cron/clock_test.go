@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// TestAClockThatWasWrongHoldsNothingUp plays a machine whose clock stood years ahead when a job was planned.
+// TestAClockThatWasWrongHoldsNothingUp simulates a machine whose clock was years ahead when a job
+// was planned.
 func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 		wantHourly, wantOften := next(hourly), next(often)
 		years := int64(10 * 365 * 24 * time.Hour / time.Millisecond)
 		if err := s.do(ctx, func() {
-			s.last = now() + years // the loop has looked at the wrong clock
+			s.last = now() + years // the loop has read the wrong clock
 			s.jobs[hourly].State.NextRunAtMs += years
 			s.jobs[often].State.NextRunAtMs += years
 			s.jobs[often].Base += years

@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// ToMain delivers into home, the agent's main chat: what there is until the first channel is connected. What names a channel or a receiver cannot
-// be delivered that way: the error is a protocol.ErrUnavailable.
+// ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is
+// connected. A delivery that names a channel or a receiver fails with a protocol.ErrUnavailable.
 func ToMain(ctx context.Context, st *store.Store, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
 	if d.Seen {
 		return "", nil

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// due serves a job whose time has come, or has come and gone while the gateway was off, the machine slept or an earlier run was still going.
+// due handles a job whose time has come, or has passed while the gateway was off, the machine slept
+// or an earlier run was in progress.
 func (s *Scheduler) due(j *job, at int64) {
 	first := j.State.NextRunAtMs
 	latest := s.latestDue(j, at)
@@ -48,7 +49,8 @@ func (s *Scheduler) due(j *job, at int64) {
 	}
 }
 
-// latestDue is the last of a job's due times that is not after a moment, at least the one it waits for.
+// latestDue returns the last due time of a job that is not after at, but at least its next planned
+// time.
 func (s *Scheduler) latestDue(j *job, at int64) int64 {
 	first := j.State.NextRunAtMs
 	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
@@ -56,7 +58,8 @@ func (s *Scheduler) latestDue(j *job, at int64) int64 {
 	}
 	zone := s.zone()
 	latest := first
-	for back := time.Hour.Milliseconds(); ; back *= 2 { // the nearest stretch with a due time has few of them
+	// Search backwards in growing steps, because the last step contains few due times.
+	for back := time.Hour.Milliseconds(); ; back *= 2 {
 		from := max(at-back, first-1)
 		for t := nextRun(j.Schedule, j.Base, from, zone); t != 0 && t <= at; t = nextRun(j.Schedule, j.Base, t, zone) {
 			latest = max(latest, t)
@@ -67,7 +70,7 @@ func (s *Scheduler) latestDue(j *job, at int64) int64 {
 	}
 }
 
-// skip writes down that due times up to a moment were left out.
+// skip stores that due times up to until were skipped.
 func (s *Scheduler) skip(j *job, due, at, until int64) {
 	next := j.CronJob
 	next.LastDue = due
@@ -92,10 +95,11 @@ func (s *Scheduler) skip(j *job, due, at, until int64) {
 	s.log(j, stored, false)
 }
 
-// question is one that the person is asked about a job.
+// question is a pending approval about a job.
 type question struct{ withdraw context.CancelFunc }
 
-// ask lets the person say whether a missed run is made up for. The job waits meanwhile; the next start asks again.
+// ask asks the person whether to run a missed job now. The job waits meanwhile. The next start asks
+// again.
 func (s *Scheduler) ask(j *job, due int64) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	q := &question{cancel}
@@ -137,7 +141,7 @@ func (s *Scheduler) answered(j *job, end protocol.Approval, err error) {
 	}
 }
 
-// withdraw takes a question about a job back: the job was changed, removed or run meanwhile.
+// withdraw cancels the question about a job, because the job was changed, removed or run meanwhile.
 func (j *job) withdraw() {
 	if j.asking != nil {
 		j.asking.withdraw()

@@ -22,7 +22,7 @@ import (
 // skipped times, netresearch/go-cron 0.9.1 runs repeated ones twice, and both handle only changes
 // of whole hours, which is wrong for Lord Howe Island.
 type Expr struct {
-	minute, hour, dom, month, dow uint64 // a bit per value
+	minute, hour, dom, month, dow uint64 // one bit per value
 	anyHour, anyDOM, anyDOW       bool
 	zone                          *time.Location
 }
@@ -32,7 +32,7 @@ var exprFields = []struct {
 	min, max int
 }{{"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"day of week", 0, 7}}
 
-// ParseExpr reads an expression for times in zone.
+// ParseExpr parses an expression for times in zone.
 func ParseExpr(text string, zone *time.Location) (*Expr, error) {
 	fields := strings.Fields(text)
 	if len(fields) != len(exprFields) {
@@ -84,7 +84,7 @@ func parseField(text string, low, high int) (bits uint64, err error) {
 				return 0, err
 			}
 			if !isRange {
-				step = high + 1 // 5/10 is just 5, as in the original
+				step = high + 1 // 5/10 means just 5, as in the original system
 			}
 		}
 		for v := from; v <= to; v += step {
@@ -107,7 +107,7 @@ func number(text string, low, high int) (int, error) {
 	return n, nil
 }
 
-// horizon is how far ahead a match is looked for: there is a 29 February at least every eighth year.
+// horizon limits the search for a match: a 29 February comes at least every eighth year.
 const horizon = 9 * 366 * 24 * time.Hour
 
 // Next returns the first time after t, or the zero time if there is none within nine years.
@@ -140,7 +140,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		switch {
 		case e.anyHour:
 			at = next.Add(-time.Second)
-		case next.After(before): // the clock skipped what lies between
+		case next.After(before): // the clock skipped the time between
 			if _, ok := e.after(before.Add(-time.Second), &next); ok {
 				return t
 			}
@@ -151,7 +151,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 	}
 }
 
-// seen is the wall time up to which the period before start had shown the clock already: what is earlier has come once.
+// seen returns the last clock time that was shown before start. Earlier times must not match again.
 func seen(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
 
 func later(a, b time.Time) time.Time {
@@ -161,10 +161,11 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// civil is what a clock in t's zone shows, as if it were UTC.
+// civil returns the clock time of t in its zone, as a time in UTC.
 func civil(t time.Time) time.Time { return when.Shown(t) }
 
-// after returns the first matching minute of a plain calendar that is later than t and, when stop is set, before stop.
+// after returns the first matching minute after t and, if stop is set, before stop. Both are clock
+// times without a zone.
 func (e *Expr) after(t time.Time, stop *time.Time) (time.Time, bool) {
 	limit := t.Add(horizon)
 	if stop != nil && stop.Before(limit) {

@@ -95,7 +95,8 @@ func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// reference looks at every minute of real time. skipped and repeated follow the plain words of the rule: what a clock on the wall shows.
+// reference checks every minute of real time. skipped and repeated follow the rule as documented,
+// by the time that a wall clock shows.
 func reference(e *Expr, t time.Time) time.Time {
 	match := func(c time.Time) bool {
 		return e.minute&(1<<c.Minute()) != 0 && e.hour&(1<<c.Hour()) != 0 && e.month&(1<<c.Month()) != 0 && e.day(c)
@@ -112,7 +113,8 @@ func reference(e *Expr, t time.Time) time.Time {
 		for m := before.Add(time.Minute); m.Before(now); m = m.Add(time.Minute) { // the clock jumped over m
 			hit = hit || match(m)
 		}
-		for ago := time.Minute; hit && ago <= 3*time.Hour; ago += time.Minute { // the clock has shown this already
+		// The clock has shown this time before.
+		for ago := time.Minute; hit && ago <= 3*time.Hour; ago += time.Minute {
 			if past := civil(at.Add(-ago).In(e.zone)); !past.Before(now) {
 				hit = false
 			}
@@ -161,7 +163,7 @@ func TestNextIsWhatAClockOnTheWallShows(t *testing.T) {
 			for range 4 {
 				got, want := e.Next(at), reference(e, at)
 				if want.IsZero() {
-					break // farther away than the reference looks
+					break // beyond the range of the reference
 				}
 				if !got.Equal(want) || !got.After(at) {
 					t.Fatalf("%s in %s after %s: %s, want %s", text, name, at.In(loc), got, want.In(loc))

@@ -58,7 +58,7 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
 }
 
-// inMillis is a schedule of cron.add or cron.update with milliseconds where it has the words of a person.
+// inMillis converts the text forms in a schedule of cron.add or cron.update to milliseconds.
 func (s *Scheduler) inMillis(in protocol.CronSchedule) (protocol.CronSchedule, error) {
 	if in.Kind == "" || in.CronWritten == (protocol.CronWritten{}) {
 		return in, nil
@@ -97,7 +97,7 @@ func scheduleOfText(text string, now time.Time, person *time.Location) (protocol
 	return at(t), err
 }
 
-// intervalOf makes a schedule of a text such as "5 minutes", "hour" or "other day".
+// intervalOf parses a text such as "5 minutes", "hour" or "other day" into a schedule.
 func intervalOf(text string, now time.Time, anchor *int64, person *time.Location) (protocol.CronSchedule, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(strings.ToLower(text)), "every ")
 	if other, ok := strings.CutPrefix(text, "other "); ok {
@@ -126,7 +126,7 @@ func at(t time.Time) protocol.CronSchedule {
 	return protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &ms}
 }
 
-// fields are those of a schedule object, not yet read.
+// fields are the unparsed fields of a schedule object.
 type fields map[string]json.RawMessage
 
 type piece struct {
@@ -175,7 +175,8 @@ func (f fields) span(from []piece) (d time.Duration, any bool, err error) {
 	return time.Duration(sum).Truncate(time.Millisecond), any, nil
 }
 
-// moment reads the first of the fields that is there: milliseconds, or a text for ParseTime.
+// moment parses the first of the named fields that is present: milliseconds, or a text for
+// ParseTime.
 func (f fields) moment(now time.Time, person *time.Location, names ...string) (ms int64, any bool, err error) {
 	for _, name := range names {
 		if !f.has(name) {
@@ -240,8 +241,8 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
 }
 
-// oneLength refuses an interval with several lengths: some models write one length in two units,
-// others mean the sum. A zero is no length.
+// oneLength rejects an interval with several lengths: some models write one length in two units,
+// others mean the sum. Zeros are ignored.
 func (f fields) oneLength() error {
 	given := ""
 	for _, e := range everyFields {

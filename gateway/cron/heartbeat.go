@@ -14,14 +14,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// beat is one agent's heartbeat. Only the loop touches it.
+// beat is one agent's heartbeat. Only the loop accesses it.
 type beat struct {
 	state   protocol.HeartbeatState
 	running bool
 }
 
-// agents lists the agents with the settings of their heartbeats. The main agent always exists: a
-// list of others does not switch its heartbeat off.
+// agents returns all agents with their heartbeat settings. The main agent always exists: a list of
+// other agents does not turn off its heartbeat.
 func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	cfg := s.o.Config().Agents
 	all := map[protocol.AgentID]config.Heartbeat{protocol.MainAgent: cfg.DefaultHeartbeat}
@@ -35,18 +35,18 @@ func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	return all
 }
 
-// tickBeats begins the heartbeats whose time has come and returns when the next one comes, 0 for never.
+// tickBeats starts the heartbeats that are due and returns the time of the next one, or 0.
 func (s *Scheduler) tickBeats(at int64) (next int64) {
 	for id, h := range s.agents() {
 		b := s.beat(id)
-		d, _ := h.Interval() // heartbeat.status tells of a wrong one
+		d, _ := h.Interval() // heartbeat.status reports an invalid interval
 		interval := d.Milliseconds()
 		due := b.state.NextHeartbeatAt
 		switch {
 		case interval == 0 && due != nil:
 			s.schedule(b, 0)
 		case interval == 0:
-		case due == nil || *due > at+interval: // new, or the interval was made shorter, or the clock was put back
+		case due == nil || *due > at+interval: // a new agent, a shorter interval, or a clock that was set back
 			s.schedule(b, at+interval)
 		case *due <= at && !b.running:
 			s.schedule(b, at+interval)
@@ -73,7 +73,7 @@ func (s *Scheduler) beat(id protocol.AgentID) *beat {
 	return b
 }
 
-// schedule sets when an agent's next heartbeat comes; 0 is never.
+// schedule plans an agent's next heartbeat; 0 means never.
 func (s *Scheduler) schedule(b *beat, at int64) {
 	b.state.NextHeartbeatAt = nil
 	if at > 0 {
@@ -88,16 +88,17 @@ func (s *Scheduler) putBeat(b *beat) {
 	}
 }
 
-// beatEnd is how a heartbeat ended. skip is why there was none.
+// beatEnd is the outcome of a heartbeat. skip is the reason why it was skipped.
 type beatEnd struct {
 	skip string
-	text string // delivered
-	// missed is what the agent could not do, because nobody answered.
+	text string // the delivered report
+	// missed describes the calls that were not made because nobody answered their approvals.
 	missed string
 	err    error
 }
 
-// beatNow begins a heartbeat; check is false for one that the person asked for. done, when not nil, is told how it ended.
+// beatNow starts a heartbeat. check is false for one that the person requested. done may be nil and
+// receives the outcome.
 func (s *Scheduler) beatNow(id protocol.AgentID, b *beat, h config.Heartbeat, check bool, done chan<- beatEnd) {
 	b.running = true
 	last := b.state
@@ -147,7 +148,7 @@ func (s *Scheduler) lastActive(id protocol.AgentID) *protocol.LastActive {
 	return s.o.LastActive(id)
 }
 
-// HeartbeatStatus says where every agent's heartbeat stands.
+// HeartbeatStatus returns the state of every agent's heartbeat.
 func (s *Scheduler) HeartbeatStatus(ctx context.Context, _ protocol.Empty) (out protocol.HeartbeatStatusResult, err error) {
 	err = s.do(ctx, func() { out.Agents = s.beatStates() })
 	return out, err
@@ -166,7 +167,7 @@ func (s *Scheduler) beatStates() map[protocol.AgentID]protocol.HeartbeatState {
 	return all
 }
 
-// HeartbeatStart counts every agent's interval from now on.
+// HeartbeatStart restarts every agent's interval now.
 func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out protocol.HeartbeatStartResult, err error) {
 	err = s.do(ctx, func() {
 		n, at := 0, now()
@@ -184,7 +185,8 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 	return out, err
 }
 
-// HeartbeatTrigger lets an agent look around now, whatever the hour and even if its file is empty, and waits for the end.
+// HeartbeatTrigger runs an agent's heartbeat now, even outside of the active hours or with an empty
+// file, and waits for its end.
 func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatTriggerParams) (out protocol.HeartbeatTriggerResult, err error) {
 	id, err := protocol.ParseAgentID(in.AgentID)
 	if err != nil {

@@ -32,7 +32,7 @@ func unknown(id protocol.CronJobID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown cron job id: %s", id))
 }
 
-// Add makes a job.
+// Add creates a job.
 func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out protocol.CronJobResult, err error) {
 	if in.Name == "" || in.Schedule == nil || in.Spec == nil {
 		return out, protocol.ErrBadRequest.With("name, schedule and spec required")
@@ -65,7 +65,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 	return protocol.CronJobResult{OK: true, Job: j.CronJob}, errors.Join(doErr, err)
 }
 
-// check checks a job and brings it into its plain form.
+// check validates a job and normalizes it.
 func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 	if j.AgentID, err = protocol.ParseAgentID(j.AgentID); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 	return err
 }
 
-// checkSpec returns a spec without fields that are not of its mode.
+// checkSpec returns a spec without the fields of other modes.
 func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
 	text, field := m.Text, "spec.text"
 	switch m.Mode {
@@ -118,7 +118,8 @@ func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
 	return m, nil
 }
 
-// Update changes a job. Its next run is worked out anew only when its schedule changed or it was enabled.
+// Update changes a job. It recomputes the next run only when the schedule changed or the job was
+// enabled.
 func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (out protocol.CronJobResult, err error) {
 	if in.ID == "" || in.Patch == nil {
 		return out, protocol.ErrBadRequest.With("id and patch required")
@@ -212,7 +213,7 @@ func patchSpec(m *protocol.CronMode, p protocol.CronModePatch) {
 	}
 }
 
-// Remove forgets a job and its history. A run in progress goes on in its chat.
+// Remove deletes a job and its history. A run in progress continues in its chat.
 func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out protocol.CronRemoveResult, err error) {
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")

@@ -43,7 +43,8 @@ func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
 			t.Errorf("%+v %v", st, err)
 		}
 		time.Sleep(3 * time.Minute)
-		// The one that asks takes no place while it waits; those that had to wait for a place are not missed.
+		// A run that waits for an approval occupies no slot. Runs that waited for a slot do not
+		// count as missed.
 		if got := fmt.Sprint(r.times()); got != "[55 60 70 80]" {
 			t.Errorf("ran at %s", got)
 		}
@@ -67,7 +68,7 @@ func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
 		time.Sleep(2*time.Minute + time.Second)
-		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the main chat of before is still the person's
+		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the former main chat is still the person's
 		time.Sleep(3 * time.Minute)
 		if n := len(r.runs()); n != 4 {
 			t.Errorf("%d runs are kept of two jobs", n)

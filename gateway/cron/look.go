@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Status says how many jobs there are and how they stand.
+// Status returns the number of jobs and their states.
 func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (out protocol.CronStatus, err error) {
 	of, err := owned(in.AgentID)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 	return out, err
 }
 
-// owned tells the jobs of an agent from others; without one, all count.
+// owned returns a filter for the jobs of an agent, or of all agents when agent is empty.
 func owned(agent protocol.AgentID) (func(*job) bool, error) {
 	if agent == "" {
 		return func(*job) bool { return true }, nil
@@ -112,8 +112,8 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	return out, err
 }
 
-// RunNow runs a job now, or all that are due, and waits for their ends unless it is told not to. When ctx ends first the runs go on. A job that
-// runs already is skipped.
+// RunNow runs a job, or all due jobs, and waits for their ends unless Wait is false. When ctx is
+// cancelled the runs continue. A job that is already running is skipped.
 func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (protocol.CronRunNowResult, error) {
 	out := protocol.CronRunNowResult{OK: true, Results: []protocol.CronRunResult{}}
 	force := in.Mode == protocol.CronRunForce
@@ -166,7 +166,7 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 	return out, nil
 }
 
-// result waits for what a request came to; ok is false when nothing was started.
+// result waits for the outcome of a request. ok is false when no run was started.
 func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res protocol.CronRunResult, ok bool, err error) {
 	var run *running
 	if !wait {
@@ -192,7 +192,7 @@ func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res prot
 	select {
 	case <-run.done:
 		res = run.result
-		if res.Status == protocol.CronOK { // clients find the chat of the run by it
+		if res.Status == protocol.CronOK { // clients use it to find the chat of the run
 			res.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + res.Summary)
 		}
 		return res, true, nil

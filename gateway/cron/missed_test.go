@@ -35,7 +35,7 @@ func TestWhatBecomesOfMissedTimes(t *testing.T) {
 				synctest.Wait()
 				r.off(c.off)
 				time.Sleep(51*time.Minute - 10*time.Minute - c.off)
-				if got := fmt.Sprint(r.times()); got[1:] != c.times[5:] { // the agent is another one since the restart
+				if got := fmt.Sprint(r.times()); got[1:] != c.times[5:] { // the restart replaced the agent
 					t.Errorf("ran at %s, want %s", got, c.times)
 				}
 				if got := fmt.Sprint(r.runs()); got != c.runs {
@@ -128,7 +128,8 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := len(r.agent.Sent()); n != 1 || open.Load() != 1 { // the forced run is not the missed one: that is asked about again
+		// The forced run does not replace the missed one, which is asked about again.
+		if n := len(r.agent.Sent()); n != 1 || open.Load() != 1 {
 			t.Errorf("%d runs, %d questions", n, open.Load())
 		}
 	})
@@ -178,7 +179,7 @@ func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
 			t.Errorf("sent %v", sent)
 		}
 		r.off(2 * time.Minute)
-		time.Sleep(70 * time.Minute) // over its due time, which is served already
+		time.Sleep(70 * time.Minute) // past its due time, which has run already
 		if n := len(r.agent.Sent()); n != 0 {
 			t.Errorf("%d more runs before the next due time", n)
 		}

@@ -16,7 +16,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// rig is a scheduler with its agent, in a bubble whose clock begins on Saturday, 1 January 2000, midnight UTC.
+// rig is a scheduler with its agent, in a bubble whose clock starts on Saturday, 1 January 2000,
+// midnight UTC.
 type rig struct {
 	t     *testing.T
 	dir   string
@@ -39,7 +40,7 @@ func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
 	})
 }
 
-// open starts a scheduler on what is in dir.
+// open starts a scheduler on the data in dir.
 func (r *rig) open() {
 	r.agent = crontest.New(r.t, r.dir)
 	o := r.agent.Options()
@@ -65,7 +66,7 @@ func (r *rig) open() {
 		defer close(ended)
 		r.sched.Run(ctx, ready)
 	}()
-	synctest.Wait() // served before it is ready
+	synctest.Wait() // requests are served before it is ready
 	if _, err := r.sched.Status(ctx, protocol.CronStatusParams{}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func (r *rig) set(f func(*config.Config)) {
 	f(&r.cfg)
 }
 
-// off stops everything for a while, as a power cut does, and starts it again.
+// off stops everything for a while, as a power failure does, and starts it again.
 func (r *rig) off(d time.Duration) {
 	r.stop()
 	time.Sleep(d)
@@ -154,7 +155,7 @@ func (r *rig) runs() (list []string) {
 	return list
 }
 
-// times lists when messages were sent, in seconds since the beginning.
+// times lists the sending times of messages, in seconds since the start.
 func (r *rig) times() (list []int64) {
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for _, s := range r.agent.Sent() {

@@ -13,12 +13,13 @@ import (
 	"fairlead/gateway/store"
 )
 
-// maxSummary is how many characters of an answer the history keeps.
+// maxSummary limits the text of an answer in the history, in characters.
 const maxSummary = 500
 
-// execute does a run that is written down, or goes on with one that an earlier start left: it sends the message unless that has happened,
-// waits for the agent's end and delivers the answer. What it returns once ctx has ended means nothing. waiting is told when the agent
-// begins and stops to wait for the person.
+// execute executes a stored run, or continues one from an earlier start: it sends the message if
+// that has not happened yet, waits for the agent and delivers the answer. The result is meaningless
+// once ctx is cancelled. execute calls waiting when the agent begins or stops to wait for an
+// approval.
 func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRun, waiting func(bool)) outcome {
 	watch := s.watch(r.Session, r.Run)
 	defer watch.sub.Close()
@@ -28,7 +29,7 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 		err = s.send(ctx, j, r)
 	}
 	if errors.Is(err, protocol.ErrUnavailable) {
-		<-ctx.Done() // the chats have stopped already, so will we: the next start takes it up
+		<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
 	}
 	if err != nil {
 		return failed(err)
@@ -48,7 +49,8 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 	return s.conclude(ctx, j, r, answer, missed)
 }
 
-// conclude says how a run ended whose agent came to an answer, which is delivered. missed is what was not done, as [Scheduler.unanswered] says it.
+// conclude delivers the agent's answer and returns the run's outcome. missed is the result of
+// [Scheduler.unanswered].
 func (s *Scheduler) conclude(ctx context.Context, j store.CronJob, r store.CronRun, answer, missed string) outcome {
 	out := outcome{protocol.CronOK, "", cut(answer, maxSummary)}
 	if missed != "" {
@@ -94,7 +96,7 @@ func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) 
 			return err
 		}
 	}
-	// What stands before the text keeps it from being read as a command or as the person's answer to a question.
+	// This prefix prevents the text from being parsed as a command or as an answer to an approval.
 	head := fmt.Sprintf("[Scheduled job %q, %s]", j.Name, time.UnixMilli(r.StartedAt).In(s.zone()).Format("Monday, 2 January 2006 15:04 MST"))
 	res, err := s.sessions.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
 	if err != nil {
@@ -106,7 +108,7 @@ func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) 
 	return nil
 }
 
-// prepare makes the task's own chat, with the settings of the job.
+// prepare creates a chat for the task, with the settings of the job.
 func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.SessionKey) error {
 	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
 		return err
@@ -129,7 +131,7 @@ func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.S
 	return err
 }
 
-// answer is the last thing that the agent said in a run.
+// answer returns the agent's last message in a run.
 func (s *Scheduler) answer(ctx context.Context, r store.Run) (string, error) {
 	msgs, err := s.o.Store.MessagesOfRun(ctx, r.ID)
 	if err != nil {
@@ -143,7 +145,8 @@ func (s *Scheduler) answer(ctx context.Context, r store.Run) (string, error) {
 	return "", nil
 }
 
-// unanswered says how many calls of a run were not made because nobody answered the question about them in time; "" when there are none.
+// unanswered describes the calls of a run that were not made because their approvals expired; "" if
+// there are none.
 func (s *Scheduler) unanswered(ctx context.Context, run protocol.RunID) (string, error) {
 	calls, err := s.o.Store.CallsOfRun(ctx, run)
 	if err != nil {
@@ -171,7 +174,7 @@ func (s *Scheduler) unanswered(ctx context.Context, run protocol.RunID) (string,
 	return fmt.Sprintf("%d calls were not made, because nobody answered the questions about them in time.", n), nil
 }
 
-// watcher hears of one run of the agent.
+// watcher follows one run of the agent.
 type watcher struct {
 	s       *Scheduler
 	sub     *event.Subscription
@@ -180,20 +183,20 @@ type watcher struct {
 	waiting func(bool)
 }
 
-// watch listens from now on; the caller closes sub.
+// watch subscribes to the changes of a run. The caller must close sub.
 func (s *Scheduler) watch(session protocol.SessionKey, id protocol.RunID) *watcher {
 	sub := s.o.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == id })
 	return &watcher{s: s, sub: sub, session: session, id: id, waiting: func(bool) {}}
 }
 
-// wait waits for the run's end; a run that failed or was stopped is an error. limit, when not 0, is how long it may work: time in which it
-// waits for the person does not count.
+// wait waits for the end of a run. A failed or cancelled run is an error. limit, if not 0, limits
+// the run's working time, without the time in which it waits for approvals.
 func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
 	left, stopped, asks := limit, false, false
-	var told protocol.RunInfo // the end as it was announced: it counts though it could not be stored
+	var told protocol.RunInfo // the published end, which counts even if it could not be stored
 	for {
-		// The store first: what ended before we listened, or while too much happened, is told there.
-		// One row is read to its end, also when ctx ends meanwhile.
+		// Read the store first: it has an end that came before the subscription, or during a
+		// resync. The read of one row completes even if ctx is cancelled.
 		r, err := w.s.o.Store.Run(context.WithoutCancel(ctx), w.id)
 		if err != nil {
 			return r, err
@@ -236,7 +239,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 				}
 			case c.Kind == protocol.ChangeRun:
 				told, over = *c.Run, true
-			default: // too much happened to be told of
+			default: // a resync: events were lost
 				over = true
 			}
 		}

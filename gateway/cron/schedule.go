@@ -15,7 +15,8 @@ import (
 // MinEvery is the shortest interval.
 const MinEvery = time.Second
 
-// checkSchedule checks the form that cron.add and cron.update take, and returns it without fields that are not of its kind.
+// checkSchedule validates a schedule in the form of cron.add and cron.update, and returns it
+// without the fields of other kinds.
 func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.CronSchedule, error) {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -45,7 +46,8 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 	return s, fmt.Errorf("schedule.kind must be %s, %s or %s, not %.20q", protocol.CronAt, protocol.CronEvery, protocol.CronExpr, s.Kind)
 }
 
-// words are the names that crontab(5) has for the numbers of a field, which models write often: the months from 1, the days from 0.
+// words are the names of crontab(5) for the numbers of a field, which models often write: months
+// start at 1, days of the week at 0.
 var words = map[int][]string{
 	3: {"", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
 	4: {"sun", "mon", "tue", "wed", "thu", "fri", "sat"},
@@ -53,7 +55,8 @@ var words = map[int][]string{
 
 var word = regexp.MustCompile(`-?[a-z]+`)
 
-// inNumbers writes a cron expression with single spaces and without names; what it does not know stays as it is. A week that ends on Sunday ends on 7.
+// inNumbers normalizes a cron expression to single spaces and numbers. Unknown words stay
+// unchanged. A range of days that ends on Sunday ends with 7.
 func inNumbers(expr string) string {
 	fields := strings.Fields(expr)
 	for i, known := range words {
@@ -77,7 +80,7 @@ func inNumbers(expr string) string {
 	return strings.Join(fields, " ")
 }
 
-// farAway is the latest time that a schedule may name, the year 9999 in milliseconds.
+// farAway is the latest time in a schedule: the year 9999, in milliseconds.
 const farAway = 253_402_300_799_999
 
 func zoneOf(name string, person *time.Location) (*time.Location, error) {
@@ -91,8 +94,8 @@ func zoneOf(name string, person *time.Location) (*time.Location, error) {
 	return zone, nil
 }
 
-// nextRun is the first time after now at which a checked schedule is due, in Unix milliseconds; 0 is never. The time of "at" does not move:
-// it may lie in the past. base is from where an interval without an anchor counts.
+// nextRun returns the first due time of a valid schedule after now, in Unix milliseconds, or 0. The
+// time of "at" is returned even if it has passed. An interval without an anchor starts at base.
 func nextRun(s protocol.CronSchedule, base, now int64, person *time.Location) int64 {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -104,7 +107,7 @@ func nextRun(s protocol.CronSchedule, base, now int64, person *time.Location) in
 				return anchor
 			}
 		}
-		if now < anchor { // the clock was put back
+		if now < anchor { // the clock was set back
 			return anchor - (anchor-now-1)/s.EveryMs*s.EveryMs
 		}
 		return anchor + ((now-anchor)/s.EveryMs+1)*s.EveryMs

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Sessions are the conversations that jobs run in.
+// Sessions are the conversations in which jobs run.
 type Sessions interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
@@ -23,91 +23,94 @@ type Sessions interface {
 	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
 }
 
-// Delivery is an answer on its way to the person. Empty Channel and To mean where the person wrote last.
+// Delivery is an answer to be delivered to the person. With empty Channel and To it goes to where
+// the person wrote last.
 type Delivery struct {
 	Agent       protocol.AgentID
-	Name        string // of the job; "Heartbeat"
+	Name        string // the job's name, or "Heartbeat"
 	Channel, To string
 	Text        string
-	From        protocol.SessionKey // where the answer was given
-	Seen        bool                // it stands in the main chat already: only a channel is left, when the person wrote over one
+	From        protocol.SessionKey // the chat that produced the answer
+	Seen        bool                // the main chat already has it, so it is only sent to a channel, if the person wrote over one
 }
 
-// Options are what a scheduler needs. All fields but LastActive are required.
+// Options configure a scheduler. All fields except LastActive are required.
 type Options struct {
 	Store  *store.Store
 	Bus    *event.Bus
 	Config func() config.Config
-	// Deliver brings an answer to the person and says where it went, in words. It may block.
+	// Deliver delivers an answer to the person and returns a description of where. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
-	// Ask puts a question and waits for its end.
+	// Ask publishes an approval, calls put, and waits for the approval's end.
 	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	// HeartbeatFile reads an agent's HEARTBEAT.md; fs.ErrNotExist says that there is none.
+	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist when there is no such
+	// file.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
-	// LastActive says where the person wrote last; nil is no channel yet.
+	// LastActive returns the channel on which the person wrote last; nil means none yet.
 	LastActive func(agent protocol.AgentID) *protocol.LastActive
 }
 
 const (
-	// lookAgain is how long the loop sleeps at most while there are jobs: timers stand still while the machine sleeps, and the wall clock may
-	// be put forward.
+	// lookAgain is the longest sleep of the loop while there are jobs: timers stop while the
+	// machine sleeps, and the wall clock may be set forward.
 	lookAgain = time.Minute
-	// grace is how late a run may begin and still count as on time.
+	// grace is the delay up to which a run counts as on time.
 	grace = 2 * time.Minute
-	// retryAfter is how long a job waits when its start could not be written down.
+	// retryAfter is the delay before a retry when a job's start could not be stored.
 	retryAfter = time.Minute
-	// maxCatchUp is how many missed times MissedAll makes up for.
+	// maxCatchUp is the largest number of missed times that MissedAll runs.
 	maxCatchUp = 100
 )
 
-// Scheduler runs jobs and heartbeats. It is safe for use by many goroutines. Serve and Load, then Run, each once.
+// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Serve and Load, then Run,
+// each once.
 type Scheduler struct {
 	o        Options
 	sessions Sessions
 	inbox    chan func()
-	wake     chan struct{} // holds a token when the loop should look again
+	wake     chan struct{} // holds a token when the loop should check again
 	ended    chan struct{} // closed when Run returns
 
-	// What follows belongs to Run's goroutine, and to Load before it.
+	// The fields below belong to Run's goroutine, and to Load before it.
 	ctx      context.Context
 	wg       sync.WaitGroup
 	jobs     map[protocol.CronJobID]*job
 	requests []*request
 	beats    map[protocol.AgentID]*beat
 	ready    bool
-	last     int64 // the wall clock when it was last looked at
+	last     int64 // the wall clock at the last check
 
-	// What was told last to those who show schedules.
+	// The state at the last published change of schedules.
 	told       bool
 	shown      []protocol.CronJob
 	shownBeats map[protocol.AgentID]protocol.HeartbeatState
 }
 
-// job is a job with what the loop knows of it.
+// job is a job with its state in memory.
 type job struct {
 	store.CronJob
-	run     *running  // nil when it does not run
-	asking  *question // not nil while the person is asked whether to make up for missed times
-	onTime  int64     // the due time that was seen in time, though no slot was free
+	run     *running  // nil when the job is not running
+	asking  *question // not nil while the person is asked about missed times
+	onTime  int64     // a due time that came on time but without a free slot
 	retryAt int64
 }
 
 // running is a run in progress.
 type running struct {
 	store.CronRun
-	waiting bool          // for the person: it takes no slot
+	waiting bool          // for an approval; it occupies no slot
 	done    chan struct{} // closed when result is set
 	result  protocol.CronRunResult
 }
 
-// request is a run that somebody asked for.
+// request is a requested run of a job.
 type request struct {
 	id    protocol.CronJobID
 	force bool
-	began chan *running // gets the run once, nil when there will be none
+	began chan *running // receives the run once, or nil when there will be none
 }
 
-// New makes a scheduler. Serve gives it the chats.
+// New returns a scheduler. Serve connects it to the sessions.
 func New(o Options) *Scheduler {
 	return &Scheduler{
 		o: o, inbox: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{}),
@@ -115,17 +118,18 @@ func New(o Options) *Scheduler {
 	}
 }
 
-// Serve gives the scheduler the chats, once, before Run: the chats need the tools first, and gsv__Cron is one.
+// Serve connects the scheduler to the sessions. Call it once, before Run. It is separate from New
+// because the sessions need the tools first, and gsv__Cron is one of them.
 func (s *Scheduler) Serve(sessions Sessions) { s.sessions = sessions }
 
-// Load reads the jobs.
+// Load reads the jobs from the store.
 func (s *Scheduler) Load(ctx context.Context) error {
 	jobs, err := s.o.Store.CronJobs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
-		j.State.RunningAtMs = 0 // a run that an earlier start left is taken up by Run
+		j.State.RunningAtMs = 0 // Run resumes a run that an earlier start left
 		s.jobs[j.ID] = &job{CronJob: j}
 	}
 	beats, err := s.o.Store.Heartbeats(ctx)
@@ -138,8 +142,9 @@ func (s *Scheduler) Load(ctx context.Context) error {
 	return nil
 }
 
-// Run works until ctx ends and what it started has stopped; runs of the agent go on in their sessions and are taken up by the next start.
-// Nothing is started before ready is closed; everything else is served at once.
+// Run executes the scheduler until ctx is cancelled and everything that it started has stopped.
+// Runs of the agent continue in their sessions and are resumed by the next start. No run starts
+// before ready is closed; all other requests are served at once.
 func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer close(s.ended)
@@ -180,7 +185,7 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	}
 }
 
-// tell lets those who show schedules know when there is something new.
+// tell publishes a change when schedules or heartbeats have changed.
 func (s *Scheduler) tell() {
 	shown := []protocol.CronJob{}
 	for _, j := range s.byNextRun() {
@@ -199,7 +204,7 @@ func (s *Scheduler) tell() {
 	s.shown, s.shownBeats, s.told = shown, beats, true
 }
 
-// Wake makes the scheduler look at the configuration again.
+// Wake makes the scheduler read the configuration again.
 func (s *Scheduler) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -223,7 +228,7 @@ func (s *Scheduler) do(ctx context.Context, f func()) error {
 	}
 }
 
-// report hands f to the loop from a goroutine of its own; it is lost when the loop has ended.
+// report passes f to the loop from another goroutine. f is dropped when the loop has ended.
 func (s *Scheduler) report(f func()) {
 	select {
 	case s.inbox <- f:

@@ -124,7 +124,7 @@ func TestARunningJobIsNotStartedAgain(t *testing.T) {
 			t.Errorf("%+v %v", res, err)
 		}
 		time.Sleep(200 * time.Second)
-		if got := fmt.Sprint(r.times()); got != "[60 210]" { // what passed meanwhile is made up for once
+		if got := fmt.Sprint(r.times()); got != "[60 210]" { // missed times run once
 			t.Errorf("ran at %s", got)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: j.ID}); err != nil {

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// takeUp goes on with the runs that an earlier start left, so that no crash leaves a job stuck.
+// takeUp resumes the runs that an earlier start left, so that no crash leaves a job stuck.
 func (s *Scheduler) takeUp() {
 	open, err := s.o.Store.OpenCronRuns(s.ctx)
 	if err != nil {
@@ -31,7 +31,8 @@ func (s *Scheduler) takeUp() {
 	}
 }
 
-// start writes a run down and begins it. due 0 is a run outside the schedule. A due time that was served already only moves the job on.
+// start stores a run and starts it. A run with due 0 is outside of the schedule. A due time that
+// has run already only moves the job to its next time.
 func (s *Scheduler) start(j *job, due, at int64) error {
 	r := store.CronRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: s.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
@@ -60,7 +61,7 @@ func (s *Scheduler) start(j *job, due, at int64) error {
 	return nil
 }
 
-// following is when a job comes after a due time was served at a moment.
+// following returns a job's next due time after the due time due was run at the time at.
 func (s *Scheduler) following(j *job, due, at int64) int64 {
 	switch {
 	case j.Schedule.Kind == protocol.CronAt:
@@ -71,7 +72,7 @@ func (s *Scheduler) following(j *job, due, at int64) int64 {
 	return nextRun(j.Schedule, j.Base, at, s.zone())
 }
 
-// begin follows a run that is written down.
+// begin executes a stored run in a goroutine and reports its end to the loop.
 func (s *Scheduler) begin(j *job, r store.CronRun) {
 	run := &running{CronRun: r, done: make(chan struct{})}
 	j.withdraw()
@@ -86,12 +87,12 @@ func (s *Scheduler) begin(j *job, r store.CronRun) {
 	})
 }
 
-// outcome is how a run ended.
+// outcome is the end of a run.
 type outcome struct{ status, err, summary string }
 
 func failed(err error) outcome { return outcome{status: protocol.CronError, err: err.Error()} }
 
-// finish writes a run's end down and tells who waits for it.
+// finish stores the end of a run and notifies the waiting requests.
 func (s *Scheduler) finish(run *running, end outcome) {
 	at := now()
 	run.EndedAt, run.Status, run.Error, run.Summary = at, end.status, end.err, end.summary
@@ -100,10 +101,11 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	defer close(run.done)
 	j := s.jobs[run.Job]
 	if j == nil || j.run != run {
-		return // it was removed meanwhile
+		return // the job was removed meanwhile
 	}
 	j.run = nil
-	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError { // once, not at every run of a job that keeps failing
+	// Only once, not at every run of a job that keeps failing.
+	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
 		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "warning", At: at,
 			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, cut(end.err, maxSummary)),
@@ -112,7 +114,8 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &took
 	remove := false
-	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 { // else somebody ran it before its time, or gave it another meanwhile
+	// Otherwise somebody ran it early, or changed its time meanwhile.
+	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 {
 		j.Enabled = false
 		remove = j.DeleteAfterRun && end.status == protocol.CronOK
 	}
@@ -120,7 +123,7 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	s.log(j, run.CronRun, remove)
 }
 
-// log stores a run that has ended with its job, and lets the oldest ones go.
+// log stores a finished run and its job, and deletes the oldest runs.
 func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 	if remove {
 		delete(s.jobs, j.ID)
@@ -132,7 +135,7 @@ func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 	}
 	for _, key := range dropped {
 		if !strings.Contains(string(key), ownChat(j.ID)) {
-			continue // a systemEvent was told in a chat of the person's
+			continue // a systemEvent ran in the person's own chat, which stays
 		}
 		s.wg.Go(func() {
 			_, err := s.sessions.Delete(s.ctx, protocol.SessionParams{SessionKey: key})
@@ -143,7 +146,7 @@ func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 	}
 }
 
-// ownChat is what the key of a chat of a job's tasks has between agent and run.
+// ownChat returns the part between agent and run in the key of a task's chat.
 func ownChat(id protocol.CronJobID) string { return ":cron:" + string(id) + ":" }
 
 func (s *Scheduler) mainSession(agent protocol.AgentID) protocol.SessionKey {

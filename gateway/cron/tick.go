@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// zone is the person's time zone; an unknown one is UTC, as in the original.
+// zone returns the person's time zone. An unknown one counts as UTC, as in the original system.
 func (s *Scheduler) zone() *time.Location {
 	zone, err := time.LoadLocation(s.o.Config().UserTimezone)
 	if err != nil || s.o.Config().UserTimezone == "Local" {
@@ -19,7 +19,7 @@ func (s *Scheduler) zone() *time.Location {
 	return zone
 }
 
-// tick starts what is due and returns how long to sleep; 0 is until something changes.
+// tick starts the due jobs and returns the time to sleep; 0 means until something changes.
 func (s *Scheduler) tick() time.Duration {
 	at := now()
 	if at < s.last-time.Minute.Milliseconds() {
@@ -45,7 +45,7 @@ func (s *Scheduler) tick() time.Duration {
 				sooner(due)
 			case s.slots() <= 0:
 				if at-due <= grace.Milliseconds() {
-					j.onTime = due // a run's end wakes the loop
+					j.onTime = due // the end of a run wakes the loop
 				}
 			default:
 				s.due(j, at)
@@ -58,7 +58,7 @@ func (s *Scheduler) tick() time.Duration {
 	}
 	longest := lookAgain
 	if next == 0 {
-		longest = 10 * lookAgain // heartbeats may be late by that after a sleep
+		longest = 10 * lookAgain // heartbeats may be that late after a sleep
 	}
 	sooner(s.tickBeats(at))
 	if next == 0 {
@@ -67,8 +67,8 @@ func (s *Scheduler) tick() time.Duration {
 	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
 }
 
-// slots is how many more runs may work at once. One that waits for the person does not work: else a few questions that nobody answers would
-// hold up everything.
+// slots returns the number of further runs that may work at the same time. Runs that wait for an
+// approval do not count: otherwise a few unanswered approvals would block all jobs.
 func (s *Scheduler) slots() int {
 	n := s.o.Config().Cron.MaxConcurrent
 	for _, j := range s.jobs {
@@ -79,7 +79,7 @@ func (s *Scheduler) slots() int {
 	return n
 }
 
-// byNextRun lists the jobs in the order in which they run; those that never do come last.
+// byNextRun returns the jobs in the order of their next runs. Jobs without one come last.
 func (s *Scheduler) byNextRun() []*job {
 	list := make([]*job, 0, len(s.jobs))
 	for _, j := range s.jobs {
@@ -98,8 +98,8 @@ func (s *Scheduler) byNextRun() []*job {
 	return list
 }
 
-// realign works out anew when recurring jobs come next, where that still lies ahead: the clock may have been put back, or the person's time
-// zone changed.
+// realign recomputes the next times of recurring jobs if these lie in the future, because the clock
+// or the person's time zone may have changed.
 func (s *Scheduler) realign(at int64) {
 	zone := s.zone()
 	for _, j := range s.jobs {
@@ -113,14 +113,14 @@ func (s *Scheduler) realign(at int64) {
 	}
 }
 
-// put stores a job; when that fails the job goes on from memory and is stored at its next change.
+// put stores a job. If that fails, the job continues from memory and is stored at its next change.
 func (s *Scheduler) put(j *job) {
 	if err := s.o.Store.PutCronJob(context.WithoutCancel(s.ctx), j.CronJob); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
 	}
 }
 
-// serveRequests starts the runs that somebody asked for, as far as there are slots.
+// serveRequests starts the requested runs, as far as slots are free.
 func (s *Scheduler) serveRequests(at int64) {
 	for len(s.requests) > 0 {
 		r := s.requests[0]

@@ -42,7 +42,7 @@ type toolArgs struct {
 func (s *Scheduler) Tool() toolkit.Tool {
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, s.call)
 	var schema bytes.Buffer
-	if err := json.Compact(&schema, toolSchema); err != nil { // it is part of the program
+	if err := json.Compact(&schema, toolSchema); err != nil { // the schema is part of the program
 		panic(err)
 	}
 	t.Spec.InputSchema = schema.Bytes()
@@ -50,7 +50,7 @@ func (s *Scheduler) Tool() toolkit.Tool {
 	return t
 }
 
-// effectOf is what one call can do: most of them look.
+// effectOf returns the effect of one call. Most calls only read.
 func effectOf(args json.RawMessage) protocol.Effect {
 	var in struct {
 		Action string `json:"action"`
@@ -65,7 +65,7 @@ func effectOf(args json.RawMessage) protocol.Effect {
 }
 
 func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
-	var limit *int // too much is the most there is: the model cannot know
+	var limit *int // values that are too large are reduced to the limit, which the model cannot know
 	if in.Limit != nil {
 		n := int(min(max(*in.Limit, 1), 500))
 		limit = &n
@@ -92,12 +92,12 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 	case "remove":
 		return s.Remove(ctx, protocol.CronJobParams{ID: in.ID})
 	case "run":
-		// Never waits: the run may be one that waits for the chat which calls.
+		// Never wait: the run may itself wait for the calling chat.
 		wait := false
 		out, err := s.RunNow(ctx, protocol.CronRunParams{ID: in.ID, Mode: in.Mode, Wait: &wait})
 		for i := range out.Results {
 			if r := &out.Results[i]; r.Status == protocol.CronRunning {
-				r.Status = protocol.CronOK // clients know no other status for a run that was started
+				r.Status = protocol.CronOK // clients know no other status for a started run
 			}
 		}
 		return out, err
@@ -107,7 +107,7 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 	return nil, protocol.ErrBadRequest.With(fmt.Sprintf("action must be status, list, add, update, remove, run or runs, not %.20q", in.Action))
 }
 
-// plain reads a job or patch into out after its schedule was brought into the form of cron.add.
+// plain converts a job or patch to the form of cron.add and decodes it into out.
 func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 	if given == nil {
 		return protocol.ErrBadRequest.With(name + " required")
@@ -135,7 +135,8 @@ func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 	return nil
 }
 
-// twins refuses names that differ in the case of letters only: the person is asked about one of them, and the other would be read after it.
+// twins rejects names that differ only in case: the approval would show one of them, and the other
+// would be decoded after it.
 func twins(in string, v map[string]any) error {
 	seen := make(map[string]bool, len(v))
 	for name, value := range v {

@@ -91,7 +91,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 	})
 }
 
-// TestAToolNeverWaitsForAPlace holds that a job that starts another one cannot lock both.
+// TestAToolNeverWaitsForAPlace: a job that starts another one must not block both.
 func TestAToolNeverWaitsForAPlace(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })

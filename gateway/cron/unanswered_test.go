@@ -15,7 +15,7 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
 		once := r.add(protocol.CronAddParams{Name: "Back up", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec, DeleteAfterRun: true})
 		time.Sleep(time.Minute)
-		st := r.job(once.ID).State // it is kept, so that it can be run again
+		st := r.job(once.ID).State // the job stays, so that it can be run again
 		if st.LastStatus != protocol.CronError || st.LastError != missed || st.RunningAtMs != 0 {
 			t.Errorf("the job: %+v", st)
 		}
@@ -43,7 +43,7 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		if err != nil || res.Message != "There was nothing new to tell. "+missed {
 			t.Errorf("%+v %v", res, err)
 		}
-		synctest.Wait() // whoever asked is told first
+		synctest.Wait() // the waiting request is notified first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != missed || st.LastHeartbeatAt == nil {
 			t.Errorf("%+v", st)
 		}
@@ -52,7 +52,7 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		if err != nil || res.Message != "Told: The disk is full.\n"+missed {
 			t.Errorf("%+v %v", res, err)
 		}
-		synctest.Wait() // whoever asked is told first
+		synctest.Wait() // the waiting request is notified first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.HasPrefix(st.LastHeartbeatText, "The disk is full.") {
 			t.Errorf("%+v", st)
 		}

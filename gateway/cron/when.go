@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // Windows has none
+	_ "time/tzdata" // Windows has no time zone data
 
 	"fairlead/gateway/cron/when"
 )
 
-// maxAhead bounds times.
+// maxAhead limits times.
 const maxAhead = when.Most
 
 var (
@@ -21,7 +21,7 @@ var (
 	dateForm = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:[T ]+(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?)?$`)
 )
 
-// zoned are the layouts of times that name their offset.
+// zoned are the layouts of times with an offset.
 var zoned = []string{
 	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04:05Z0700",
 	"2006-01-02T15:04:05 MST", "2006-01-02 15:04:05 MST", "2006-01-02 15:04 MST", time.RFC1123Z,
@@ -29,9 +29,10 @@ var zoned = []string{
 
 var errNoTime = errors.New(`write it as 2026-03-29T09:00, "in 20 minutes", "today 18:00" or "tomorrow at 9am"`)
 
-// ParseTime reads a time as people and models write it: seconds (10 digits) or milliseconds since 1970, "in 20 minutes", "today 18:00",
-// "tomorrow at 9am", "18:00" (the next one), or a date with or without time and offset. What names no offset is meant in zone. A time of
-// day that a change of the clock skips is an error; of one that it repeats the first is meant.
+// ParseTime parses a time as people and models write it: seconds (10 digits) or milliseconds since
+// 1970, "in 20 minutes", "today 18:00", "tomorrow at 9am", "18:00" (the next one), or a date with
+// or without time and offset. A time without an offset is in zone. A time of day that the clock
+// skips is an error; of one that the clock repeats, the first is used.
 func ParseTime(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	t, err := parseTime(strings.Join(strings.Fields(text), " "), now.In(zone), zone)
 	if err != nil {
@@ -80,7 +81,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 	if m := dateForm.FindStringSubmatch(text); m != nil {
 		var n [7]int
 		for i, s := range m[1:] {
-			n[i], _ = strconv.Atoi(s) // digits only, or nothing
+			n[i], _ = strconv.Atoi(s) // digits only, or empty
 		}
 		plain := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
 		if int(plain.Month()) != n[1] || plain.Day() != n[2] || plain.Hour() != n[3] || plain.Minute() != n[4] {
@@ -101,7 +102,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 	return time.Time{}, errNoTime
 }
 
-// clock reads a time of day.
+// clock parses a time of day.
 func clock(text string) (hour, minute int, err error) {
 	if hour, minute, err = when.OfDay(text); errors.Is(err, when.ErrOfDay) {
 		err = errNoTime
@@ -109,7 +110,7 @@ func clock(text string) (hour, minute int, err error) {
 	return hour, minute, err
 }
 
-// wall is the moment at which a clock in zone shows this, the first one of two.
+// wall returns the time at which a clock in zone shows this, the first one of two.
 func wall(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (time.Time, error) {
 	t, exists := when.Moment(year, month, day, hour, minute, second, zone)
 	if !exists {

@@ -1,5 +1,5 @@
-// Package crontest plays the agent for tests of schedules: its runs are rows of a real store and changes on a real bus, only the model is left
-// out.
+// Package crontest simulates the agent for tests of schedules. Its runs are rows of a real store
+// and changes on a real bus; only the model is missing.
 package crontest
 
 import (
@@ -20,23 +20,24 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Sent is a message that the agent got.
+// Sent is a message that the agent received.
 type Sent struct {
 	At    int64
 	From  string
 	In    protocol.ChatSendParams
-	Prefs protocol.SessionPrefsPatch // of the chat, as patched before
+	Prefs protocol.SessionPrefsPatch // the chat's settings from earlier patches
 }
 
-// Agent answers every message by its second line: "say X" answers X, "fail X" fails, "hang" works until it is cancelled, "ask" waits for the
-// person, "unanswered X" answers X after a call that nobody allowed in time and one that the person denied, anything else is answered "done".
+// Agent answers every message according to its second line: "say X" answers X, "fail X" fails,
+// "hang" works until it is cancelled, "ask" waits for an approval, "unanswered X" answers X after
+// one call whose approval expired and one that the person denied, anything else is answered "done".
 type Agent struct {
 	Store *store.Store
 	Bus   *event.Bus
-	// Takes is how long an answer takes.
+	// Takes is the duration of an answer.
 	Takes time.Duration
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	sent    []Sent
 	prefs   map[protocol.SessionKey]protocol.SessionPrefsPatch
 	labels  map[protocol.SessionKey]string
@@ -47,7 +48,7 @@ type Agent struct {
 	wg      sync.WaitGroup
 }
 
-// New makes an agent with a store of its own in dir.
+// New returns an agent with a store of its own in dir.
 func New(t testing.TB, dir string) *Agent {
 	t.Helper()
 	st, err := store.Open(context.Background(), filepath.Join(dir, "fairlead.db"))
@@ -60,7 +61,8 @@ func New(t testing.TB, dir string) *Agent {
 	}
 }
 
-// Options are those of a scheduler on this agent, with the default configuration in UTC; what it delivers goes to the main chat.
+// Options returns the options of a scheduler on this agent, with the default configuration in UTC.
+// Answers are delivered to the main chat.
 func (a *Agent) Options() cron.Options {
 	cfg := config.Default()
 	cfg.UserTimezone = "UTC"
@@ -78,7 +80,7 @@ func (a *Agent) Options() cron.Options {
 	}
 }
 
-// Close stops what runs without a word, as a gateway that ends does, and closes the store.
+// Close stops all runs without an event, as a stopping gateway does, and closes the store.
 func (a *Agent) Close() {
 	a.mu.Lock()
 	a.closed = true
@@ -91,21 +93,21 @@ func (a *Agent) Close() {
 	a.Store.Close()
 }
 
-// Sent returns what was sent so far.
+// Sent returns the messages sent so far.
 func (a *Agent) Sent() []Sent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return append([]Sent(nil), a.sent...)
 }
 
-// Deleted returns the chats that were deleted.
+// Deleted returns the keys of the deleted chats.
 func (a *Agent) Deleted() []protocol.SessionKey {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return append([]protocol.SessionKey(nil), a.deleted...)
 }
 
-// SetBusy makes every chat seem to work.
+// SetBusy makes every chat appear busy.
 func (a *Agent) SetBusy(busy bool) {
 	a.mu.Lock()
 	a.busy = busy
@@ -133,7 +135,7 @@ func (a *Agent) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
 }
 
-// Resume goes on with the runs that an earlier agent on the same store left.
+// Resume continues the runs that an earlier agent on the same store left.
 func (a *Agent) Resume(t testing.TB) {
 	open, err := a.Store.OpenRuns(context.Background())
 	if err != nil {
@@ -206,7 +208,7 @@ func (a *Agent) run(r store.Run, stop chan struct{}) {
 	a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &info})
 }
 
-// refused stores a call that was not made because its question ended so.
+// refused stores a call that was not made because its approval ended in the given state.
 func (a *Agent) refused(r store.Run, state string) {
 	ctx, id := context.Background(), protocol.NewCallID()
 	q := protocol.Approval{ID: protocol.ApprovalID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
@@ -228,7 +230,7 @@ func (a *Agent) Cancel(_ context.Context, in protocol.ChatCancelParams) (protoco
 	return protocol.ChatCancelResult{OK: true, RunID: in.RunID, Cancelled: stop != nil}, nil
 }
 
-// String lists what was sent, for a test's error.
+// String formats a message for a test's error.
 func (s Sent) String() string {
 	return fmt.Sprintf("%s %s: %s", time.UnixMilli(s.At).UTC().Format("15:04:05"), s.In.SessionKey, s.In.Message)
 }

@@ -2,8 +2,10 @@ package when
 
 import "time"
 
-// Moment is when a clock in zone first shows a time; exists is false where the clock is put forward over it, and the moment is that of the change.
-// time.Date leaves open which of two hours it takes, and answers with an hour of the day before where midnight does not exist.
+// Moment returns the time at which a clock in zone first shows the given time. exists is false if
+// the clock skips the given time; then Moment returns the time of the skip. time.Date does not
+// specify which of two repeated hours it returns, and returns an hour of the previous day where
+// midnight does not exist.
 func Moment(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (at time.Time, exists bool) {
 	want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
 	at = time.Date(year, month, day, hour, minute, second, 0, zone)
@@ -24,7 +26,7 @@ func Moment(year int, month time.Month, day, hour, minute, second int, zone *tim
 	return at, true
 }
 
-// Shown is what a clock in t's zone shows, as if it were UTC.
+// Shown returns the clock time of t in its zone, as a time in UTC.
 func Shown(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }

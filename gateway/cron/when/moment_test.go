@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestMomentsAreTheFirstAtWhichTheClockShowsThem walks every minute of a year's changes of the clock in zones of all kinds.
+// TestMomentsAreTheFirstAtWhichTheClockShowsThem checks every minute around a year's clock changes
+// in various time zones.
 func TestMomentsAreTheFirstAtWhichTheClockShowsThem(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Havana", "America/Santiago", "Africa/Cairo", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Atlantic/Azores"} {
 		zone, err := time.LoadLocation(name)

@@ -1,5 +1,5 @@
-// Package when reads lengths of time and times of day as people and models write them. Schedules and settings share it, so that what a setting is
-// allowed to be is what a schedule can read.
+// Package when parses durations and times of day as people and models write them. Schedules and
+// settings share it, so that every valid setting is also valid in a schedule.
 package when
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Most bounds lengths of time, so that no sum of them overflows.
+// Most limits durations, so that no sum of them overflows.
 const Most = 100 * 366 * 24 * time.Hour
 
-// ErrOfDay is about what is no time of day at all.
+// ErrOfDay is the error for a text that is not a time of day.
 var ErrOfDay = errors.New("write it as 18:00 or 6pm")
 
 var (
@@ -29,7 +29,8 @@ var units = map[string]time.Duration{
 	"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
 
-// OfDay reads a time of day in lower case: 18:00, 9am, 9. Its errors are ErrOfDay, or say that there is no such time.
+// OfDay parses a time of day in lower case: 18:00, 9am, 9. It returns ErrOfDay, or an error for a
+// time that does not exist.
 func OfDay(text string) (hour, minute int, err error) {
 	m := hourForm.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] == "" && len(text) > 2 {
@@ -52,7 +53,8 @@ func OfDay(text string) (hour, minute int, err error) {
 	return hour, minute, nil
 }
 
-// Parse reads a length of time: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". It is at least a millisecond.
+// Parse parses a duration: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". The minimum is
+// one millisecond.
 func Parse(text string) (time.Duration, error) {
 	rest := strings.ToLower(strings.TrimSpace(text))
 	var sum float64
