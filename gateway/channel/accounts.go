@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/store"
 )
 
-// startWait is how long channel.start waits to see whether the account connects.
+// startWait is the time for which channel.start waits for the account to connect.
 const startWait = 15 * time.Second
 
-// driver finds what runs a channel, and normalises both names.
+// driver returns the driver of a channel, and normalizes both names.
 func (h *Hub) driver(channel, acc string) (Driver, string, string, error) {
 	name, err := channelName(channel)
 	if err != nil {
@@ -46,7 +46,8 @@ func (h *Hub) Start(ctx context.Context, in protocol.ChannelStartParams) (protoc
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
 }
 
-// awaitStart waits until the account is connected or has failed for good, but not long.
+// awaitStart waits until the account is connected or has failed permanently, but at most
+// [startWait].
 func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -67,7 +68,7 @@ func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil // it goes on trying
+			return nil // the hub keeps trying
 		}
 	}
 }

@@ -12,16 +12,17 @@ import (
 	"fairlead/gateway/store"
 )
 
-// keepOutbox is how long what was said stays known.
+// keepOutbox is the time for which sent messages stay in the outbox.
 const keepOutbox = 7 * 24 * time.Hour
 
-// lookAgain is how often the runs are looked at without anything having been heard: what the disk refused for a moment is put right then.
+// lookAgain is the interval at which runs are checked even without an event, which repairs failed
+// writes to the store.
 const lookAgain = time.Minute
 
-// following is a run whose answers go to a channel. Only the follower touches typing.
+// following is a run whose answers go to a channel. Only the follower accesses typing.
 type following struct {
 	store.ChannelRun
-	earlier bool // it was begun before this start of the gateway
+	earlier bool // started before this start of the gateway
 	typing  bool
 }
 
@@ -31,7 +32,7 @@ func (h *Hub) following(id protocol.RunID) *following {
 	return h.runs[id]
 }
 
-// forget ends the following of a run.
+// forget stops following a run.
 func (h *Hub) forget(ctx context.Context, id protocol.RunID) {
 	h.mu.Lock()
 	delete(h.runs, id)
@@ -41,7 +42,7 @@ func (h *Hub) forget(ctx context.Context, id protocol.RunID) {
 	}
 }
 
-// interesting are the changes that tell of the runs of channels.
+// interesting selects the changes that concern runs of channels.
 func interesting(c protocol.Change) bool {
 	switch c.Kind {
 	case protocol.ChangeChat:
@@ -52,7 +53,7 @@ func interesting(c protocol.Change) bool {
 	return c.Kind == protocol.ChangeRun
 }
 
-// follow puts what the runs of channels say into the outbox, until ctx ends.
+// follow puts the answers of the channels' runs into the outbox until ctx is cancelled.
 func (h *Hub) follow(ctx context.Context) {
 	sub := h.o.Bus.SubscribeOnly(interesting)
 	defer sub.Close()
@@ -94,8 +95,9 @@ func pump(ctx context.Context, sub *event.Subscription, to chan<- protocol.Chang
 	}
 }
 
-// catchUp says what runs said while nobody listened, and ends those that are over. At the start of the gateway a run that is not stored never
-// got into its chat; later it may be on its way there.
+// catchUp delivers the answers of events that were missed, and stops following finished runs. With
+// start set, an unknown run of an earlier start is dropped, because it never reached its chat. At
+// other times a run may not be stored yet.
 func (h *Hub) catchUp(ctx context.Context, start bool) {
 	h.mu.Lock()
 	var all []*following
@@ -107,7 +109,7 @@ func (h *Hub) catchUp(ctx context.Context, start bool) {
 		r, err := h.o.Store.Run(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
-			if start && f.earlier { // one of now may not be stored yet
+			if start && f.earlier { // a run of this start may not be stored yet
 				h.forget(ctx, f.Run)
 			}
 		case err != nil:
@@ -146,7 +148,7 @@ func (h *Hub) heard(ctx context.Context, c protocol.Change) {
 	}
 }
 
-// types shows whether the agent writes, when that changed.
+// types sends the typing state when it has changed.
 func (h *Hub) types(f *following, on bool) {
 	if f.typing == on {
 		return
@@ -160,8 +162,9 @@ func (h *Hub) types(f *following, on bool) {
 	}
 }
 
-// say puts into the outbox what the run said and was not put there yet; what is stored decides, so nothing is said twice or lost. With over
-// the run is forgotten.
+// say puts those answers of a run into the outbox that are not there yet. The outbox decides by
+// message ID, so no answer is lost or sent twice. If over is set, the run has ended and is
+// forgotten.
 func (h *Hub) say(ctx context.Context, f *following, over bool) {
 	if err := h.answers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {

@@ -12,14 +12,16 @@ import (
 	"fairlead/gateway/store"
 )
 
-// owns reports whether a message is the person's own. Only in direct messages: what a member of a room is called can be anybody's.
+// owns reports whether a message was written by one of the channel's owners. It is true only for
+// direct messages, because anybody in a room could use an owner's name.
 func owns(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	id := config.SenderID(in.Channel, sender)
 	return in.Peer.Kind == protocol.PeerDM && id != "" &&
 		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })
 }
 
-// command does what the person commands, once, and answers them; ok is false if the message is for the agent.
+// command runs the owner's command once and replies to them. ok is false if the message is for the
+// agent.
 func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
 	in protocol.ChannelInboundParams,
 ) (res protocol.ChannelInboundResult, ok bool, err error) {

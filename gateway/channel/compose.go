@@ -36,7 +36,7 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 		who := in.Peer.ID
 		if s := in.Sender; s != nil {
 			who = cmp.Or(s.Name, s.Handle, s.ID, who)
-			if s.ID != "" && s.ID != who { // anybody may call themself what another is called
+			if s.ID != "" && s.ID != who { // anybody can use somebody else's name
 				who = clip(who, 120) + " (" + s.ID + ")"
 			}
 		}
@@ -74,10 +74,12 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 	return b.String(), attached
 }
 
-// quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
+// quotedSetting matches text that would change a setting for the message if it were not quoted from
+// somebody else.
 var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
 
-// inBrackets makes a text that somebody chose fit into one line between brackets, where it sets nothing.
+// inBrackets makes a text chosen by somebody else safe for a line between brackets: it cannot close
+// the brackets or change a setting.
 func inBrackets(s string) string {
 	s = protocol.Line(s, 0)
 	s = quotedSetting.ReplaceAllString(s, "$1 $2")
@@ -86,8 +88,9 @@ func inBrackets(s string) string {
 
 var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 
-// media says what a file is, gives images and recordings to the chat, and keeps any other file in the agent's workspace. What is only named by an address
-// was not fetched, because the address is somebody else's choice, or for the reason why.
+// media describes a file, attaches images and recordings to the message, and stores any other file
+// in the agent's workspace. A file that has only an address was not fetched, because somebody else
+// chose that address, or for the reason why.
 func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {

@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// reconnectFirst is how long an account waits after its connection ended; it doubles up to reconnectLast while it does not stay connected.
+	// reconnectFirst is the delay before reconnecting. It doubles up to reconnectLast while
+	// connections fail.
 	reconnectFirst = time.Second
 	reconnectLast  = 2 * time.Minute
-	// steady is how long a connection must have lasted for the next wait to be short again.
+	// steady is how long a connection must last to reset the delay.
 	steady = time.Minute
 )
 
-// launch begins to keep an account connected; one that was begins anew.
+// launch starts to keep an account connected, after it has stopped an earlier connection.
 func (h *Hub) launch(ctx context.Context, name, id string) error {
 	full, a, err := h.full(name, id)
 	if err != nil {
@@ -42,7 +43,7 @@ func (h *Hub) launch(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// halt ends an account's connection and waits for that.
+// halt stops an account's connection and waits for its end.
 func (h *Hub) halt(ctx context.Context, a *account) error {
 	h.mu.Lock()
 	stop, done := a.stop, a.done
@@ -59,7 +60,7 @@ func (h *Hub) halt(ctx context.Context, a *account) error {
 	}
 }
 
-// keep connects an account again and again, until ctx ends or a person must act.
+// keep connects an account repeatedly, until ctx is cancelled or a person must act.
 func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 	wait := reconnectFirst
 	for {
@@ -96,21 +97,23 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 		case <-timer.C:
 		}
 		h.mu.Lock()
-		a.retryAt = 0 // it is connecting; what went wrong stays until that worked
+		a.retryAt = 0 // the account is connecting; the last error is shown until that succeeds
 		h.mu.Unlock()
 		h.changed(a.channel)
 		wait = min(2*wait, reconnectLast)
 	}
 }
 
-// upstream is one connection of a driver. Only that connection's goroutine sets line, under the hub's lock.
+// upstream is one connection of a driver. Only the connection's goroutine sets line, while it holds
+// the hub's lock.
 type upstream struct {
 	h    *Hub
 	a    *account
 	line *line
 }
 
-// Inbound implements Upstream. A message that takes its time is taken although its connection ends meanwhile: nobody waits for it with the next one.
+// Inbound implements Upstream. A message is processed even if its connection closes meanwhile. The
+// next connection does not wait for it.
 func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
 	type end struct {

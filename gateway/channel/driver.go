@@ -10,30 +10,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Driver runs accounts of one kind of channel inside the gateway. It is safe for use by many goroutines.
+// Driver runs accounts of one kind of channel inside the gateway. It must be safe for concurrent
+// use.
 type Driver interface {
-	// Kind says what the channel is called and what an account has to know. It never changes.
+	// Kind returns the channel's name and the settings of its accounts. The result never changes.
 	Kind() protocol.ChannelKind
-	// Check says what is wrong with an account's settings, in plain sentences.
+	// Check validates an account's settings. Its errors are sentences for people.
 	Check(Config) error
-	// Connect connects an account and serves it until the connection or ctx ends.
+	// Connect connects an account and serves it until the connection closes or ctx is cancelled.
 	Connect(ctx context.Context, a Account, up Upstream) error
-	// Login finds out whether an account can log in, or begins it. With force it begins anew.
+	// Login checks whether an account can log in, or begins a login. With force it begins a new
+	// one.
 	Login(ctx context.Context, a Account, force bool) (LoginResult, error)
-	// Logout ends a login on the network's side.
+	// Logout ends a login on the network.
 	Logout(ctx context.Context, a Account) error
 }
 
-// Account is one of a driver's accounts. Config holds its secrets too: it must not be logged or kept.
+// Account is one of a driver's accounts. Config contains its secrets, so it must not be logged or
+// stored.
 type Account struct {
 	ID     string
 	Config Config
 }
 
-// Config are an account's settings by name.
+// Config contains an account's settings by name.
 type Config map[string]json.RawMessage
 
-// Text is a setting that is a text; what is none reads as empty.
+// Text returns a setting that is a text, or "".
 func (c Config) Text(name string) string {
 	var s string
 	if json.Unmarshal(c[name], &s) != nil {
@@ -42,7 +45,7 @@ func (c Config) Text(name string) string {
 	return strings.TrimSpace(s)
 }
 
-// Texts is a setting that is a list of texts, or one text with commas.
+// Texts returns a setting that is a list of texts, or one text with commas.
 func (c Config) Texts(name string) []string {
 	var list []string
 	if json.Unmarshal(c[name], &list) != nil {
@@ -57,7 +60,7 @@ func (c Config) Texts(name string) []string {
 	return out
 }
 
-// Is is a setting that is true or false; true may be written as a text.
+// Is returns a boolean setting; the text "true" counts as true.
 func (c Config) Is(name string) bool {
 	var b bool
 	if json.Unmarshal(c[name], &b) == nil {
@@ -66,47 +69,55 @@ func (c Config) Is(name string) bool {
 	return strings.EqualFold(c.Text(name), "true")
 }
 
-// LoginResult is how a login went, or how it goes on.
+// LoginResult is the result of a login, or its next step.
 type LoginResult struct {
-	QRDataURL string // to be scanned
+	QRDataURL string // the QR code to scan
 	Message   string
 }
 
-// Upstream is what a connection tells the hub. It is safe for use by many goroutines. Its methods may block, but all save Inbound not for long.
+// Upstream is the hub as a connection sees it. It is safe for concurrent use. Its methods may
+// block, but all except Inbound only briefly.
 type Upstream interface {
-	// Inbound takes a message, which may take minutes where a recording is transcribed: those of other chats are given meanwhile, those of one chat one
-	// after the other. An error means that it was not taken: it may be given again. When ctx ends first it may be taken all the same.
+	// Inbound accepts a message. It can take minutes, when a recording is transcribed: meanwhile
+	// the driver may pass messages of other chats, but those of one chat one after the other. After
+	// an error the message was not accepted, and may be passed again. If ctx is cancelled, it may
+	// have been accepted anyway.
 	Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
-	// Allows reports whether somebody may write to the agent directly, as the channel's settings are now. Nobody is asked.
+	// Allows reports whether a sender may currently write to the agent directly. It does not start
+	// a pairing.
 	Allows(sender string) bool
-	// Online says that t can send from now on, until Connect returns. extra is for people who look at the status.
+	// Online reports that t can send, until Connect returns. extra is shown to people with the
+	// account's status.
 	Online(t Transport, extra map[string]any)
-	// Trouble says, after Online, what does not work though the account is connected, in a plain sentence; "" is nothing any more.
+	// Trouble reports, after Online, a problem of a connected account, as a sentence for people. ""
+	// clears it.
 	Trouble(why string)
 }
 
-// Transport sends over a connection. It is used by one goroutine for messages and by another for typing.
+// Transport sends over a connection. One goroutine calls Send and another one Typing.
 type Transport interface {
-	// Send says something and returns when the network took it, with the network's id of the message where it has one. An error that is
-	// ErrRefused is final; after any other it is said again later.
+	// Send sends a message and returns when the network has accepted it, with the network's ID of
+	// the message if it has one. An error that is ErrRefused is final; after any other error the
+	// hub sends the message again later.
 	Send(ctx context.Context, m protocol.ChannelOutbound) (messageID string, err error)
-	// Typing shows whether the agent writes. It may be lost.
+	// Typing sends the agent's typing state. It may be lost.
 	Typing(ctx context.Context, t protocol.ChannelTyping) error
 }
 
 var (
-	// ErrRefused is a message that the network will never take.
+	// ErrRefused is the error for a message that the network will never accept.
 	ErrRefused = errors.New("refused")
-	// ErrLogin is an account that cannot log in as it is: the person must act.
+	// ErrLogin is the error for an account that cannot log in with its settings: the person must
+	// act.
 	ErrLogin = errors.New("cannot log in")
 )
 
-// Refused makes an ErrRefused with a reason.
+// Refused returns an ErrRefused with a reason.
 func Refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// Login makes an ErrLogin with a reason.
+// Login returns an ErrLogin with a reason.
 func Login(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrLogin, fmt.Sprintf(format, args...))
 }

@@ -11,17 +11,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fetchLimit is how long all files of a message may take to come.
+// fetchLimit limits the time to fetch all files of a message.
 const fetchLimit = 90 * time.Second
 
-// Fetcher is a Transport that can get files which a message names by an address. Which addresses those are is its own to decide: they were chosen by
-// whoever wrote. An error that is ErrRefused says in a plain sentence why the file was not fetched.
+// Fetcher is a Transport that can fetch files by the addresses in a message. The sender of the
+// message chose these addresses, so the transport decides which ones it fetches. An error that is
+// ErrRefused contains the reason as a sentence for people.
 type Fetcher interface {
-	// Fetch returns a file of max bytes at most and what its server calls its type, which may be empty.
+	// Fetch returns a file of at most max bytes, and the type that its server declares, which may
+	// be empty.
 	Fetch(ctx context.Context, address string, max int64) (data []byte, mimeType string, err error)
 }
 
-// fetch gets the files that a message names by an address, where its channel can. Of one that did not come, why has the reason by its place.
+// fetch fetches the files that a message refers to by address, if its channel can. why maps the
+// index of each missing file to the reason.
 func (h *Hub) fetch(ctx context.Context, in *protocol.ChannelInboundParams) (why map[int]string) {
 	h.mu.Lock()
 	a := h.accounts[key(in.Channel, in.AccountID)]

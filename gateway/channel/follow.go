@@ -9,14 +9,15 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Prefixes of the ids of runs that a channel's message began, and of those that answer a background command, see package background.
+// Prefixes of the IDs of runs that answer a channel's message, and of those that answer a
+// background command (package background).
 const (
 	inboundRun = "in-"
 	eventRun   = "exec-"
 )
 
-// Follow has the answers of a run that is about to begin go to whom the chat was with last, when the run after which it comes was begun over a
-// channel, itself or by such a one. Unfollow takes that back.
+// Follow sends the answers of a run that is about to start to the chat's last sender, if the run
+// after was started by a channel's message or followed in this way itself. Unfollow reverts that.
 func (h *Hub) Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error {
 	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
 		return nil
@@ -38,7 +39,7 @@ func (h *Hub) Follow(ctx context.Context, chat protocol.SessionKey, run, after p
 	return nil
 }
 
-// Unfollow forgets a run that did not begin.
+// Unfollow forgets a run that did not start.
 func (h *Hub) Unfollow(ctx context.Context, run protocol.RunID) {
 	if h.following(run) != nil {
 		h.forget(ctx, run)

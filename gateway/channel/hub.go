@@ -17,10 +17,11 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Sessions takes what people write.
+// Sessions are the conversations that receive the messages.
 type Sessions interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
-	// Command does what a text commands, if p may command and it does; ok is false if it is for the agent.
+	// Command runs a text as a command, if it is one and p may use commands. ok is false if the
+	// text is for the agent.
 	Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool)
 	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
@@ -30,12 +31,12 @@ type Sessions interface {
 // otherwise the conversation's.
 type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
 
-// Files keeps what comes with messages.
+// Files stores the files of messages.
 type Files interface {
 	Write(agent protocol.AgentID, name string, data []byte) (string, error)
 }
 
-// Options are what a hub needs. All fields but Drivers are required.
+// Options configure a hub. All fields except Drivers are required.
 type Options struct {
 	Store   *store.Store
 	Bus     *event.Bus
@@ -47,32 +48,33 @@ type Options struct {
 	Drivers []Driver
 }
 
-// Hub knows every channel. It is safe for use by many goroutines. Serve, Load, Run: each once, in this order.
+// Hub manages all channels. It is safe for concurrent use. Call Serve, Load and Run, each once and
+// in this order.
 type Hub struct {
 	o        Options
 	sessions Sessions
 	route    Route
 	drivers  map[string]Driver
 
-	ctx    context.Context // ends with Run
+	ctx    context.Context // cancelled when Run ends
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	change latch      // held over a change of an account, so that starts and stops come one after another
+	change latch      // held while an account changes, so that starts and stops are serialized
 	allow  sync.Mutex // held while allowFrom is read and written
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	accounts map[string]*account // by CHANNEL:ACCOUNT
 	runs     map[protocol.RunID]*following
-	waiters  map[string]chan delivery // by outbox id: who wants to know how a delivery went
+	waiters  map[string]chan delivery // receivers of the outcome of a delivery, by outbox ID
 	limits   map[string]*limit
 }
 
 // account is one account of a channel, of a driver or of a connection over the network.
 type account struct {
 	channel, id string
-	config      Config // without secrets; nil for one over the network
-	driver      Driver // nil for one over the network
+	config      Config // without secrets; nil for an account over the network
+	driver      Driver // nil for an account over the network
 	stop        context.CancelFunc
 	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
 
@@ -81,14 +83,14 @@ type account struct {
 	lastMessage int64
 	authed      bool
 	err         string
-	barred      bool // the login does not work: a person must act
+	barred      bool // the login failed: a person must act
 	retryAt     int64
 	extra       map[string]any
 }
 
 func key(channel, account string) string { return channel + ":" + account }
 
-// New makes a hub.
+// New returns a hub.
 func New(o Options) *Hub {
 	h := &Hub{
 		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
@@ -101,10 +103,11 @@ func New(o Options) *Hub {
 	return h
 }
 
-// Serve gives the hub the chats, which need tools that need the hub. Call it once, before Load.
+// Serve connects the hub to the sessions. Call it once, before Load. It is separate from New
+// because the sessions need the tools, which need the hub.
 func (h *Hub) Serve(s Sessions, route Route) { h.sessions, h.route = s, route }
 
-// Load brings back the accounts and the runs of an earlier start. Nothing is connected before Run.
+// Load restores the accounts and the runs of an earlier start. Nothing connects before Run.
 func (h *Hub) Load(ctx context.Context) error {
 	accounts, err := h.o.Store.ChannelAccounts(ctx)
 	if err != nil {
@@ -132,7 +135,7 @@ func (h *Hub) Load(ctx context.Context) error {
 	return nil
 }
 
-// Run connects the accounts that were connected, and sees to it that answers get out, until ctx ends.
+// Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,13 +150,15 @@ func (h *Hub) Run(ctx context.Context) {
 	h.wg.Wait()
 }
 
-// latch is a mutex that is held over other waits. It is a channel as time goes on in a test's bubble while somebody waits for that (testing/synctest).
+// latch is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
+// testing/synctest bubble advance.
 type latch chan struct{}
 
 func (l latch) Lock()   { l <- struct{}{} }
 func (l latch) Unlock() { <-l }
 
-// resume connects the accounts that were connected. One that somebody has started before is left alone, and starts and stops wait meanwhile.
+// resume connects the accounts that were connected before. It skips accounts that were started
+// meanwhile, and blocks starts and stops while it runs.
 func (h *Hub) resume(ctx context.Context) {
 	h.change.Lock()
 	defer h.change.Unlock()
@@ -170,7 +175,7 @@ func (h *Hub) resume(ctx context.Context) {
 	}
 }
 
-// begin runs f in a goroutine that Run waits for; false when the hub has ended.
+// begin runs f in a goroutine that Run waits for. It returns false when the hub has stopped.
 func (h *Hub) begin(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,12 +186,13 @@ func (h *Hub) begin(f func()) bool {
 	return true
 }
 
-// changed tells the windows that a channel's state is another.
+// changed publishes that a channel's state has changed.
 func (h *Hub) changed(channel string) {
 	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// online notes that an account can send over t, ends what it had before, and begins to deliver what waits.
+// online registers that an account can send over t, closes its earlier line, and starts to deliver
+// the outbox.
 func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 	l := newLine(h, a, t)
 	h.mu.Lock()
@@ -206,7 +212,8 @@ func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 	return l
 }
 
-// offline notes that l is gone, why, and how long it takes until the account is connected again.
+// offline registers that the line l has closed, the error, and the delay before the next
+// connection.
 func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
 	if l != nil {
 		l.end()
@@ -221,14 +228,14 @@ func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
 		if a.barred = errors.Is(err, ErrLogin); a.barred {
 			a.authed = false
 		} else {
-			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli() // no more exact than people read it
+			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli() // rounded up to seconds for display
 		}
 	}
 	h.mu.Unlock()
 	h.changed(a.channel)
 }
 
-// lineOf is the connection of an account, nil when there is none.
+// lineOf returns an account's line, or nil.
 func (h *Hub) lineOf(channel, account string) *line {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -240,7 +247,7 @@ func (h *Hub) lineOf(channel, account string) *line {
 
 func now() int64 { return time.Now().UnixMilli() }
 
-// secretName is where a secret setting of an account is kept.
+// secretName returns the name under which an account's secret setting is stored.
 func secretName(channel, account, field string) string {
 	return fmt.Sprintf("channel-%s-%s-%s", channel, account, field)
 }

@@ -162,7 +162,7 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 	})
 }
 
-// A client may start an account in the moment in which the gateway begins.
+// A client may start an account at the moment in which the gateway starts.
 func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
 	b, p := open(t)
 	start(t, b)

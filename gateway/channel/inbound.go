@@ -14,13 +14,13 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Bounds of what comes in.
+// Limits of incoming messages.
 const (
-	maxText  = 64 << 10 // bytes of a message's text; more is cut, and the cut is said
-	maxQuote = 500      // runes of a message that is answered
-	maxMedia = 16       // files of one message
-	maxFile  = 10 << 20 // bytes of one of them
-	burst    = 20       // messages one sender may write in perMinute
+	maxText  = 64 << 10 // bytes of a message's text; the rest is cut off with a note
+	maxQuote = 500      // runes of a quoted message
+	maxMedia = 16       // files per message
+	maxFile  = 10 << 20 // bytes per file
+	burst    = 20       // messages that one sender may write in perMinute
 )
 
 const perMinute = time.Minute
@@ -137,7 +137,7 @@ func checkInbound(in protocol.ChannelInboundParams) error {
 	return nil
 }
 
-// within counts a sender's message, and reports whether there were not too many lately.
+// within counts a sender's message, and reports whether the sender is within the rate limit.
 func (h *Hub) within(channel, sender string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,7 +158,7 @@ func (h *Hub) within(channel, sender string) bool {
 	return l.n <= burst
 }
 
-// saw notes that an account brought a message.
+// saw stores the time of an account's last incoming message.
 func (h *Hub) saw(ctx context.Context, channel, account string) {
 	at := now()
 	h.mu.Lock()
@@ -171,7 +171,7 @@ func (h *Hub) saw(ctx context.Context, channel, account string) {
 	}
 }
 
-// label names a new chat after whom it is with.
+// label names a new chat after its peer.
 func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
 	name := protocol.Line(in.Peer.Name, 0)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {

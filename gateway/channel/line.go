@@ -13,17 +13,20 @@ import (
 )
 
 const (
-	// sendLimit is how long a network may take for one message.
+	// sendLimit is the time limit for sending one message.
 	sendLimit = 60 * time.Second
-	// firstRetry is how long a message waits after its first failure; each further one doubles it, up to lastRetry.
+	// firstRetry is the delay after a message's first failure. It doubles with every further
+	// failure, up to lastRetry.
 	firstRetry = 2 * time.Second
 	lastRetry  = 5 * time.Minute
-	// maxAttempts and maxAge are when a message is given up. One that waits for a connection makes no attempt.
+	// maxAttempts and maxAge limit the attempts to send a message. Waiting for a connection does
+	// not count as an attempt.
 	maxAttempts = 10
 	maxAge      = 48 * time.Hour
 )
 
-// line delivers what waits in the outbox over one connection, in order. Its two goroutines end with end.
+// line delivers an account's outbox over one connection, in order. Its two goroutines stop with
+// end.
 type line struct {
 	h           *Hub
 	channel, id string
@@ -42,7 +45,7 @@ func newLine(h *Hub, a *account, t Transport) *line {
 
 func (l *line) end() { l.cancel() }
 
-// nudge says that something may wait.
+// nudge wakes the delivery, because the outbox may have a new message.
 func (l *line) nudge() {
 	select {
 	case l.wake <- struct{}{}:
@@ -77,7 +80,7 @@ func (l *line) run() {
 	}
 }
 
-// next delivers the oldest message that waits, or says how long to wait.
+// next delivers the oldest message in the outbox, or returns the time to wait.
 func (l *line) next() (wait time.Duration, err error) {
 	o, err := l.h.o.Store.NextOutbound(l.ctx, l.channel, l.id)
 	at := now()
@@ -102,7 +105,7 @@ func (l *line) next() (wait time.Duration, err error) {
 		l.h.tell(o.ID, delivery{messageID: id})
 		return 0, err
 	case l.ctx.Err() != nil:
-		return 0, nil // the next connection says it again
+		return 0, nil // the next connection sends it again
 	case errors.Is(sendErr, ErrRefused):
 		return 0, l.failed(o, sendErr.Error())
 	}
@@ -116,7 +119,7 @@ func (l *line) next() (wait time.Duration, err error) {
 	return 0, l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
 }
 
-// failed gives a message up, and tells the person: nobody else would notice.
+// failed gives up on a message and publishes a notice, because nobody else would notice.
 func (l *line) failed(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
@@ -129,7 +132,7 @@ func (l *line) failed(o store.Outbound, why string) error {
 	return err
 }
 
-// types passes on whether the agent writes.
+// types forwards the typing state.
 func (l *line) types() {
 	for {
 		select {
@@ -145,24 +148,24 @@ func (l *line) types() {
 	}
 }
 
-// delivery is how a message's way out ended.
+// delivery is the outcome of sending a message.
 type delivery struct {
 	messageID string
 	err       error
 }
 
-// tell wakes whoever waits for a delivery.
+// tell passes the outcome of a delivery to its waiter.
 func (h *Hub) tell(id string, d delivery) {
 	h.mu.Lock()
 	w := h.waiters[id]
 	delete(h.waiters, id)
 	h.mu.Unlock()
 	if w != nil {
-		w <- d // it has room for one
+		w <- d // has capacity for one
 	}
 }
 
-// put stores a message in the outbox, once for each ID. Messages without text and files are
+// put stores a message in the outbox, once for each ID. A message without text and files is
 // ignored, as in the original system.
 func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
 	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
@@ -180,7 +183,8 @@ func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) er
 	return nil
 }
 
-// trimBlankLines removes the blank lines before a text and leaves the indent of its first line alone.
+// trimBlankLines removes the blank lines before a text and retains the indentation of its first
+// line.
 func trimBlankLines(s string) string {
 	for {
 		line, rest, ok := strings.Cut(s, "\n")

@@ -43,7 +43,7 @@ func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protoc
 	}
 	res.QRDataURL, res.Message = login.QRDataURL, login.Message
 	if already {
-		err = h.launch(ctx, name, id) // with what is new
+		err = h.launch(ctx, name, id) // with the new settings
 	}
 	return res, err
 }

@@ -47,7 +47,8 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	if got := typed(group); !got[0] || got[1] {
 		t.Errorf("typing in the group %v", got)
 	}
-	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) { // none if it had begun before the hub listened
+	// No typing events if the run started before the hub subscribed.
+	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) {
 		t.Errorf("typing %v", got)
 	}
 	eventually(t, "the runs are forgotten", func() bool {
@@ -73,7 +74,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	b.Close()
 
 	b = channeltest.Open(t, dir, p)
-	if err := b.Answer(t.Context(), res.RunID, "Here it is."); err != nil { // before anybody listens
+	if err := b.Answer(t.Context(), res.RunID, "Here it is."); err != nil { // before the hub subscribes
 		t.Fatal(err)
 	}
 	if err := b.Secrets.Set("channel-pigeon-default-key", "k"); err != nil {
@@ -226,7 +227,7 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-		if _, err := b.Inbound(t.Context(), dm("hold")); err != nil { // the chat is with her now
+		if _, err := b.Inbound(t.Context(), dm("hold")); err != nil { // the chat's last sender is she now
 			t.Fatal(err)
 		}
 		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {

@@ -13,32 +13,32 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Bounds of strangers who wait.
+// Limits of pending strangers.
 const (
-	maxPending = 100                // of one channel
-	pendingFor = 7 * 24 * time.Hour // then they may ask again
-	maxFirst   = 200                // runes that are kept of what they wrote
+	maxPending = 100                // per channel
+	pendingFor = 7 * 24 * time.Hour // afterwards they may ask again
+	maxFirst   = 200                // runes stored of their first message
 )
 
-// What strangers read.
+// Texts sent to strangers.
 const (
 	noticePending  = "Hello. I do not know you yet: the person I work for has been asked whether I may talk with you. Please write again once they have agreed."
 	noticeApproved = "You may write to me now."
 )
 
-// Policies of a channel (config channels.NAME.dmPolicy). A channel without one pairs.
+// Policies of a channel (channels.NAME.dmPolicy). The default is pairing.
 const (
 	policyOpen      = "open"
 	policyAllowlist = "allowlist"
 )
 
-// mayWrite reports whether a sender may write without being asked about.
+// mayWrite reports whether a sender may write without an approval.
 func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	return c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
 }
 
-// check decides whether a sender may write; nil is yes. In groups a stranger does not pair themself but the group: what a member of it is
-// called can be anybody's tomorrow.
+// check decides whether a sender may write; nil means yes. In groups it requests the pairing of the
+// group and not of the sender, because the name of a member can belong to somebody else tomorrow.
 func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return nil, nil
@@ -92,7 +92,7 @@ func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	})
 }
 
-// oldest is when the strangers who still wait wrote at the earliest.
+// oldest returns the earliest time of a request that is still pending.
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).

@@ -32,7 +32,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		if _, err := b.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(40 * time.Second) // no receipt within 30 s: it is said again 2 s later
+		time.Sleep(40 * time.Second) // no receipt within 30 s: the message is sent again 2 s later
 		synctest.Wait()
 		if len(link.out) != 2 || link.out[0].Message.Text != link.out[1].Message.Text || link.out[0].DeliveryID == "" {
 			t.Fatalf("%+v", link.out)
@@ -64,7 +64,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 	})
 }
 
-// wire is a link that keeps what is sent. The tests look when nobody sends.
+// wire is a link that records what is sent. The tests read it while nobody sends.
 type wire struct{ out []protocol.ChannelOutbound }
 
 func (w *wire) SendEvent(_ context.Context, name string, payload any) error {

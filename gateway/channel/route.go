@@ -12,15 +12,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// DefaultAccount is the account that is meant when none is named.
+// DefaultAccount is the account to use when none is named.
 const DefaultAccount = "default"
 
 var channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// accountID is the normal form of an account's id.
+// accountID normalizes an account's ID.
 func accountID(s string) string { return cmp.Or(config.Name(s), DefaultAccount) }
 
-// channelName checks and normalises a channel's id: it stands in configuration paths and session keys.
+// channelName validates and normalizes a channel's name, which is used in configuration paths and
+// session keys.
 func channelName(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch {
@@ -32,7 +33,7 @@ func channelName(s string) (string, error) {
 	return s, nil
 }
 
-// runID makes the id of a message's run from the message's own id, so that what a channel brings twice is taken once.
+// runID derives a run's ID from the message's ID, so that a repeated message is accepted once.
 func runID(channel, account string, in protocol.ChannelInboundParams) protocol.RunID {
 	if in.Message.ID == "" {
 		return protocol.RunID(protocol.NewID())

@@ -11,15 +11,17 @@ import (
 	"fairlead/gateway/store"
 )
 
-// sayWait is how long Say waits to see that a message got out.
+// sayWait is the time for which Say waits for a delivery.
 const sayWait = 20 * time.Second
 
-// Words are a message that the agent or a schedule sends by itself. Empty fields mean whom the chat is with.
+// Words are a message that the agent or a schedule sends on its own. Empty fields default to the
+// chat's current peer.
 type Words struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
 	Files                                 []protocol.Media // with their content
-	// Later has it wait in the outbox while the account is not connected; else that is an error.
+	// Later allows the message to wait in the outbox while the account is not connected; otherwise
+	// that is an error.
 	Later bool
 }
 
@@ -27,7 +29,7 @@ type Words struct {
 // result of gsv__Message.
 type Said struct {
 	Sent      bool   `json:"sent"`
-	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and the network has not taken it yet
+	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
 	Channel   string `json:"channel"`
 	To        string `json:"to"`
 	PeerKind  string `json:"peerKind"`
@@ -35,7 +37,7 @@ type Said struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// Say sends a message on behalf of a chat and waits until the network took it, but not long.
+// Say sends a message on behalf of a chat and waits up to [sayWait] until the network accepts it.
 func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said, error) {
 	route, known, err := h.target(ctx, from, w)
 	if err != nil {
@@ -43,7 +45,8 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	}
 	said := Said{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
 	away := h.lineOf(route.Channel, route.AccountID) == nil
-	waits := known && h.drivers[route.Channel] == nil || h.kept(route.Channel, route.AccountID) // one that the person stopped does not come back by itself
+	// An account that the person stopped does not reconnect.
+	waits := known && h.drivers[route.Channel] == nil || h.kept(route.Channel, route.AccountID)
 	if away && !(w.Later && waits) {
 		return Said{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
@@ -88,7 +91,8 @@ func (h *Hub) unwait(id string) {
 	h.mu.Unlock()
 }
 
-// target finds out whom a message is for. known says that somebody has written to the chat over that account.
+// target determines the receiver of a message. known reports whether somebody has written to the
+// chat over that account.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.LastRoute(ctx, from)
 	switch {
@@ -125,7 +129,8 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r 
 	return r, r.Channel == last.Channel && r.AccountID == last.AccountID, err
 }
 
-// kept reports whether an account is kept connected, though it may not be at this moment.
+// kept reports whether the hub keeps an account connected, even if it is not connected at the
+// moment.
 func (h *Hub) kept(channel, account string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,11 +138,11 @@ func (h *Hub) kept(channel, account string) bool {
 	return a != nil && a.kept()
 }
 
-// kept needs the hub's lock.
+// kept requires the hub's lock.
 func (a *account) kept() bool { return a.driver != nil && a.done != nil && !ended(a.done) }
 
-// onlyAccount is the account that is meant when none is named: the only one that is connected, else the default one. later counts those, too, that
-// will be.
+// onlyAccount returns the account to use when none is named: the only connected one, or the default
+// one of several. later includes accounts that the hub is connecting.
 func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +166,7 @@ func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: say which with accountId.", name))
 }
 
-// LastActive is where somebody wrote to an agent last, nil when nobody did.
+// LastActive returns where somebody wrote to an agent last, or nil.
 func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
 	r, at, err := h.o.Store.LastRouteOf(ctx, agent)
 	if err != nil {

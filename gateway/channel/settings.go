@@ -13,11 +13,11 @@ import (
 	"fairlead/gateway/store"
 )
 
-// maxConfig is how many bytes an account's settings may have.
+// maxConfig limits an account's settings, in bytes.
 const maxConfig = 64 << 10
 
-// configure lays new settings over an account's, checks the result and keeps it: secrets in the keychain. wanted says whether the account
-// starts with the gateway from now on.
+// configure merges new settings into an account's, validates and stores the result; secrets go to
+// the keychain. wanted sets whether the account connects when the gateway starts.
 func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
 	h.mu.Lock()
 	next := Config{}
@@ -91,7 +91,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 	return nil
 }
 
-// full is an account with its secrets.
+// full returns an account with its secrets.
 func (h *Hub) full(name, id string) (Account, *account, error) {
 	h.mu.Lock()
 	a := h.accounts[key(name, id)]

@@ -11,22 +11,22 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Link is a connection over the network in channel mode.
+// Link is a WebSocket connection in the mode "channel".
 type Link interface {
-	// SendEvent queues an event, in order.
+	// SendEvent queues an event. Events are sent in order.
 	SendEvent(ctx context.Context, name string, payload any) error
-	// Close ends the connection with a WebSocket close code and reason.
+	// Close closes the connection with a WebSocket close code and reason.
 	Close(code int, reason string)
 }
 
-// receiptLimit is how long a channel that confirms deliveries may take for one.
+// receiptLimit is the time limit for the confirmation of a delivery.
 const receiptLimit = 30 * time.Second
 
-// socket is a channel over the network.
+// socket is the transport of a channel over the network.
 type socket struct {
 	link     Link
-	confirms bool // it named ExtDelivery
-	files    bool // it named ExtMedia
+	confirms bool // the channel named ExtDelivery
+	files    bool // the channel named ExtMedia
 
 	mu      sync.Mutex // guards waiting
 	waiting map[string]chan protocol.ChannelDeliveredParams
@@ -47,8 +47,10 @@ func Name(p *protocol.ConnectParams) error {
 	return nil
 }
 
-// Attach takes a connection in channel mode in; [Name] has checked it. An older one of the same account is closed, one that the gateway runs
-// itself is a protocol.ErrInvalidConnect. ready must be called once the peer knows that it is connected, and detach when the link is gone.
+// Attach registers a connection in the mode "channel" that [Name] has validated. It closes an older
+// connection of the same account, and returns a protocol.ErrInvalidConnect for an account that the
+// gateway runs itself. ready must be called once the peer has its hello-ok, and detach when the
+// link has closed.
 func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(), err error) {
 	name, id := p.Client.Channel, p.Client.AccountID
 	if h.drivers[name] != nil {
@@ -72,7 +74,7 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 	if old != nil {
 		old.link.Close(protocol.CloseReplaced, "Replaced by newer channel connection")
 	}
-	var mu sync.Mutex // ready and detach may come from two goroutines
+	var mu sync.Mutex // ready and detach may be called by two goroutines
 	var l *line
 	gone := false
 	ready = func() {
@@ -80,7 +82,7 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 		defer mu.Unlock()
 		if !gone {
 			h.mu.Lock()
-			h.accounts[key(name, id)] = a // the older connection may have taken it away
+			h.accounts[key(name, id)] = a // the older connection may have removed it
 			h.mu.Unlock()
 			l = h.online(a, s, nil)
 		}
@@ -95,7 +97,7 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 	return ready, detach, nil
 }
 
-// leave forgets a connection over the network; the account goes with it, unless a newer one has taken its place.
+// leave removes a connection over the network, and its account unless a newer connection uses it.
 func (h *Hub) leave(a *account, l *line) {
 	l.end()
 	h.mu.Lock()
@@ -153,7 +155,8 @@ func (s *socket) Typing(ctx context.Context, t protocol.ChannelTyping) error {
 	return s.link.SendEvent(ctx, protocol.EventTyping, t)
 }
 
-// Delivered takes a channel's word on a delivery (channel.delivered, extension). One that nobody waits for is dropped.
+// Delivered handles a channel's confirmation of a delivery (channel.delivered, extension). A
+// confirmation without a waiter is dropped.
 func (h *Hub) Delivered(channel, account string, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")

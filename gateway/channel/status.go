@@ -65,7 +65,7 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	return res, nil
 }
 
-// state is the account's state in a word. The hub's lock must be held.
+// state returns the account's state in one word. The caller must hold the hub's lock.
 func (a *account) state() string {
 	switch {
 	case a.line != nil:

@@ -24,7 +24,8 @@ func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protoc
 	return protocol.OK{OK: true}, nil
 }
 
-// Command implements channel.Sessions: what begins with / is one, from the person.
+// Command implements channel.Sessions: a text that begins with / is a command if the person sent
+// it.
 func (b *Bench) Command(_ context.Context, p auth.Principal, _ protocol.SessionKey, text string, _ bool) (protocol.ChatSendResult, bool) {
 	if p.Kind != auth.KindOwner || !strings.HasPrefix(text, "/") {
 		return protocol.ChatSendResult{}, false
@@ -35,16 +36,17 @@ func (b *Bench) Command(_ context.Context, p auth.Principal, _ protocol.SessionK
 	return protocol.ChatSendResult{Status: protocol.ChatCommand, Command: text[1:], Response: "Done " + text[1:]}, true
 }
 
-// Commands returns what was commanded so far, as WHO: TEXT.
+// Commands returns the commands so far, as WHO: TEXT.
 func (b *Bench) Commands() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.commands)
 }
 
-// Send implements channel.Sessions. It stores the message and its run, and answers by the last word of the message: "fail" fails, "ask" puts a
-// question, "hold" and "ask" leave the run open for [Bench.Answer], "twice" says something before its answer, "slowly" takes its time before all this (see
-// Bench.Slow), any other is repeated.
+// Send implements channel.Sessions. It stores the message and its run, and answers according to the
+// last word of the message: "refuse" returns a storage error, "fail" fails the run, "ask" asks for
+// an approval, "hold" and "ask" leave the run open for [Bench.Answer], "twice" sends a text before
+// its answer, "slowly" waits for Bench.Slow first, any other message is repeated.
 func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	if _, err := b.Store.Run(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict
@@ -92,7 +94,7 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
 }
 
-// Answer ends an open run with a text.
+// Answer finishes an open run with a text.
 func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) error {
 	r, err := b.Store.Run(ctx, id)
 	if err != nil {

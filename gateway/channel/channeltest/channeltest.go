@@ -1,4 +1,5 @@
-// Package channeltest has a hub of channels with a real store and real configuration, and chats whose answers are known beforehand.
+// Package channeltest provides a hub of channels with a real store and configuration, and chats
+// with predictable answers.
 package channeltest
 
 import (
@@ -17,17 +18,18 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Bench is a hub and what it works on. It is the chats and the files, too.
+// Bench is a hub with its environment. It also implements the hub's sessions and files.
 type Bench struct {
 	*channel.Hub
 	Store   *store.Store
 	Bus     *event.Bus
 	Config  *config.Store
 	Secrets Secrets
-	// Slow gives a token when a message that ends in "slowly" has come, and one more when that may go on.
+	// Slow receives a token when a message that ends in "slowly" arrives, and another one before it
+	// continues.
 	Slow chan struct{}
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	sent     []Sent
 	commands []string
 	labels   map[protocol.SessionKey]string
@@ -37,13 +39,13 @@ type Bench struct {
 	done   chan struct{}
 }
 
-// Sent is a message that came to the chats.
+// Sent is a message that reached the chats.
 type Sent struct {
 	By string
 	protocol.ChatSendParams
 }
 
-// Secrets are kept in memory.
+// Secrets is a secret store in memory.
 type Secrets struct {
 	mu  *sync.Mutex
 	all map[string]keychain.Secret
@@ -113,7 +115,7 @@ func (b *Bench) Begin() {
 	}()
 }
 
-// Close ends everything.
+// Close stops the hub and closes the store.
 func (b *Bench) Close() {
 	if b.cancel != nil {
 		b.cancel()
@@ -130,21 +132,21 @@ func (b *Bench) Set(t testing.TB, path, value string) {
 	}
 }
 
-// Sent returns what came to the chats so far.
+// Sent returns the messages that reached the chats so far.
 func (b *Bench) Sent() []Sent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]Sent(nil), b.sent...)
 }
 
-// Label is what a chat was named.
+// Label returns the label of a chat.
 func (b *Bench) Label(key protocol.SessionKey) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.labels[key]
 }
 
-// File is a file that was kept.
+// File returns a stored file.
 func (b *Bench) File(name string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

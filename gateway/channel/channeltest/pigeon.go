@@ -9,10 +9,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Pigeon is a channel without a network: what is sent is kept. The key "wrong" cannot log in, the loft "away" is out of reach, and the loft
-// "qr" wants a picture scanned. A peer "wall" refuses everything, a peer "rain" takes nothing the first two times.
+// Pigeon is a channel without a network that records what is sent. The key "wrong" cannot log in,
+// the loft "away" is unreachable, and the loft "qr" requires a QR code. A peer "wall" refuses every
+// message, a peer "rain" fails the first two times.
 type Pigeon struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	up    map[string]channel.Upstream
 	sent  []protocol.ChannelOutbound
 	rain  int
@@ -21,7 +22,7 @@ type Pigeon struct {
 	drop  map[string]context.CancelCauseFunc
 }
 
-// NewPigeon makes the channel.
+// NewPigeon returns the channel.
 func NewPigeon() *Pigeon {
 	return &Pigeon{up: map[string]channel.Upstream{}, drop: map[string]context.CancelCauseFunc{}}
 }
@@ -83,35 +84,35 @@ func (p *Pigeon) Logout(_ context.Context, a channel.Account) error {
 	return nil
 }
 
-// Up is the account's connection, nil while there is none.
+// Up returns the account's connection, or nil.
 func (p *Pigeon) Up(account string) channel.Upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.up[account]
 }
 
-// Drop ends an account's connection from outside.
+// Drop closes an account's connection from outside.
 func (p *Pigeon) Drop(account string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drop[account](errors.New("a hawk"))
 }
 
-// Sent is what was sent.
+// Sent returns the messages sent so far.
 func (p *Pigeon) Sent() []protocol.ChannelOutbound {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]protocol.ChannelOutbound(nil), p.sent...)
 }
 
-// LoggedOut lists accounts that were logged out, with their keys.
+// LoggedOut lists the accounts that were logged out, with their keys.
 func (p *Pigeon) LoggedOut() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.out...)
 }
 
-// Typed is what was shown of typing.
+// Typed returns the typing events so far.
 func (p *Pigeon) Typed() []protocol.ChannelTyping {
 	p.mu.Lock()
 	defer p.mu.Unlock()

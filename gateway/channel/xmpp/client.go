@@ -15,12 +15,14 @@ import (
 )
 
 const (
-	// pingEvery is how often a quiet connection is tried, pingLimit how long its answer may take.
+	// pingEvery is the interval between pings on an idle connection, pingLimit the time limit for
+	// the answer.
 	pingEvery = time.Minute
 	pingLimit = 30 * time.Second
-	// maxBody is how many bytes of text go into one message; a longer one is sent in parts.
+	// maxBody limits the text of one message, in bytes. Longer texts are split.
 	maxBody = 30_000
-	// maxInbox is how many messages the hub is given at once. A server that brings more waits with its connection.
+	// maxInbox is the number of messages that the hub processes at once. Further ones stay in the
+	// connection.
 	maxInbox = 64
 )
 
@@ -30,14 +32,14 @@ type client struct {
 	set settings
 	up  channel.Upstream
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	rooms   map[string]*room
-	answers map[string]chan error // by id of what was sent
-	asked   map[string]chan iq    // by id of a question to the server
-	share   string                // where files are put; empty until it was found
-	web     string                // host and port from which the server gives files out; empty until it was found
-	told    map[string]bool       // who was told that encrypted messages cannot be read
-	wishes  map[string]bool       // who would see whether the agent is there and may not write to it yet
+	answers map[string]chan error // by ID of the sent stanza
+	asked   map[string]chan iq    // by ID of the query
+	share   string                // the service for uploads; empty until it is known
+	web     string                // host and port of the server's file downloads; empty until they are known
+	told    map[string]bool       // senders who were told that encrypted messages cannot be read
+	wishes  map[string]bool       // senders of presence subscriptions who may not write to the agent yet
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
@@ -48,7 +50,7 @@ func newClient(s *stream, set settings, up channel.Upstream) *client {
 	return c
 }
 
-// serve reads until the connection ends.
+// serve reads stanzas until the connection closes.
 func (c *client) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -82,23 +84,24 @@ func (c *client) serve(ctx context.Context) error {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			return cause
 		}
-		if cut, ok := errors.AsType[*xml.SyntaxError](err); errors.Is(err, io.EOF) || ok && cut.Msg == "unexpected EOF" { // it was cut off in the middle of its stream
+		// The connection broke off within the stream.
+		if cut, ok := errors.AsType[*xml.SyntaxError](err); errors.Is(err, io.EOF) || ok && cut.Msg == "unexpected EOF" {
 			return errors.New("the server ended the connection")
 		}
 		return err
 	}
 }
 
-// inbox gives the hub what comes: of one chat one message after the other, those of others beside it, for one whose files are fetched or transcribed takes
-// its time. Its goroutines are counted in wg.
+// inbox passes messages to the hub: those of one chat one after the other, those of several chats
+// in parallel, because fetching or transcribing a file takes time. wg counts its goroutines.
 type inbox struct {
 	c     *client
 	wg    *sync.WaitGroup
-	seats chan struct{} // a token for each message under way
+	seats chan struct{} // a token for each message being processed
 	chats turn.Queue
 }
 
-// put may wait for a seat.
+// put blocks while all seats are taken.
 func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error {
 	select {
 	case i.seats <- struct{}{}:
@@ -122,7 +125,7 @@ func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error
 	return nil
 }
 
-// refuse tells somebody that their message was lost.
+// refuse tells the sender that their message was lost.
 func (c *client) refuse(in protocol.ChannelInboundParams) {
 	kind := "chat"
 	if in.Peer.Kind != protocol.PeerDM {
@@ -131,7 +134,7 @@ func (c *client) refuse(in protocol.ChannelInboundParams) {
 	c.s.send("<message to='" + esc(in.Peer.ID) + "' type='" + kind + "'><body>I could not take your last message. Please send it again later.</body></message>")
 }
 
-// pings notices a connection that is dead.
+// pings detects a dead connection.
 func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -155,8 +158,9 @@ func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// ask sends something and a ping after it, and waits for what comes back. A server works on one client's stanzas in order (RFC 6120, 10.1): when it
-// answers the ping, it has taken what came before, or has refused it by an error with the same id.
+// ask sends a stanza followed by a ping, and waits for the response. A server processes a client's
+// stanzas in order (RFC 6120, 10.1): when it answers the ping, it has accepted the stanza or has
+// returned an error with the stanza's ID.
 func (c *client) ask(ctx context.Context, id, before string) error {
 	answer := make(chan error, 1)
 	c.mu.Lock()
@@ -179,14 +183,14 @@ func (c *client) ask(ctx context.Context, id, before string) error {
 	}
 }
 
-// answered gives what came back to whoever waits for it.
+// answered passes a response to its waiter.
 func (c *client) answered(id string, err error) {
 	c.mu.Lock()
 	answer := c.answers[id]
 	delete(c.answers, id)
 	c.mu.Unlock()
 	select {
-	case answer <- err: // never, when nobody waits
-	default: // the other of the two was faster
+	case answer <- err: // does not block while nobody waits
+	default: // the other response was faster
 	}
 }

@@ -1,6 +1,8 @@
-// Package xmpp connects the agent to XMPP (RFC 6120, 6121): direct messages, rooms in which it is mentioned (XEP-0045), typing (XEP-0085), replies
-// (XEP-0461), places (XEP-0080), files by address (XEP-0066, XEP-0385, XEP-0447, XEP-0454) and by upload (XEP-0363), receipts (XEP-0184). Who may write to
-// the agent sees among their contacts that it is there. It speaks the protocol itself, over the standard library alone, and only over TLS.
+// Package xmpp connects the agent to XMPP (RFC 6120, 6121): direct messages, rooms in which it is
+// mentioned (XEP-0045), typing (XEP-0085), replies (XEP-0461), places (XEP-0080), files by address
+// (XEP-0066, XEP-0385, XEP-0447, XEP-0454) and by upload (XEP-0363), receipts (XEP-0184). People
+// who may write to the agent can see its presence. The package implements the protocol itself, with
+// the standard library only, and only over TLS.
 package xmpp
 
 import (
@@ -38,12 +40,12 @@ func (Driver) Check(c channel.Config) error {
 	return err
 }
 
-// settings are an account's settings, checked.
+// settings are an account's validated settings.
 type settings struct {
 	login
 	rooms []string
 	nick  string
-	files []string // hosts besides the own server's, in lower case
+	files []string // hosts besides the account's own server, in lower case
 }
 
 func settingsOf(c channel.Config) (settings, error) {
@@ -52,7 +54,7 @@ func settingsOf(c channel.Config) (settings, error) {
 	if s.local, s.domain, ok = splitJID(c.Text("jid")); !ok {
 		return s, fmt.Errorf("jid must be an address such as agent@example.org, not %q", c.Text("jid"))
 	}
-	// The password stands as it was typed: a space at its end may be meant.
+	// The password is used as typed, because a trailing space may be intended.
 	if json.Unmarshal(c["password"], &s.password) != nil || s.password == "" {
 		return s, errors.New("password must be a text")
 	}
@@ -113,10 +115,10 @@ func (Driver) Login(ctx context.Context, a channel.Account, _ bool) (channel.Log
 	return channel.LoginResult{Message: fmt.Sprintf("%s can log in.", bare(s.jid))}, nil
 }
 
-// Logout implements channel.Driver: XMPP keeps no login when the connection is gone.
+// Logout implements channel.Driver. XMPP has no login beyond a connection.
 func (Driver) Logout(context.Context, channel.Account) error { return nil }
 
-// mentions reports whether a text names nick as a word of its own.
+// mentions reports whether a text contains nick as a separate word.
 func mentions(text, nick string) bool {
 	text, nick = strings.ToLower(text), strings.ToLower(nick)
 	if nick == "" {

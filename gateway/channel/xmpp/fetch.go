@@ -22,14 +22,15 @@ import (
 	"fairlead/gateway/channel"
 )
 
-// getLimit is how long one file may take.
+// getLimit is the time limit for fetching one file.
 const getLimit = 45 * time.Second
 
-// gcmTag is how many bytes an encrypted file is longer than its content.
+// gcmTag is the number of bytes that encryption adds to a file.
 const gcmTag = 16
 
-// Fetch implements channel.Fetcher. A file is fetched over TLS, from the place where the account's own server keeps files or from a host that the
-// account's settings name, never through a redirection, and never from an address inside the local network, unless that is the account's own server's.
+// Fetch implements channel.Fetcher. It fetches files over TLS, only from the download host of the
+// account's own server or from hosts in the account's settings. It never follows redirects, and
+// never connects to local networks, except to the account's own server.
 func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -55,7 +56,7 @@ func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte
 	return data, "", err
 }
 
-// mayFetch is what files are fetched with from an address, unless its host is not one from which they are.
+// mayFetch returns the getter for an address, or an error when its host is not allowed.
 func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 	host := strings.ToLower(u.Hostname())
 	if own := c.ownWeb(ctx); own != "" && strings.EqualFold(own, u.Host) {
@@ -69,8 +70,8 @@ func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 	return getter{}, channel.Refused("files are fetched from the account's own server alone; to have them from %s too, add it to the account's settings", host)
 }
 
-// ownWeb is the host, with its port, from which the account's server gives out files; empty when it has none. It is asked for a place once: nothing is
-// put there.
+// ownWeb returns the host and port of the account server's downloads, or "". It learns them once,
+// by requesting a slot for an upload that never happens.
 func (c *client) ownWeb(ctx context.Context) string {
 	c.mu.Lock()
 	known := c.web
@@ -96,7 +97,7 @@ func (c *client) ownWeb(ctx context.Context) string {
 	return at.Host
 }
 
-// remote is the address that a connection leads to.
+// remote returns the remote address of a connection.
 func remote(conn net.Conn) netip.Addr {
 	if conn == nil {
 		return netip.Addr{}
@@ -105,24 +106,25 @@ func remote(conn net.Conn) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// getter fetches files. Connections go to public addresses alone, and to own.
+// getter fetches files. It connects only to public addresses and to own.
 type getter struct {
-	roots *x509.CertPool // nil is what the system trusts
+	roots *x509.CertPool // nil means the system's certificates
 	own   netip.Addr
 }
 
 var errInside = errors.New("the address is inside the local network")
 
-// shared are networks that are neither private by RFC 1918 nor reachable for everybody: of carriers, and those that lead to addresses of the fourth version.
+// shared are networks that are not private according to RFC 1918 but not publicly reachable either:
+// those of carriers, and those that map to IPv4 addresses.
 var shared = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10")}
 
-// public reports whether an address is one of the public internet.
+// public reports whether an address belongs to the public internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// guard looks at the address that a name led to, just before it is connected to.
+// guard checks the address that a name resolved to, just before connecting to it.
 func (g getter) guard(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if a := at.Addr().Unmap(); err != nil || !public(a) && a != g.own {
@@ -139,7 +141,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 		return nil, "", channel.Refused("its address cannot be used")
 	}
 	req.Header.Set("User-Agent", "Fairlead")
-	transport := &http.Transport{ // no proxy: the guard must see where it leads
+	transport := &http.Transport{ // no proxy, because guard must see the real address
 		TLSClientConfig: &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12}, DisableCompression: true,
 		DialContext: (&net.Dialer{Timeout: 15 * time.Second, Control: g.guard}).DialContext,
 	}
@@ -149,7 +151,8 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 		return nil, "", channel.Refused("its address is inside the local network")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, errors.Unwrap(err)) // not the address: who has it has the file
+		// Without the address: everybody who knows it can read the file.
+		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, errors.Unwrap(err))
 	}
 	defer res.Body.Close()
 	switch {
@@ -171,7 +174,8 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	return data, strings.TrimSpace(kind), nil
 }
 
-// unlock decrypts a file whose key stands in its address, as hexadecimal digits: a nonce of 12 or 16 bytes and a key of 32 (XEP-0454).
+// unlock decrypts a file whose key is part of its address, in hexadecimal: a nonce of 12 or 16
+// bytes and a key of 32 bytes (XEP-0454).
 func unlock(data []byte, key string) ([]byte, error) {
 	raw, err := hex.DecodeString(key)
 	if err != nil || len(raw) != 44 && len(raw) != 48 {

@@ -21,7 +21,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pixel is the beginning of a picture, as far as its type is looked at.
+// pixel is the beginning of a picture, enough to detect its type.
 var pixel = []byte("\x89PNG\r\n\x1a\n and so on")
 
 func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFilesAreFetchedForThoseAloneWhoAreLetIn(t *testing.T) {
 	}
 }
 
-// web is a server of files on this computer, over TLS.
+// web is a file server on this computer, over TLS.
 func web(t *testing.T, h http.HandlerFunc) (g getter, at *url.URL) {
 	t.Helper()
 	s := httptest.NewTLSServer(h)

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sharing is a file by its sources, as XEP-0385 (media sharing) and XEP-0447 (file sharing) tell of it.
+// sharing describes a file and its sources (XEP-0385 media sharing, XEP-0447 file sharing).
 type sharing struct {
 	Name string   `xml:"file>name"`
 	Type string   `xml:"file>media-type"`
@@ -25,13 +25,14 @@ type uri struct {
 	At string `xml:"uri,attr"`
 }
 
-// reference is something a message points to (XEP-0372).
+// reference is a reference in a message (XEP-0372).
 type reference struct {
 	Media *sharing `xml:"urn:xmpp:sims:1 media-sharing"`
 }
 
-// files are named by their address: alone (XEP-0066), with what they are (XEP-0385, XEP-0447), or as an aesgcm: address that is the whole text. Clients
-// repeat the address as the text.
+// files extracts the addresses of files from a message: plain (XEP-0066), with a description
+// (XEP-0385, XEP-0447), or as an aesgcm: address that is the whole text. Clients repeat the address
+// as the text.
 func files(m message, to *protocol.ChannelMessage) {
 	for _, s := range m.Sharing {
 		s.add(to)
@@ -62,7 +63,8 @@ func (s sharing) add(to *protocol.ChannelMessage) {
 	}
 }
 
-// add names a file once, and takes its address out of the text that is nothing else. It reports whether the address is one of the web.
+// add adds a file once, and removes the text if it is nothing but its address. It reports whether
+// the address is a web address.
 func add(to *protocol.ChannelMessage, at, name, kind string) bool {
 	at = strings.TrimSpace(at)
 	u, err := url.Parse(at)

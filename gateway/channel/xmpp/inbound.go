@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inbound makes a message for the hub; ok is false for what is none: typing, receipts, subjects, echoes of what the agent said in a room, and what
-// was said there before it came.
+// inbound converts a stanza to a message for the hub. ok is false for everything else: typing,
+// receipts, subjects, echoes of the agent's own messages in a room, and a room's history.
 func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) {
 	text := ""
 	if len(m.Body) > 0 {
@@ -28,7 +28,7 @@ func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) 
 			return in, false
 		}
 	case r != nil, m.Type != "chat" && m.Type != "normal" && m.Type != "":
-		return in, false // a private word in a room comes from whoever has that nickname now
+		return in, false // the sender of a private message in a room is whoever has that nickname now
 	}
 	if m.Request != nil && m.Type != "groupchat" && m.ID != "" {
 		c.s.send("<message to='" + esc(m.From) + "' type='" + esc(m.Type) + "'><received xmlns='" + nsReceipt + "' id='" + esc(m.ID) + "'/></message>")
@@ -57,7 +57,7 @@ func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) 
 	return c.fromRoom(m, from, r, in)
 }
 
-// fromRoom adds who said it in a room, and whether the agent was meant.
+// fromRoom adds the sender of a message in a room, and whether the agent was mentioned.
 func (c *client) fromRoom(m message, from string, r *room, in protocol.ChannelInboundParams) (protocol.ChannelInboundParams, bool) {
 	nick := resource(m.From)
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (c *client) fromRoom(m message, from string, r *room, in protocol.ChannelIn
 	local, _, _ := splitJID(from)
 	in.Peer = protocol.Peer{Kind: protocol.PeerGroup, ID: from, Name: local, Handle: from}
 	if jid == "" {
-		jid = m.From // nobody's address: it cannot be taken for a person's
+		jid = m.From // a room's address, which cannot be mistaken for a person's
 	}
 	in.Sender = &protocol.Sender{ID: jid, Name: nick}
 	mentioned := mentions(in.Message.Text, mine) || m.Reply != nil && m.Reply.To != "" && bare(m.Reply.To) == from && resource(m.Reply.To) == mine
@@ -80,7 +80,7 @@ func (c *client) fromRoom(m message, from string, r *room, in protocol.ChannelIn
 	return in, true
 }
 
-// encrypted tells somebody once that the agent cannot read what is encrypted from end to end.
+// encrypted tells a sender once that the agent cannot read end-to-end encrypted messages.
 func (c *client) encrypted(m message, from string) {
 	if m.Type == "groupchat" {
 		return
@@ -94,8 +94,8 @@ func (c *client) encrypted(m message, from string) {
 	}
 }
 
-// messageID is the id that the room or the own server gave a message (XEP-0359), else the sender's where it is long enough to be unique: some
-// clients count from one at each start.
+// messageID returns the ID that the room or the account's server assigned to a message (XEP-0359),
+// otherwise the sender's ID if it is long enough to be unique: some clients restart at one.
 func messageID(m message, from, own string) string {
 	by := bare(own)
 	if m.Type == "groupchat" {
@@ -112,7 +112,7 @@ func messageID(m message, from, own string) string {
 	return m.ID
 }
 
-// quotes takes the quotation that clients put before a reply out of its text (XEP-0461).
+// quotes removes the quotation that clients put before a reply from its text (XEP-0461).
 func quotes(m message, to *protocol.ChannelMessage) {
 	if m.Reply == nil {
 		return
@@ -131,7 +131,8 @@ func quotes(m message, to *protocol.ChannelMessage) {
 	}
 }
 
-// place reads a place from its element (XEP-0080), or from a text that is a geo: address (RFC 5870).
+// place parses a place from its element (XEP-0080), or from a text that is a geo: address (RFC
+// 5870).
 func place(m message, to *protocol.ChannelMessage) {
 	if g := m.Geo; g != nil && legal(g.Lat, g.Lon) {
 		to.Location = &protocol.Location{Lat: g.Lat, Lon: g.Lon, Name: g.Text}

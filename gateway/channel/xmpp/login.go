@@ -12,14 +12,14 @@ import (
 	"fairlead/gateway/channel"
 )
 
-// login is what it takes to log in.
+// login contains the parameters of a login.
 type login struct {
 	local, domain, password string
-	server                  string // host:port; empty asks DNS
+	server                  string // host:port; empty means a DNS lookup
 	roots                   *x509.CertPool
 }
 
-// authenticate logs in with the best mechanism that both know.
+// authenticate logs in with the best mechanism that both sides support.
 func (s *stream) authenticate(offered []string, l login) error {
 	known := []string{"SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"}
 	i := slices.IndexFunc(known, func(k string) bool { return slices.Contains(offered, k) })
@@ -73,7 +73,7 @@ func (s *stream) authenticate(offered []string, l login) error {
 	}
 }
 
-// failure is why a login was refused: for good, or only now.
+// failure converts a refused login to an error: permanent or temporary.
 func failure(e saslEnd) error {
 	why := ""
 	for _, x := range e.Inner {
@@ -85,13 +85,13 @@ func failure(e saslEnd) error {
 	switch why {
 	case "temporary-auth-failure":
 		return fmt.Errorf("the server cannot log anybody in now: %s", text)
-	case "not-authorized": // what servers say more of it is about their own sums
+	case "not-authorized": // the server's text only describes its own calculation
 		return channel.Login("the server refused the address or the password")
 	}
 	return channel.Login("the server refused the address or the password: %s", text)
 }
 
-// bind gets the full address.
+// bind requests the full address.
 func (s *stream) bind() error {
 	if err := s.send("<iq type='set' id='bind'><bind xmlns='" + nsBind + "'/></iq>"); err != nil {
 		return err

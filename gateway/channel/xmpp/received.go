@@ -41,7 +41,7 @@ func (c *client) stanza(ctx context.Context, start xml.StartElement, to *inbox) 
 	return c.s.dec.Skip()
 }
 
-// sendError is why a message was refused: for good, unless the server asks to wait.
+// sendError converts a refused message to an error: permanent, unless the server asks to wait.
 func sendError(e *stanzaError) error {
 	if e != nil && e.Type == "wait" {
 		return errors.New(e.String())
@@ -51,7 +51,7 @@ func sendError(e *stanzaError) error {
 
 func (c *client) iq(q iq) error {
 	switch q.Type {
-	case "result", "error": // an error to a ping shows as much as its result
+	case "result", "error": // an error response to a ping also shows that the connection works
 		c.mu.Lock()
 		asked := c.asked[q.ID]
 		delete(c.asked, q.ID)

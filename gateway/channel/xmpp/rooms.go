@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// room is a room the agent is in or wants to be in.
+// room is a room that the agent is in or tries to enter.
 type room struct {
 	nick    string
 	in      bool
 	tries   int
-	problem string            // why it could not be entered; empty is none
-	jids    map[string]string // real addresses by nickname, where the room shows them
+	problem string            // the reason why it could not be entered, or empty
+	jids    map[string]string // real addresses by nickname, if the room shows them
 }
 
-// join enters a room, without what was said there before.
+// join enters a room and requests no history.
 func (c *client) join(name, nick string) error {
 	return c.s.send("<presence to='" + esc(name+"/"+nick) + "'><x xmlns='" + nsRoom + "'><history maxstanzas='0'/></x></presence>")
 }
@@ -31,14 +31,14 @@ func (c *client) presence(p presence) error {
 	c.mu.Lock()
 	r := c.rooms[name]
 	switch {
-	case r == nil: // who else is there is nobody's business
+	case r == nil: // presence outside of the agent's rooms is ignored
 	case p.Type == "error" && !r.in:
 		words := p.Error.String()
 		if strings.HasPrefix(words, "conflict") && r.tries < 5 {
 			r.tries++
 			r.nick += "_"
 			again = r.nick
-		} else if why := refusal(words); r.problem != why { // it is tried again each minute
+		} else if why := refusal(words); r.problem != why { // entering is repeated each minute, so log a reason once
 			r.problem = why
 			slog.Warn("A room could not be entered", "room", name, "err", words)
 		}
@@ -65,7 +65,7 @@ func (c *client) presence(p presence) error {
 	return nil
 }
 
-// refusals are why rooms let nobody in (XEP-0045, 7.2), in plain words.
+// refusals maps the errors of rooms (XEP-0045, 7.2) to sentences.
 var refusals = map[string]string{
 	"registration required": "it lets in its members alone", "forbidden": "the agent is banned there", "not authorized": "it wants a password",
 	"item not found": "there is no such room", "not allowed": "no new room may be made there", "service unavailable": "it is full, or its server is away",
@@ -80,7 +80,7 @@ func refusal(words string) string {
 	return words
 }
 
-// outside says which rooms could not be entered, and why. c.mu must be held.
+// outside describes the rooms that could not be entered. The caller must hold c.mu.
 func (c *client) outside() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(c.rooms)) {

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// maxRounds is how many rounds a server may ask for: more would only keep this computer busy.
+// maxRounds limits the rounds that a server may request, to protect this computer's processor.
 const maxRounds = 1_000_000
 
-// scram is the client's side of RFC 5802 and RFC 7677, without channel binding.
+// scram is the client side of RFC 5802 and RFC 7677, without channel binding.
 type scram struct {
 	hash            func() hash.Hash
 	user, password  string
@@ -26,7 +26,7 @@ type scram struct {
 	serverSignature []byte
 }
 
-// newScram begins; kind is a SASL mechanism's name.
+// newScram begins a login; kind is the name of a SASL mechanism.
 func newScram(kind, user, password string) *scram {
 	s := &scram{hash: sha256.New, user: user, password: password, nonce: rand.Text()}
 	if kind == "SCRAM-SHA-1" {
@@ -36,10 +36,10 @@ func newScram(kind, user, password string) *scram {
 	return s
 }
 
-// hello is the first message.
+// hello returns the first message.
 func (s *scram) hello() string { return "n,," + s.first }
 
-// answer makes the second message from the server's first.
+// answer returns the second message, in response to the server's first.
 func (s *scram) answer(challenge string) (string, error) {
 	f := attributes(challenge)
 	rounds, err := strconv.Atoi(f["i"])
@@ -71,7 +71,7 @@ func (s *scram) answer(challenge string) (string, error) {
 	return bare + ",p=" + base64.StdEncoding.EncodeToString(proof), nil
 }
 
-// check makes sure that the server knows the password, too.
+// check verifies that the server knows the password too.
 func (s *scram) check(final string) error {
 	got, err := base64.StdEncoding.DecodeString(attributes(final)["v"])
 	if err != nil || s.serverSignature == nil || !hmac.Equal(got, s.serverSignature) {

@@ -31,7 +31,7 @@ type prosody struct {
 	roots      *x509.CertPool
 	cmd        *exec.Cmd
 	dir        string
-	shares     bool   // it takes files
+	shares     bool   // it accepts uploads
 	ports, web string // of its web server
 }
 
@@ -161,7 +161,7 @@ func raw(t *testing.T, kv ...string) map[string]json.RawMessage {
 	return m
 }
 
-// agent is a hub whose XMPP account is connected.
+// agent returns a hub whose XMPP account is connected.
 func (p *prosody) agent(t *testing.T, policy string) *channeltest.Bench {
 	t.Helper()
 	b := channeltest.Open(t, t.TempDir(), Driver{})
@@ -185,7 +185,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// mustOpen is a stream over TLS on which nobody is logged in.
+// mustOpen returns a stream over TLS before login.
 func mustOpen(t *testing.T, p *prosody) *stream {
 	t.Helper()
 	l := login{local: "ann", domain: "town.test", server: p.addr, roots: p.roots}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestASlowMessageHoldsUpItsOwnChatAlone has a message that takes its time, as one with a recording does.
+// TestASlowMessageHoldsUpItsOwnChatAlone: a message that takes long, such as one with a recording,
+// delays only its own chat.
 func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
 	p := startServer(t)
 	ann, bob := p.person(t, "ann"), p.person(t, "bob")

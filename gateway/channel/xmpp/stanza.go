@@ -39,7 +39,7 @@ type element struct {
 	Text    string `xml:",chardata"`
 }
 
-// saslEnd is success, failure or challenge of SASL.
+// saslEnd is a success, failure or challenge of SASL.
 type saslEnd struct {
 	XMLName xml.Name
 	Data    string    `xml:",chardata"`
@@ -53,7 +53,7 @@ type stanzaError struct {
 	Inner []element `xml:",any"`
 }
 
-// String is the error in words.
+// String returns the error as text.
 func (e *stanzaError) String() string {
 	if e == nil {
 		return "an error"
@@ -93,7 +93,7 @@ type feature struct {
 	Var string `xml:"var,attr"`
 }
 
-// slot is where a file may be put, and where it is then (XEP-0363).
+// slot contains the addresses for an upload and for the later download (XEP-0363).
 type slot struct {
 	Put struct {
 		URL     string `xml:"url,attr"`
@@ -124,7 +124,7 @@ type roomUser struct {
 	} `xml:"status"`
 }
 
-// has reports whether the room said the code.
+// has reports whether the room sent the status code.
 func (r *roomUser) has(code int) bool {
 	if r != nil {
 		for _, s := range r.Status {
@@ -184,26 +184,26 @@ type geo struct {
 	Text string  `xml:"text"`
 }
 
-// esc makes a text fit for XML. What XML cannot hold becomes U+FFFD.
+// esc escapes a text for XML. Characters that XML does not allow become U+FFFD.
 func esc(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
-// bare is an address without its resource, in the form that is compared.
+// bare returns an address without its resource, normalized for comparisons.
 func bare(jid string) string {
 	jid, _, _ = strings.Cut(jid, "/")
 	return strings.ToLower(strings.TrimSpace(jid))
 }
 
-// resource is an address's resource: in a room the nickname.
+// resource returns an address's resource, which in a room is the nickname.
 func resource(jid string) string {
 	_, r, _ := strings.Cut(jid, "/")
 	return r
 }
 
-// splitJID takes a bare address apart; ok is false for what is none.
+// splitJID splits a bare address; ok is false if it is invalid.
 func splitJID(jid string) (local, domain string, ok bool) {
 	local, domain, ok = strings.Cut(bare(jid), "@")
 	ok = ok && local != "" && domain != "" && !strings.ContainsAny(local, " \"&'/:<>@\t\n\r\x00") && !strings.ContainsAny(domain, " \"&'/<>@\t\n\r\x00")

@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// maxStanza is how many bytes one stanza may have.
+	// maxStanza limits one stanza, in bytes.
 	maxStanza = 1 << 20
-	// handshakeLimit is how long connecting and logging in may take.
+	// handshakeLimit is the time limit for connecting and logging in.
 	handshakeLimit = 30 * time.Second
-	// writeLimit is how long a server may take to read what is sent.
+	// writeLimit is the time limit for a write to the server.
 	writeLimit = 30 * time.Second
 )
 
-// stream is a connection that is logged in. Reading is for one goroutine, writing for many.
+// stream is a connection after login. Only one goroutine may read; several may write.
 type stream struct {
-	jid   string // full address, given by the server
+	jid   string // full address, assigned by the server
 	conn  net.Conn
 	limit *limited
 	dec   *xml.Decoder
 
-	write sync.Mutex // held over a write, so that stanzas are whole
+	write sync.Mutex // held during a write, so that stanzas are not interleaved
 }
 
-// limited ends a stanza that is too long.
+// limited is a reader that fails when a stanza is too long.
 type limited struct {
 	r    io.Reader
 	left int
@@ -50,8 +50,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// dial connects and logs in (RFC 6120). Nothing is ever said in the clear but the wish for TLS. A login that is refused is a
-// channel.ErrLogin.
+// dial connects and logs in (RFC 6120). Before TLS it sends nothing except the request for TLS. A
+// refused login is a channel.ErrLogin.
 func dial(ctx context.Context, l login) (s *stream, err error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
@@ -95,7 +95,7 @@ func dial(ctx context.Context, l login) (s *stream, err error) {
 	return s, s.bind()
 }
 
-// secure puts the stream into TLS.
+// secure upgrades the stream to TLS.
 func (s *stream) secure(ctx context.Context, l login) error {
 	f, err := s.open(l.domain)
 	if err != nil {
@@ -122,7 +122,8 @@ func (s *stream) secure(ctx context.Context, l login) error {
 	return nil
 }
 
-// untrusted says in a plain sentence that a certificate is not to be trusted, and what to do; other errors of TLS stay what they are.
+// untrusted converts a certificate error to a sentence with the reason and the remedy. Other errors
+// are returned unchanged.
 func untrusted(err error) error {
 	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the server's certificate is not trusted, so the password was not sent (%w). If the server is yours, put its certificate into the account's settings", bad.Err)
@@ -130,7 +131,8 @@ func untrusted(err error) error {
 	return fmt.Errorf("TLS: %w", err)
 }
 
-// connect opens the TCP connection: to the server that was set, else to those that DNS names, else to the domain itself.
+// connect opens the TCP connection: to the configured server, otherwise to those that DNS names,
+// otherwise to the domain itself.
 func connect(ctx context.Context, l login) (net.Conn, error) {
 	var d net.Dialer
 	var targets []string
@@ -153,7 +155,7 @@ func connect(ctx context.Context, l login) (net.Conn, error) {
 			return conn, nil
 		}
 		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err // without the address, which is said already
+			err = op.Err // without the address, which the message already contains
 		}
 		errs = append(errs, fmt.Errorf("the server %s cannot be reached: %w", t, err))
 	}
@@ -167,7 +169,7 @@ func (s *stream) use(conn net.Conn) {
 	s.dec = xml.NewDecoder(s.limit)
 }
 
-// open says the stream's header and reads the server's, with its features.
+// open sends the stream's header and reads the server's header and features.
 func (s *stream) open(domain string) (features, error) {
 	var f features
 	if err := s.send("<?xml version='1.0'?><stream:stream to='" + esc(domain) + "' version='1.0' xml:lang='en' xmlns='" + nsClient + "' xmlns:stream='" + nsStream + "'>"); err != nil {
@@ -200,7 +202,8 @@ func (s *stream) open(domain string) (features, error) {
 	return f, s.dec.DecodeElement(&f, &start)
 }
 
-// next returns the beginning of the next stanza; the caller decodes or skips it. A stream that ends is io.EOF or the server's reason.
+// next returns the start element of the next stanza, which the caller must decode or skip. At the
+// end of the stream it returns io.EOF or the server's reason.
 func (s *stream) next() (xml.StartElement, error) {
 	s.limit.left = maxStanza
 	for {
@@ -219,7 +222,7 @@ func (s *stream) next() (xml.StartElement, error) {
 		case xml.EndElement:
 			return xml.StartElement{}, io.EOF
 		case xml.CharData:
-			s.limit.left = maxStanza // white space between stanzas keeps a connection alive
+			s.limit.left = maxStanza // white space between stanzas is a keepalive
 		}
 	}
 }
@@ -237,7 +240,7 @@ func (e streamError) error() error {
 	return errors.New(words)
 }
 
-// send writes something whole.
+// send writes a text as a whole.
 func (s *stream) send(text string) error {
 	s.write.Lock()
 	defer s.write.Unlock()

@@ -1,10 +1,11 @@
 package xmpp
 
-// maxWishes bounds who is remembered.
+// maxWishes limits the stored subscription requests.
 const maxWishes = 1000
 
-// subscribe takes somebody's wish to see in their list of contacts whether the agent is there (RFC 6121, 3.1). Who may write to the agent is shown it.
-// Others hear nothing: they are shown it when they write and may by then, and the server asks again whenever the agent connects.
+// subscribe handles a request to see the agent's presence (RFC 6121, 3.1). Requests of people who
+// may write to the agent are accepted. Others get no response: their request is accepted when they
+// write and may do so by then, and the server repeats it whenever the agent connects.
 func (c *client) subscribe(from string) error {
 	c.mu.Lock()
 	if len(c.wishes) < maxWishes {
@@ -14,7 +15,7 @@ func (c *client) subscribe(from string) error {
 	return c.welcome(from)
 }
 
-// welcome shows somebody who wished it and may write that the agent is there.
+// welcome accepts a pending subscription request if the sender may write to the agent.
 func (c *client) welcome(from string) error {
 	c.mu.Lock()
 	wishes := c.wishes[from]

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sees waits for the next presence of a kind from the agent.
+// sees waits for the next presence of the given type from the agent.
 func (o *person) sees(t *testing.T, kind string) presence {
 	t.Helper()
 	timer := time.NewTimer(3 * time.Minute)
@@ -28,7 +28,7 @@ func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
 	p := startServer(t)
 	ann, bob := p.person(t, "ann"), p.person(t, "bob")
 	b := p.agent(t, `{"allowFrom":["ann@town.test"]}`)
-	for _, o := range []*person{ann, bob} { // a server tells of contacts who has asked for them
+	for _, o := range []*person{ann, bob} { // a server sends presence to clients that asked for it
 		o.do(t, "<iq id='contacts' type='get'><query xmlns='jabber:iq:roster'/></iq>")
 	}
 	ann.do(t, "<presence to='agent@town.test' type='subscribe'/>")

@@ -20,7 +20,8 @@ func (t transport) Send(ctx context.Context, m protocol.ChannelOutbound) (string
 	if err != nil {
 		return "", err
 	}
-	files, err := t.c.upload(ctx, m.Message.Media) // before a word is said: all of it is said again when one fails
+	// Uploads come first: if one fails, the hub sends the whole message again.
+	files, err := t.c.upload(ctx, m.Message.Media)
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +79,7 @@ func (t transport) address(p protocol.Peer) (to, kind string, err error) {
 	return bare(p.ID), "groupchat", nil
 }
 
-// parts cuts a text into pieces of at most n bytes, at the end of a line where there is one.
+// parts splits a text into pieces of at most n bytes, at the end of a line where possible.
 func parts(s string, n int) []string {
 	var list []string
 	for len(s) > n {

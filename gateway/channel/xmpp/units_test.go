@@ -103,8 +103,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// FuzzMessage reads stanzas from outside: nothing breaks, the agent's own words and private words in rooms never come in, and a person is who the
-// server says.
+// FuzzMessage parses stanzas from outside: no panic, no messages of the agent itself or private
+// messages in rooms, and the sender is the one that the server named.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{
 		`<message from='ann@town.test/x' type='chat' id='12345678'><body>hi</body><delay xmlns='urn:xmpp:delay' stamp='2026-01-02T03:04:05Z'/></message>`,
@@ -122,7 +122,7 @@ c</body><reply xmlns='urn:xmpp:reply:0' id='9' to='agent@town.test'/></message>`
 		if xml.Unmarshal([]byte(s), &m) != nil {
 			return
 		}
-		m.Request, m.Encrypted, m.OMEMO, m.PGP = nil, nil, nil, nil // they are answered over the connection
+		m.Request, m.Encrypted, m.OMEMO, m.PGP = nil, nil, nil, nil // these are answered over the connection
 		c := newClient(&stream{jid: "agent@town.test/r"}, settings{login: login{local: "agent", domain: "town.test"}, nick: "agent", rooms: []string{"square@rooms.test"}}, nil)
 		in, ok := c.inbound(m)
 		if !ok {

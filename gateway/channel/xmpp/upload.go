@@ -23,10 +23,10 @@ const (
 	nsUpload = "urn:xmpp:http:upload:0"                 // XEP-0363
 )
 
-// putLimit is how long a file may take to the server.
+// putLimit is the time limit for uploading one file.
 const putLimit = 50 * time.Second
 
-// query asks the server, or a service of it, and waits for the answer.
+// query sends a query to the server, or to a service of it, and waits for the response.
 func (c *client) query(ctx context.Context, to, inner string) (iq, error) {
 	id, answer := "q-"+protocol.NewID(), make(chan iq, 1)
 	c.mu.Lock()
@@ -48,7 +48,7 @@ func (c *client) query(ctx context.Context, to, inner string) (iq, error) {
 	}
 }
 
-// uploads is the service of the server that takes files.
+// uploads returns the server's service for uploads.
 func (c *client) uploads(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	known := c.share
@@ -79,7 +79,7 @@ func (c *client) uploads(ctx context.Context) (string, error) {
 	return "", channel.Refused("the XMPP server %s takes no files: it has no HTTP upload (XEP-0363). Send the text, or the file another way", c.set.domain)
 }
 
-// upload puts files on the server and returns where they can be fetched.
+// upload uploads files to the server and returns their download addresses.
 func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []string, err error) {
 	for _, f := range files {
 		data, err := base64.StdEncoding.DecodeString(f.Data)
@@ -107,7 +107,7 @@ func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []str
 	return urls, nil
 }
 
-// put sends a file to its slot, over TLS alone.
+// put uploads a file to its slot, only over TLS.
 func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte) error {
 	for _, at := range []string{s.Put.URL, s.Get.URL} {
 		if u, err := url.Parse(at); err != nil || u.Scheme != "https" || u.Host == "" {
@@ -120,7 +120,7 @@ func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte
 	if err != nil {
 		return channel.Refused("the server's address for %s cannot be used: %v", f.Filename, err)
 	}
-	for _, h := range s.Put.Headers { // no others may be set (XEP-0363, 5)
+	for _, h := range s.Put.Headers { // other headers are not allowed (XEP-0363, 5)
 		if value := strings.NewReplacer("\r", "", "\n", "").Replace(h.Value); slices.Contains([]string{"authorization", "cookie", "expires"}, strings.ToLower(h.Name)) {
 			req.Header.Set(h.Name, value)
 		}

@@ -94,7 +94,7 @@ func agentAddress(t *testing.T, b *channeltest.Bench) string {
 func TestRoomsOverARealServer(t *testing.T) {
 	p := startServer(t)
 	ann := p.person(t, "ann")
-	// Somebody has the nickname already: the agent takes another.
+	// Somebody already has the nickname, so the agent takes another one.
 	ann.do(t, "<presence to='square@rooms.town.test/agent'><x xmlns='http://jabber.org/protocol/muc'/></presence>")
 	ann.hears(t, "the room's subject", func(m message) bool { return m.Subject != nil })
 	ann.do(t, "<message to='square@rooms.town.test' type='groupchat' id='before-all'><body>agent_: before you came</body></message>")
@@ -188,7 +188,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	if err != nil || res.Message != "agent@town.test can log in." {
 		t.Errorf("%+v %v", res, err)
 	}
-	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} { // the one above was SCRAM-SHA-256
+	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} { // the test above used SCRAM-SHA-256
 		s := mustOpen(t, p)
 		err := s.authenticate([]string{mechanism}, login{local: "ann", password: "secret of ann"})
 		if err != nil {
@@ -212,7 +212,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	eventually(t, "the end of the connection", func() bool {
 		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		ended := err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
-		// Seconds later it has tried to connect again, and says how that went.
+		// Seconds later it has tried to connect again, and shows that error.
 		if ended && st.Accounts[0].Error != "the server ended the connection" && !strings.Contains(st.Accounts[0].Error, "refused") {
 			t.Errorf("the account says %q", st.Accounts[0].Error)
 		}
