@@ -23,7 +23,7 @@ func init() {
 	}
 }
 
-// Defaults of the listener (seed 004: the original's port).
+// Defaults of the listener. The port is that of the original system.
 const (
 	DefaultListen = "127.0.0.1:8787"
 	DefaultURL    = "ws://" + DefaultListen + "/ws"

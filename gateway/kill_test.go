@@ -24,7 +24,7 @@ import (
 	"fairlead/node"
 )
 
-// kills is how often the gateway is killed (issue: 200).
+// kills is the number of times that the test kills the gateway.
 const kills = 200
 
 // childHome, when set, makes the test binary a gateway with a node on that data folder, until it is killed.

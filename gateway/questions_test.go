@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// closesWithin is how soon every window must know that a question is answered (issue: 1 s).
+// closesWithin is the time within which every window must know that an approval is answered.
 const closesWithin = time.Second
 
 // window is a client that shows questions: it follows the feed and remembers when it saw each question open and close.

@@ -15,7 +15,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// seedNode is a machine that knows the seeds only: it does not say what its tools do, and leaves every command running.
+// seedNode connects a node without extensions: it declares no effects and leaves every command
+// running.
 func seedNode(t *testing.T, url string) (node *client.Client, began <-chan protocol.CallID, stop func()) {
 	t.Helper()
 	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
@@ -49,7 +50,7 @@ func seedNode(t *testing.T, url string) (node *client.Client, began <-chan proto
 	return node, calls, func() { cancel(); <-done }
 }
 
-// TestWhatTheSeedPromisesBetweenItsParts holds sentences of seeds 002 and 004 that need the whole gateway.
+// TestWhatTheSeedPromisesBetweenItsParts checks rules of the protocol that need the whole gateway.
 func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
@@ -58,7 +59,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	conn, stop := dial(t, c.url)
 	defer stop()
 
-	// A skill that was just written is there (seed 004, skills.status).
+	// A skill that was just written is listed at once (skills.status).
 	for range 5 {
 		text := "---\nname: fresh\ndescription: New\n---\nText"
 		call(t, conn, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: "skills/fresh/SKILL.md", Content: &text})
@@ -74,7 +75,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 		}
 	}
 
-	// What sessions.list names can be reached, and says what became of it (seed 004, sessions.list, session.preview).
+	// A key from sessions.list can be read with session.preview.
 	run := call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "main", Message: "which machines are there?"}).RunID
 	words := func() []protocol.Message {
 		return call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}).Messages
@@ -89,7 +90,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	}
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "session.mainKey"})
 
-	// The answer to a system event goes to the last active channel (seed 002, Spec Object).
+	// The answer to a system event goes to the last active channel.
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"open"}`)})
 	w := openWire(t, c.url)
 	defer w.stop()
@@ -108,7 +109,8 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	job()
 	w.hears(t, "")
 
-	// The end of a background command comes into the chat (seed 004, node.exec.event).
+	// The end of a background command is posted to the chat, see
+	// docs/protocol.md#background-commands.
 	node, began, leave := seedNode(t, c.url)
 	defer leave()
 	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
@@ -126,7 +128,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 	id := <-began
 	event := protocol.NodeExecEvent{EventID: "e1", SessionID: "s1", Event: protocol.ExecFinished}
-	// Before the result of its call it is too early: the machine keeps it (gsv interop notes 2.2).
+	// Before the call's result the report is too early: the node retains it and sends it again.
 	if _, err := client.Call(t.Context(), node, protocol.ReportExec, event); err == nil {
 		t.Error("an end was taken before the chat knew of the command")
 	}

@@ -17,7 +17,7 @@ func ruleWhy(r config.ToolRule) string {
 	return fmt.Sprintf("rule %s says so", r.ID)
 }
 
-// firstRule finds the first rule that matches, as the original does (gsv interop notes, approval).
+// firstRule returns the first configured rule that matches a request, as in the original system.
 func firstRule(rules []config.ToolRule, r Request) (config.ToolRule, bool) {
 	if len(rules) == 0 {
 		return config.ToolRule{}, false

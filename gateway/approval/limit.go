@@ -18,10 +18,12 @@ const nobody = "nobody"
 // before is the reason of a question that was not put, because nobody had answered the one before.
 const before = "nobody answered the question before"
 
-// Unattended reports whether what asks was begun by the clock, or by somebody on a channel, so that nobody need be there who could answer. Such a run is
-// parked at its first question for as long as that may stay unanswered (peers C5, nobody there). When nobody has answered that, its later ones expire as
-// soon as they are asked: else each step of the run would wait as long again, and hold up its job and its chat for hours. The run is not ended, for it can
-// still do what is not asked about and say what was not done. An answer in between shows that somebody is there.
+// Unattended reports whether a run was started by a schedule or by somebody on a channel, so that
+// nobody may be there to answer. Such a run waits at its first approval until that is answered or
+// expires. After an expiry, its later approvals expire immediately; otherwise each step of the run
+// would wait as long again and block its job and its chat for hours. The run continues, because it
+// can still do what needs no approval and report the rest. An answer in between shows that somebody
+// is there.
 func Unattended(by protocol.AskedBy) bool {
 	return by.Kind == protocol.AskedBySchedule || by.Kind == protocol.AskedByChannel
 }

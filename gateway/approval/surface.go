@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ShownWithin is how long a surface has to acknowledge that it shows a question before the next one is tried (issue: delivery proof).
+// ShownWithin is the time in which a surface must acknowledge that it shows an approval. After it,
+// the next surface is tried. See approval.shown in docs/protocol.md#approvals.
 const ShownWithin = 3 * time.Second
 
 // lastUnseen is the last surface that is tried: windows acknowledge by themselves, at 1 everyone who can notify the person does, at 2 the

@@ -11,7 +11,8 @@ import (
 
 var notName = regexp.MustCompile(`[^a-z0-9_-]+`)
 
-// Name is the form that the id of an agent or an account has in keys and folders (gsv interop notes 6.1); it may be empty.
+// Name normalizes the ID of an agent or an account for session keys and folder names, as the
+// original system does. The result may be empty.
 func Name(id string) string {
 	id = strings.Trim(notName.ReplaceAllString(strings.ToLower(strings.TrimSpace(id)), "-"), "-")
 	return strings.TrimRight(id[:min(len(id), 64)], "-")

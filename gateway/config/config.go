@@ -1,5 +1,6 @@
-// Package config is the gateway's configuration: typed, with defaults, validated, changed by dotted path (seed 004, config.get and
-// config.set), live at once. Secrets never pass through it in the clear: they go to the keychain and read as "***".
+// Package config holds the gateway's configuration: typed, with defaults and validation. Values are
+// changed by dotted path (config.get and config.set of the protocol) and take effect at once.
+// Secrets are never stored in it as plain text: they go to the keychain and read as "***".
 package config
 
 import (
@@ -80,7 +81,7 @@ type Tell struct {
 	To      string `json:"to"`
 }
 
-// ToolApproval is the original's policy, in its own form (gsv interop notes, approval). The default asks.
+// ToolApproval is the approval policy in the form of the original system. The default asks.
 type ToolApproval struct {
 	DefaultDecision string     `json:"defaultDecision" oneof:"allow,ask,deny"`
 	Rules           []ToolRule `json:"rules"`

@@ -1,7 +1,8 @@
 package config
 
-// The rest of the original's keys (gsv interop notes, 7), with its defaults where they are safe. They are checked and kept, so that
-// a client that sets them finds them again; each takes effect with the part of the gateway that it belongs to.
+// The other configuration keys of the original system, with its defaults where those are safe. They
+// are validated and stored, so that a client that sets them reads them back; each takes effect in
+// the part of the gateway that uses it.
 
 // Agents lists agents beside the main one.
 type Agents struct {

@@ -12,9 +12,10 @@ var (
 	phoneChannels = []string{"whatsapp", "signal", "sms"}
 )
 
-// SenderID is a sender's id in the form in which two of them are compared, wherever a setting names people: channels.NAME.allowFrom
-// and owners, and session.identityLinks. Telephone numbers, on a channel that has them or with a leading +, lose their punctuation and what WhatsApp adds
-// (gsv interop notes 6.1 and 10.1); any other id stays as it is but for case, so that no two people are taken for one.
+// SenderID normalizes a sender's ID for comparison, wherever a setting names people:
+// channels.NAME.allowFrom and owners, and session.identityLinks. Telephone numbers, on a channel
+// that has them or with a leading +, lose their punctuation and WhatsApp's suffixes, as in the
+// original system. Any other ID changes in case only, so that no two people share one.
 func SenderID(channel, id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	number := id

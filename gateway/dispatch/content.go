@@ -11,8 +11,8 @@ import (
 // maxText is how many bytes of a result a model is given; the journal has all of it.
 const maxText = 30_000
 
-// content turns what a tool returned into what a model reads (gsv interop notes, result semantics): a string as it is, well-formed content
-// blocks as they are, anything else as JSON.
+// content converts a tool's result to the form that a model reads: a string and well-formed content
+// blocks stay as they are, anything else becomes JSON. See docs/protocol.md#tools-and-calls.
 func content(raw json.RawMessage) protocol.Content {
 	if len(raw) == 0 {
 		return protocol.Content{protocol.Text("(no result)")}

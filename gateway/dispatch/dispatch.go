@@ -229,7 +229,7 @@ func (d *Dispatcher) show(info protocol.CallInfo) *protocol.CallInfo {
 	return &info
 }
 
-// unknownText tells model and person that a call may or may not have happened (sandbox notes, what people see).
+// unknownText is the text for the model and the person about a call that may or may not have run.
 func unknownText(c store.Call) string {
 	text := fmt.Sprintf("Unknown outcome: the call of %s on %s started at %s and ended without a report. It may have happened.",
 		c.Info.Tool, c.Info.Node, time.UnixMilli(c.Info.StartedAt).Format("15:04:05"))

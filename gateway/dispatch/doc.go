@@ -1,18 +1,22 @@
-// Package dispatch is the only way anyone runs a tool: validate, preview, approve, journal, route, in that order. The agent, the RPC
-// surface and everything that comes later call it; nothing else may call a node.
+// Package dispatch runs tool calls: it validates, previews, decides, asks for approval, journals
+// and executes each call, in that order. It is the only way to run a tool; the agent and the RPC
+// surface use it, and nothing else may call a node.
 //
-// The journal row is committed before a node is told to act, and closed after. A call that was running when the gateway
-// died is found as such at the next start: its outcome is unknown, it is reported so, and it is never repeated by itself (seed 001,
-// Side Effects and Idempotency). Calling Call again with the id of a call that has ended returns the stored result.
+// The journal row is committed before the call is sent to a node, and closed after the result. At
+// the next start after a crash, a call that was running is found by its row: its outcome is
+// unknown, it is reported as such, and it is never repeated automatically. A second Call with the
+// ID of a finished call returns the stored result.
 //
-// A machine that goes on with its calls while it cannot be reached (protocol.ExtKeep) is waited for, for half a minute, after a lost connection and
-// after a restart of the gateway: what it has is then the call's result. One that reports later still has the journal corrected, and the chat told
-// ([Dispatcher.Late]).
+// A node that continues its calls while disconnected (protocol.ExtKeep) gets half a minute to
+// reconnect after a lost connection or a restart of the gateway; its result is then the call's
+// result. A later result still corrects the journal, and the chat is notified ([Dispatcher.Late]).
 //
-// A call of gsv__Transfer is judged as itself, and as the reading of its sources and the writing of its destination on their machines: a rule about a
-// file keeps it from a transfer too.
+// A gsv__Transfer call is judged as itself, as a read of its sources and as a write of its
+// destination on their machines. So a rule about a file applies to transfers too.
 //
-// Seed 001 takes a tool of which nothing was declared for a pure read. Here it is unknown: asked about, and never repeated by itself. The seed's one
-// key for all calls of a task is here one for each call: two payments of one run are two. Calls are marked done, failed, denied, cancelled or unknown,
-// where the seed has success and error.
+// The original system treats a tool without a declared effect as read-only. Here its effect is
+// unknown: it needs an approval and is never repeated automatically. The original system uses one
+// idempotency key for all calls of a task; here each call has its own, so that two payments of one
+// run are two payments. Calls end as done, failed, denied, cancelled or unknown, where the original
+// system has success and error.
 package dispatch

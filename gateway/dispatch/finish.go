@@ -118,9 +118,10 @@ func (t *task) read(raw json.RawMessage) (state string) {
 		}
 	}
 	if t.spec.Effect == protocol.EffectUnknown && json.Unmarshal(raw, &out) == nil && out.Status == "running" {
-		t.row.Process = out.SessionID // a node of the seed does not say what its tools do
+		t.row.Process = out.SessionID // a node without extensions declares no effects
 	}
-	if t.row.Info.Node == protocol.NativePrefix { // it says itself whether it worked (seed 002)
+	// the result itself has ok, see docs/protocol.md#tools-and-calls
+	if t.row.Info.Node == protocol.NativePrefix {
 		var native struct{ OK *bool }
 		if json.Unmarshal(raw, &native) == nil && native.OK != nil && !*native.OK {
 			state = protocol.CallFailed

@@ -105,13 +105,15 @@ func (t *task) put(ctx context.Context, lines ...protocol.AuditEntry) error {
 	return err
 }
 
-// maxOutput is how many bytes of a result the journal keeps (seed 001, maxOutputBytes). Images are kept whole: a part of one is of no use.
+// maxOutput is the number of bytes of a result that the journal stores. Images are stored whole,
+// because a part of one is useless.
 const maxOutput = 200_000
 
 // maxActOutput is the same for what a person does in the browser of files.
 const maxActOutput = 4_000
 
-// contents are the arguments that hold what a file shall become. The journal has their hash and size only (seed 001, write).
+// contents names the arguments that hold the new content of a file. The journal stores only their
+// hash and size.
 var contents = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
 
 // entry is a call as the journal keeps it.
@@ -141,7 +143,7 @@ func entry(c store.Call) store.Call {
 	return c
 }
 
-// writers are the tools of seed 000 that write: machines of the original's say of none of their tools what it does.
+// writers are the tools of the original system that write. Its nodes declare no effects.
 var writers = map[string]bool{"Write": true, "Edit": true}
 
 // masked are the arguments of a call, of one that writes without the contents.
@@ -207,7 +209,8 @@ func (t *task) withdraw(ctx context.Context) {
 	t.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: q.SessionKey, Approval: &q})
 }
 
-// idempotencyKey is stable over attempts and restarts, and another for other arguments (sandbox notes 5.4).
+// idempotencyKey returns a key that is stable over retries and restarts, and differs for other
+// arguments. See docs/protocol.md#tools-and-calls.
 func idempotencyKey(c Call) (string, error) {
 	args, err := approval.Canonical(c.Args)
 	if err != nil {

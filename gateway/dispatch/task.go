@@ -241,7 +241,7 @@ func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limi
 		}
 		res, err := t.end(ctx, state, raw, text)
 		if err == nil && t.call.Direct && t.call.Session == "" {
-			err = errTimeout // seed 004: tool.invoke answers a call that takes too long with an error
+			err = errTimeout // a tool.invoke that takes too long is answered with an error
 		}
 		return res, err
 	case errors.Is(err, protocol.ErrUnavailable):

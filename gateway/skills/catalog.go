@@ -120,7 +120,7 @@ func (c *Catalog) load(agent protocol.AgentID) (shelf, error) {
 	return s, nil
 }
 
-// Status tells which skills an agent has and whether they can be used now (seed 004, skills.status).
+// Status returns which skills an agent has and whether they can be used now (skills.status).
 func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 	agent, err := protocol.ParseAgentID(in.AgentID)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	return res, nil
 }
 
-// Update reads the files again (seed 004, skills.update).
+// Update reads the skill files again (skills.update).
 func (c *Catalog) Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 	c.mu.Lock()
 	c.turn++
@@ -182,7 +182,8 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// keys are under what a setting of a skill may stand, in the order they are looked up (gsv interop notes 9.1).
+// keys returns the names under which a setting of a skill may be stored, in lookup order, which is
+// that of the original system.
 func keys(f found) []string { return []string{f.Name, path.Base(f.Dir), f.Dir, f.location} }
 
 // settingsKey is under what the settings of a skill stand, or would; empty when every name of it has a dot, which a path cannot hold.

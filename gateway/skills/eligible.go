@@ -8,8 +8,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// judge decides whether a skill can be used now, by the original's rules (gsv interop notes 9.1): one single machine that is online must have
-// everything. Reasons of those the original has are in its words.
+// judge decides whether a skill can be used now, by the rules of the original system: one single
+// online machine must meet every requirement. Reasons that the original system also has use its
+// wording.
 func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{
 		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
@@ -117,8 +118,8 @@ func (t things) lacks(node protocol.NodeID, program string) bool {
 	return t.program.lacks(node, program)
 }
 
-// meets reports whether a machine has what a skill needs. A machine that does not say what it is or has may be anything: those that know only
-// the seeds do not.
+// meets reports whether a machine meets a skill's requirements. A machine that does not report its
+// platform or features, such as a node without extensions, may be anything.
 func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) bool {
 	return len(lacking(n, r, has)) == 0
 }

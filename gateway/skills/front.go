@@ -72,8 +72,8 @@ func safely(f func() error) (err error) {
 
 var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)\s*:(.*)$`)
 
-// byLine is the original's reader (gsv interop notes 9.1): "key: value" split at the first colon; an empty value takes the indented lines
-// that follow as one block.
+// byLine parses front matter as the original system does: "key: value", split at the first colon;
+// an empty value takes the following indented lines as one block.
 func byLine(front []byte) fields {
 	f := make(fields)
 	lines := strings.Split(string(front), "\n")

@@ -85,7 +85,8 @@ func (s *Skill) problem(format string, args ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
 }
 
-// namespaces are whose metadata is read; the first one that is there holds alone (gsv interop notes 9.1).
+// namespaces are the metadata keys that are read, in order of preference, as in the original
+// system. Only the first one that is present counts.
 var namespaces = []string{"fairlead", "gsv", "openclaw", "clawdbot"}
 
 func (s *Skill) requirements(f fields) {

@@ -211,7 +211,8 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	}
 }
 
-// TestTheAgentHasTheTextOfWhatIsAlwaysFollowed is what the windows promise of the setting, and seed 004 of the field.
+// TestTheAgentHasTheTextOfWhatIsAlwaysFollowed: the text of a skill with "always" is in the system
+// prompt, as the settings window and the protocol say.
 func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
 	c := newClass(t)
 	c.write(t, "skills/tone/SKILL.md", "---\nname: tone\ndescription: How to write.\nalways: true\n---\nWrite short sentences.\n")

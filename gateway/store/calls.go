@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Call is a journal row: one tool call, by whom, with what result (seed 001, Tool call state).
+// Call is a journal row: one tool call with its caller and its result.
 type Call struct {
 	Info           protocol.CallInfo
 	AskedBy        protocol.AskedBy

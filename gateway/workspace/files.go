@@ -17,15 +17,16 @@ import (
 // MaxFileSize is how many bytes a file of a workspace may have that is read or written whole.
 const MaxFileSize = 10 << 20
 
-// Where a file below skills/ was found (seed 002, gsv__ReadFile).
+// The origin of a file below skills/, as gsv__ReadFile reports it.
 const (
 	FromAgent  = "agent"
 	FromGlobal = "global"
 )
 
-// Files are the workspaces of all agents: agents/<id> in the data folder, and the skills that all share. Paths are relative to an agent's workspace;
-// skills/… shows the agent's own skills over the shared and the built-in ones, and is changed in the agent's own only (seed 002, Workspace Tools). No path and
-// no symbolic link leads out. It is safe for use by many goroutines.
+// Files are the workspaces of all agents: agents/<id> in the data folder, and the skills that all
+// agents share. Paths are relative to an agent's workspace. skills/… shows the agent's own skills
+// over the shared and the built-in ones; only the agent's own can be changed. No path or symbolic
+// link can leave the workspace. It is safe for concurrent use.
 type Files struct {
 	home   string
 	skills func(protocol.AgentID) (string, error) // see ListSkills

@@ -68,7 +68,8 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	}
 }
 
-// TestASourceMayBeWrittenAsTheSeedWritesIt is seed 002's gsv:workspace/path, for a file that gsv__WriteFile knows as path.
+// TestASourceMayBeWrittenAsTheSeedWritesIt: a source may be written gsv:workspace/path, for a file
+// that gsv__WriteFile knows as path.
 func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 	w := NewFiles(t.TempDir())
 	for name, content := range map[string]string{"a.md": "outer", "workspace/b.md": "inner"} {

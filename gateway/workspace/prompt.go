@@ -62,8 +62,8 @@ var parts = []part{
 	{"HEARTBEAT.md", "What to watch", true, true},
 }
 
-// Prompt puts the system prompt together (gsv interop notes 9.3). While there is a BOOTSTRAP.md it is the agent's first task, and what only matters
-// later is left out.
+// Prompt assembles the system prompt, in the order of the original system. While a BOOTSTRAP.md
+// exists, it is the agent's first task, and parts that matter only later are omitted.
 func (w *Workspace) Prompt(f Facts) string {
 	b := &builder{left: maxFiles}
 	if root, err := os.OpenRoot(w.dir); err == nil {

@@ -47,7 +47,7 @@ func (m moving) Source(name string) (stream.Item, func(), error) {
 		root.Close()
 	}
 	if below, ok := strings.CutPrefix(name, "workspace/"); ok && errors.Is(err, fs.ErrNotExist) {
-		return m.Source(below) // seed 002 writes gsv:workspace/path, which can be read either way
+		return m.Source(below) // the original system writes gsv:workspace/path, which is ambiguous
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return stream.Item{}, nil, protocol.ErrNotFound.With("Workspace file not found: " + name)
@@ -55,7 +55,7 @@ func (m moving) Source(name string) (stream.Item, func(), error) {
 	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err) //lint:ignore ST1005 for people
 }
 
-// textType is the kind of a text by its name (seed 002, gsv__WriteFile).
+// textType returns the MIME type of a text file by its name.
 func textType(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md":

@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// invoke runs a tool as the person's own act (seed 004, tool.invoke).
+// invoke runs a tool as a direct action of the person (tool.invoke,
+// docs/protocol.md#tools-and-calls).
 func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 	if p.Tool == "" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
@@ -59,15 +60,17 @@ func answerOf(res dispatch.Result, err error) (json.RawMessage, error) {
 	return res.Raw, nil
 }
 
-// unknownOutcome marks the error of a call that may have happened: repeating it blindly could do it twice (seed 001).
+// unknownOutcome marks the error of a call that may have run: repeating it blindly could run it
+// twice.
 func unknownOutcome(e *protocol.Error) error {
 	e.Retryable = false
 	return e
 }
 
-// request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request). The call lasts as long as
-// the gateway, not as the connection; its result goes to the session. An id that a call had already is refused: the session would get the result of
-// that one, whatever was asked for now.
+// request dispatches a call on behalf of a session and confirms that it was accepted
+// (tool.request). The call is tied to the gateway, not to the connection; its result goes to the
+// session. An ID that an earlier call had is refused: the session would get the result of that call
+// instead.
 func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
 	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
@@ -148,7 +151,8 @@ func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(),
 	return nil, err
 }
 
-// result takes what a node returns (seed 004, tool.result). One that nobody waits for any more may be the end of a call whose outcome was unknown.
+// result takes the result of a call from a node (tool.result). A result for which nobody waits any
+// more may still settle a call with an unknown outcome.
 func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParams) (protocol.Ack, error) {
 	ack, err := s.s.Nodes.Result(c.node(), p)
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {

@@ -23,7 +23,7 @@ type Channels interface {
 	Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error)
 }
 
-// channels registers what seed 004 has under channel and pairing.
+// channels registers the methods of the protocol for channels and pairing.
 func (s *Server) channels(all map[string]handler) {
 	handle(all, protocol.ChannelInbound, s.inbound)
 	handle(all, protocol.ReportDelivery, func(_ context.Context, c *Conn, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {

@@ -11,8 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// connect is the handshake, in the original's order of checks (gsv interop notes 1.4). Unlike there a 401 reaches the peer before the
-// socket closes, and a second connect on the same socket is refused.
+// connect handles the handshake (docs/protocol.md#connect), with the original system's order of
+// checks. Two things differ from the original: a 401 response reaches the peer before the socket
+// closes, and a second connect on the same socket is refused.
 func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	if c.connected() {
 		return nil, protocol.ErrConflict.With("this connection has shaken hands already")

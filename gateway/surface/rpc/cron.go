@@ -20,7 +20,7 @@ type Schedules interface {
 	HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatTriggerParams) (protocol.HeartbeatTriggerResult, error)
 }
 
-// schedules registers what seed 004 has under cron and heartbeat.
+// schedules registers the methods of the protocol for schedules and the heartbeat.
 func (s *Server) schedules(all map[string]handler) {
 	handle(all, protocol.CronStatusGet, plain(s.s.Schedules.Status))
 	handle(all, protocol.CronList, plain(s.s.Schedules.List))

@@ -1,15 +1,18 @@
-// Package rpc is the WebSocket surface of seed 004: handshake, methods, events.
+// Package rpc serves the WebSocket protocol of docs/protocol.md: handshake, methods and events.
 //
-// A connection has one goroutine that reads, one that writes, one that pushes events, and one for each request in flight. Every
-// request is answered exactly once. Requests of a client run beside each other, but chat.send in the order it was sent; what a node reports is
-// taken in order, so that progress never overtakes a result.
+// A connection has one goroutine that reads, one that writes, one that pushes events, and one for
+// each request in progress. Every request is answered exactly once. Requests of a client run
+// concurrently, except chat.send, which runs in the order of arrival. Reports of a node are handled
+// in order, so that progress never overtakes a result.
 //
-// What the original leaves open is closed here: every method has a scope, a node may call only what a node needs, a repeated connect is
-// refused, a socket that does not shake hands is closed, and a 401 is sent before its close.
+// Rules that the original system does not have: every method has a scope, a node may call only the
+// methods that a node needs, a second connect is refused, a socket without a handshake is closed,
+// and a 401 response is sent before its close.
 //
-// Clients that subscribe to the feed get numbered changes; the others get the chat events of the seed, with the session key in the spelling
-// that they themselves used, because the original's clients compare it as text. A client that reads too slowly is told to subscribe again, or
-// closed when it has no feed; it never holds up another.
+// Clients that subscribe to the feed get numbered changes. Other clients get chat events, with the
+// session key in the spelling that they used themselves, because clients of the original system
+// compare it as text. A client that reads too slowly must subscribe again, or is closed if it has
+// no feed; it never blocks another client.
 //
-// The conversations in testdata say what peers hear, for every method and every error code.
+// The conversations in testdata show the messages of every method and every error code.
 package rpc

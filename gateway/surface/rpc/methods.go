@@ -119,7 +119,8 @@ func (s *Server) chatSend(ctx context.Context, c *Conn, p protocol.ChatSendParam
 	return s.s.Sessions.Send(ctx, c.who(), p)
 }
 
-// logs follows the original's rules for lines and target (gsv interop notes 2.1).
+// logs asks a node for log lines (docs/protocol.md#logs), with the original system's rules for
+// lines and target.
 func (s *Server) logs(ctx context.Context, _ *Conn, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
 	lines := protocol.DefaultLogLines
 	if p.Lines != nil {

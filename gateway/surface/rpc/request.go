@@ -196,7 +196,7 @@ func panicked(method string, r any) error {
 	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
 }
 
-// dispatch checks who may call what (gsv interop notes, dispatch rules), and calls it.
+// dispatch checks whether the peer may call the method, and calls it.
 func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (any, error) {
 	if req.Method == protocol.Connect.Name {
 		return c.connect(ctx, req.Params)

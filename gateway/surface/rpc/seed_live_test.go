@@ -151,7 +151,7 @@ func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
 // lenient are methods whose wrong calls are taken and dropped, as the original does: a node would report the event for ever.
 var lenient = map[string]bool{"node.exec.event": true}
 
-// refusesParts leaves out each parameter that the seed requires, and gives each one another type.
+// refusesParts omits each parameter that the protocol requires, and sends each with a wrong type.
 func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
 	l.t.Helper()
 	var whole map[string]any
@@ -179,7 +179,8 @@ func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
 	}
 }
 
-// TestARequestedCallIsMadeOnce: its id is unique (seed 004, tool.request), whatever comes under it later, and from whom.
+// TestARequestedCallIsMadeOnce: the ID of a tool.request is unique, whatever comes under it later,
+// and from whomever.
 func TestARequestedCallIsMadeOnce(t *testing.T) {
 	l := startLive(t)
 	request := func(args, key string) error {

@@ -23,7 +23,7 @@ func of[P, R any](m protocol.Method[P, R]) shape {
 	return shape{m.Name, reflect.TypeFor[P](), reflect.TypeFor[R]()}
 }
 
-// shapes are the seed's methods with their types.
+// shapes are the protocol's methods with their Go types.
 var shapes = []shape{
 	of(protocol.Connect), of(protocol.ChatSend), of(protocol.ConfigGet), of(protocol.ConfigSet), of(protocol.ToolsList), of(protocol.InvokeTool),
 	of(protocol.ReturnResult), of(protocol.RequestTool), of(protocol.NodeForget), of(protocol.ReportExec), of(protocol.GetLogs), of(protocol.ReturnLogs),
@@ -38,7 +38,7 @@ var shapes = []shape{
 	of(protocol.PairReject),
 }
 
-// events are the seed's events, with their types.
+// events are the protocol's events with their Go types.
 var events = map[string]reflect.Type{
 	protocol.EventChat: reflect.TypeFor[protocol.ChatEvent](), protocol.EventToolInvoke: reflect.TypeFor[protocol.ToolInvoke](),
 	protocol.EventLogsGet: reflect.TypeFor[protocol.LogsGet](), protocol.EventTransferSend: reflect.TypeFor[protocol.TransferSend](),
@@ -177,7 +177,8 @@ func (s seed) fits(at, kind string, typ reflect.Type, in bool) []error {
 	return nil
 }
 
-// misses finds what a decoded value lacks of a list of fields, or has of another type. Fields that the seed does not know are extensions.
+// misses returns the fields of a list that a decoded value lacks or has with another type. Unknown
+// fields are extensions.
 func (s seed) misses(at string, list []field, v any) (faults []error) {
 	got, ok := v.(map[string]any)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// schema is what a tool's schema says, as far as the seed does.
+// schema is the part of a tool's JSON schema that the protocol specifies.
 type schema struct {
 	Type       string
 	Enum       []string
@@ -56,7 +56,8 @@ func TestNativeToolsTakeTheSeedsParameters(t *testing.T) {
 	}
 }
 
-// asks finds what a schema lacks of a list of parameters, and requires that the seed does not.
+// asks returns the parameters of a list that a schema lacks, and those that the schema requires
+// although the protocol does not.
 func (s seed) asks(at string, list []field, in *schema) (faults []error) {
 	for _, f := range list {
 		where, p := at+" "+f.name, in.Properties[f.name]

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// field is one line of the seed's tables.
+// field is one line of a table in testdata.
 type field struct {
 	name     string
 	optional bool
 	kind     string
 }
 
-// block is a method, an event or a type of the seed.
+// block is a method, an event or a type in testdata.
 type block struct {
 	name           string
 	senders        []string
@@ -23,7 +23,7 @@ type block struct {
 	any            bool    // the result is what the tool gives
 }
 
-// seed is a list in testdata.
+// seed is a specification list in testdata.
 type seed struct {
 	methods, events, types, tools map[string]*block
 	order                         []string // of the tools

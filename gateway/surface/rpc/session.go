@@ -17,8 +17,8 @@ func (s *Server) createSession(ctx context.Context, _ *Conn, p protocol.SessionC
 	return s.s.Sessions.Create(ctx, p)
 }
 
-// patch changes the settings of a chat (seed 004, session.patch). What the chat asks about is the answer to questions to come: it needs the right
-// to answer them.
+// patch changes the settings of a chat (session.patch). A change of the approval setting answers
+// future approvals, so it needs the scope to answer them.
 func (s *Server) patch(ctx context.Context, c *Conn, p protocol.SessionPatchParams) (protocol.OK, error) {
 	if p.Settings != nil && p.Settings.Approvals != nil && !c.who().Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")

@@ -13,7 +13,7 @@ type Skills interface {
 	Enable(ctx context.Context, in protocol.SkillsEnableParams) (protocol.OK, error)
 }
 
-// skills registers what seed 004 has under skills, and our extension.
+// skills registers the methods of the protocol for skills, and our extension.
 func (s *Server) skills(all map[string]handler) {
 	handle(all, protocol.SkillsStatus, plain(s.s.Skills.Status))
 	handle(all, protocol.SkillsUpdate, plain(s.s.Skills.Update))

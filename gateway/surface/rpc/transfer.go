@@ -28,7 +28,7 @@ type Transfers interface {
 	Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error)
 }
 
-// transfers registers seed 004's reports and the queue.
+// transfers registers the transfer reports of nodes and the methods of the queue.
 func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferMeta, report(s.s.Transfers.Meta))
 	handle(all, protocol.TransferAccept, report(s.s.Transfers.Accept))
