@@ -7,8 +7,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// AnswerAll gives several questions the same answer. Each is answered by itself, as by Answer: one that is over, unknown or not what was shown changes
-// nothing for the others. A scope that makes rules makes them at the first question that is won; the others are allowed once.
+// AnswerAll gives several approvals the same answer, each as [Gate.Answer] does. One that is
+// closed, unknown or has another hash does not affect the others. A scope that saves rules saves
+// them with the first approval that this answer wins; the others are allowed once.
 func (g *Gate) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
 	var res protocol.ApprovalAnswerAllResult
 	if n := len(p.Questions); n == 0 || n > protocol.MaxAnswers {
@@ -32,7 +33,7 @@ func (g *Gate) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnsw
 	return res, nil
 }
 
-// makesRules reports whether an allow with this scope goes beyond its call and its chat.
+// makesRules reports whether an allow with this scope applies beyond its call and its chat.
 func makesRules(scope string) bool {
 	return scope == protocol.ScopeFolder || scope == protocol.ScopeMachine || scope == protocol.ScopeAlways
 }

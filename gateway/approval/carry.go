@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// carried is what was allowed for a chat, in the form of a file of rules; ok is false for one that cannot be read.
+// carried converts a chat's permission to the form of an exported file of rules; ok is false for
+// one that cannot be read.
 func carried(g store.Grant) (out policy.Grant, ok bool) {
 	out = policy.Grant{Scope: policy.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
 	if path, ok := strings.CutPrefix(g.Match, pathMatch); ok {
@@ -44,8 +45,8 @@ func carried(g store.Grant) (out policy.Grant, ok bool) {
 	return out, true
 }
 
-// landed is carried the other way round. ok is false for one that is not for a chat on one machine, or that does not name a whole call: what a chat
-// may do is compared with whole calls only.
+// landed is the inverse of carried. ok is false for a permission that is not for a chat on one
+// machine, or does not name a whole call: a chat's permissions are compared with whole calls only.
 func landed(g policy.Grant) (out store.Grant, ok bool) {
 	if g.Scope == policy.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {
 		return out, false

@@ -41,7 +41,7 @@ func firstRule(rules []config.ToolRule, r Request) (config.ToolRule, bool) {
 	return config.ToolRule{}, false
 }
 
-// wildcard reports whether s matches a pattern in which * is any text.
+// wildcard reports whether s matches a pattern in which * stands for any text.
 func wildcard(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -61,7 +61,7 @@ func wildcard(pattern, s string) bool {
 	return strings.HasSuffix(s, parts[len(parts)-1])
 }
 
-// holds evaluates a condition; what cannot be evaluated does not hold.
+// holds evaluates a condition; one that cannot be evaluated is false.
 func holds(w config.ToolWhen, args any) bool {
 	v, ok := at(args, w.Path)
 	if !ok {
@@ -87,7 +87,7 @@ func holds(w config.ToolWhen, args any) bool {
 	return false
 }
 
-// at follows a dotted path with numeric indexes.
+// at returns the value at a dotted path with numeric indexes.
 func at(v any, path string) (any, bool) {
 	for _, name := range strings.Split(path, ".") {
 		switch node := v.(type) {

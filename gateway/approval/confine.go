@@ -8,15 +8,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// firm are the checks (node/sandbox) without which the sandbox of a machine keeps commands from no file: by another program, a service or io_uring they
-// would reach all the same.
+// firm are the sandbox checks (node/sandbox) that a machine must pass. Without one of them, a
+// command could reach any file through another program, a service or io_uring.
 var firm = []string{"fs.write.outside", "syscall.ptrace", "syscall.io_uring", "unix.sockets", "net.tcp", "net.mptcp"}
 
-// scratch are folders that hold a command's own temporary files: where nothing else may be written, something there may.
+// scratch are the folders for a command's own temporary files. Some of them may be writable in a
+// sandbox in which nothing else is.
 var scratch = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders"}
 
-// sandboxOf is what a machine is known to keep commands from. Where they may use the network they reach services that would act for them, so that is
-// nothing then.
+// sandboxOf returns the restrictions that a machine is known to enforce. If commands may use the
+// network, they can reach services that act for them, so the result is then empty.
 func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
 	if h == nil || h.Enforcement == nil || h.Enforcement.Mode == "full" || h.Enforcement.Network != "blocked" {
 		return s
@@ -50,7 +51,8 @@ func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
 	return s
 }
 
-// Files says in a sentence which rules about files hold for the code that a call runs; "" when its words tell which files it opens, or there are none.
+// Files returns a sentence that says which rules about files apply to the code that a call runs. It
+// is empty when the command itself names the files that it opens, or when there are no such rules.
 func (d Decision) Files() string {
 	var parts []string
 	if len(d.loose) > 0 {
@@ -62,7 +64,7 @@ func (d Decision) Files() string {
 	return strings.Join(parts, "; ")
 }
 
-// several names the first few of a list.
+// several joins the first few entries of a list.
 func several(list []string) string {
 	const most = 3
 	if n := len(list) - most; n > 0 {

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Export gives the rules as a file, with what was allowed for chats.
+// Export returns the rules as a file, with the permissions of chats.
 func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 	file := policy.File{Default: r.standard(), Rules: []policy.Rule{}}
 	for _, rule := range r.List().Rules {
@@ -36,12 +36,13 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 	return protocol.RulesExport{File: raw}, err
 }
 
-// standard is what happens with what no rule names.
+// standard returns the verdict for calls that no rule names.
 func (r *Rules) standard() policy.Verdict {
 	return cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask)
 }
 
-// Import adds the rules of a file, and what it allows for chats, where that is not there yet. A rule that is switched off, because its own examples fail, is added and says so.
+// Import adds the rules and the permissions of chats from a file, unless they exist already. A rule
+// that is switched off because its own examples fail is added and reported.
 func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 	var res protocol.RulesImportResult
 	set, problems, err := policy.Parse(in.File)
@@ -75,7 +76,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	for i, one := range file.Rules {
 		var p policy.Rule
 		if policy.Misspelt(one) != "" {
-			continue // without the field it would be another rule; the problems say so
+			continue // without the unknown field it would be a different rule; the problems list it
 		}
 		if err := json.Unmarshal(one, &p); err != nil {
 			return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
@@ -102,7 +103,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
 
-// land adds what a file allows for chats.
+// land adds the permissions of chats from a file.
 func (r *Rules) land(ctx context.Context, by string, grants []policy.Grant, res *protocol.RulesImportResult) error {
 	if len(grants) == 0 {
 		return nil
@@ -147,8 +148,8 @@ func (r *Rules) land(ctx context.Context, by string, grants []policy.Grant, res 
 	return nil
 }
 
-// Try says which of the calls the rule would decide in another way than the rules that hold now. host gives a machine's facts, nil where they are not
-// known: they say where a relative path of a rule lies.
+// Try returns which of the calls the rule would decide differently from the current rules. host
+// returns a machine's facts, or nil if unknown; they resolve the relative paths of a rule.
 func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
 	rule := protocol.Rule{ID: "tried", Policy: in.Policy}
 	if err := r.check(&rule); err != nil {

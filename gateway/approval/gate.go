@@ -13,10 +13,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ErrSuspended is the cause of a context that ends because the gateway stops: questions stay pending for the next start.
+// ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
+// pending for the next start.
 var ErrSuspended = errors.New("the gateway stops")
 
-// Store keeps questions.
+// Store saves approvals.
 type Store interface {
 	PutApproval(ctx context.Context, a protocol.Approval) error
 	ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
@@ -26,31 +27,35 @@ type Store interface {
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
 }
 
-// Gate asks questions. It is safe for use by many goroutines.
+// Gate holds the pending approvals. It is safe for concurrent use.
 type Gate struct {
 	store Store
 	bus   *event.Bus
 
-	// reach tries to show a question that nobody has seen outside the windows, such as by a channel. It may block; nil when there is no such way.
+	// reach tries to show an approval outside the windows, for example on a channel, when nobody
+	// has seen it. It may block; nil when there is no such way.
 	reach func(ctx context.Context, a protocol.Approval) error
 
 	mu      sync.Mutex // guards waiting
 	waiting map[protocol.ApprovalID]*waiter
 }
 
-// New makes a gate.
+// New returns a gate.
 func New(store Store, bus *event.Bus) *Gate {
 	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]*waiter)}
 }
 
-// Reach sets what is tried when nobody has seen a question in any window. To be called before the first question is asked.
+// Reach sets the function that shows an approval which nobody has seen in any window. It must be
+// called before the first approval is requested.
 func (g *Gate) Reach(f func(ctx context.Context, a protocol.Approval) error) { g.reach = f }
 
-// Ask puts a question and waits for its end, whatever that is: see the result's State. limit is how long it may stay unanswered, 0 is
-// for ever. A preset ID asks a question of an earlier start again: it gets its whole time anew, and when it was answered meanwhile
-// that answer is returned at once. When ctx ends the question is cancelled, unless the cause is ErrSuspended; then it stays pending
-// and the error is ctx's cause. put, when not nil, is called once the question is stored and shown to all; not when it was answered before, nor when it
-// expires at once because nobody is there, see [Unattended].
+// Ask requests an approval and waits until it is closed in any way; see the result's State. limit
+// is the time until it expires, 0 means never. A preset ID resumes an approval of an earlier start:
+// its time starts anew, and if it has been answered meanwhile, Ask returns that answer at once.
+// When ctx ends, the approval is cancelled, unless the cause is ErrSuspended; then it stays pending
+// and the error is ctx's cause. put, if not nil, is called once the approval is stored and
+// published; it is not called if the approval was answered before or expires at once, see
+// [Unattended].
 func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {
@@ -73,7 +78,7 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	}
 	w := &waiter{ended: make(chan protocol.Approval, 1), later: make(chan int64, 1)}
 	g.mu.Lock()
-	g.waiting[a.ID] = w // before the row is looked at: an answer from here on reaches us
+	g.waiting[a.ID] = w // before the row is read: from here on an answer reaches us
 	g.mu.Unlock()
 	defer func() {
 		g.mu.Lock()
@@ -89,7 +94,7 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	case old.State != protocol.ApprovalPending:
 		return old, nil
 	case old.Later > now.UnixMilli():
-		a.Later = old.Later // a restart brings nothing back before its time
+		a.Later = old.Later // a restart does not shorten a snooze
 		g.mu.Lock()
 		w.put(a.Later)
 		g.mu.Unlock()
@@ -120,12 +125,13 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		}
 		end.State, end.AnsweredBy = protocol.ApprovalCancelled, "its run"
 	}
-	// Someone may have answered at the same moment: whoever closes the row first wins.
+	// Someone may have answered at the same moment: the first to close the row wins.
 	end, _, err = g.resolve(context.WithoutCancel(ctx), end)
 	return end, err
 }
 
-// resolve is the one way a question ends. It returns the question as it ended, and whether end is what ended it.
+// resolve closes an approval; there is no other way to do it. It returns the closed approval, and
+// whether end is the one that closed it.
 func (g *Gate) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
 	won, err := g.store.CloseApproval(ctx, end)
@@ -141,7 +147,7 @@ func (g *Gate) resolve(ctx context.Context, end protocol.Approval) (protocol.App
 	delete(g.waiting, end.ID)
 	g.mu.Unlock()
 	if w != nil {
-		w.ended <- end // of one, and only the winner sends
+		w.ended <- end // capacity 1, and only the winner sends
 	}
 	g.publish(end)
 	return end, true, nil
@@ -151,8 +157,9 @@ func (g *Gate) publish(a protocol.Approval) {
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: a.SessionKey, Approval: &a})
 }
 
-// Answer answers a question for by. Another answer may have come first: then Won is false and the question is as that one left it. An
-// answer with another hash than the question's is refused with protocol.ErrConflict.
+// Answer answers an approval on behalf of by. If another answer came first, Won is false and the
+// result holds that answer. An answer with another hash than the approval's fails with
+// protocol.ErrConflict.
 func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 	a, err := g.store.Approval(ctx, p.ID)
 	if err != nil {

@@ -16,11 +16,12 @@ import (
 	"fairlead/gateway/store"
 )
 
-// errNoOffer says that a question's answer wants a rule that was not offered.
+// errNoOffer is returned when an answer chooses a rule that the approval does not offer.
 var errNoOffer = errors.New("no rule was offered for this question")
 
-// Grant makes the rules that an answer chose out of those the question offered; when it chose none, the narrow ones, which let exactly the shown words
-// through. One that is there already is not made twice: two windows may answer two questions of the same kind at the same instant.
+// Grant saves the rules that an answer chose among the approval's offers. If it chose none, the
+// narrow ones are saved, which allow exactly the displayed command. An existing rule is not
+// duplicated: two windows may answer two similar approvals at the same time.
 func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error {
 	if len(a.Offers) == 0 {
 		return errNoOffer
@@ -65,7 +66,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	return r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
 
-// Offered is the rule that an answer with the scope makes of the question's offer i.
+// Offered returns the rule that an answer with the scope makes of the approval's offer i.
 func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	var p policy.Rule
 	if i < 0 || i >= len(a.Offers) {
@@ -91,7 +92,8 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	return p, nil
 }
 
-// FillOffers says for each offer what the scopes that the question can be answered with make of it.
+// FillOffers fills in, for each offer, the rule for each scope with which the approval can be
+// answered.
 func (r *Rules) FillOffers(a *protocol.Approval) error {
 	for i := range a.Offers {
 		a.Offers[i].As = make(map[string]protocol.RuleOffer)
@@ -113,7 +115,7 @@ func (r *Rules) FillOffers(a *protocol.Approval) error {
 	return nil
 }
 
-// folderOf is the folder that a question is about.
+// folderOf returns the folder that an approval is about.
 func folderOf(a protocol.Approval) string {
 	if a.Preview != nil && a.Preview.Folder != "" {
 		return a.Preview.Folder
@@ -124,7 +126,7 @@ func folderOf(a protocol.Approval) string {
 	return ""
 }
 
-// All is List with what was allowed for chats, which is shown beside the rules.
+// All returns List together with the permissions of chats, which windows show beside the rules.
 func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 	out := r.List()
 	grants, err := r.store.Grants(ctx, "")
@@ -141,7 +143,7 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 	return out, nil
 }
 
-// grantRule shows a permission of a chat as a rule.
+// grantRule converts a chat's permission to a rule for display.
 func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
 	what := g.Words
@@ -154,7 +156,7 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	}, err
 }
 
-// markGrant withdraws a permission of a chat, or gives it back.
+// markGrant revokes a chat's permission, or restores it.
 func (r *Rules) markGrant(ctx context.Context, by, id string, at int64, kind string) error {
 	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: protocol.GrantPrefix + id}
 	if done, err := r.store.MarkGrant(ctx, id, at, line); err != nil || done {
@@ -163,8 +165,9 @@ func (r *Rules) markGrant(ctx context.Context, by, id string, at int64, kind str
 	return protocol.ErrNotFound.With("No such permission has the id " + protocol.GrantPrefix + id)
 }
 
-// Undo takes back what the answer to a question gave: the rules that were made of it, and what it allowed for its chat. What has run has run. Taking
-// back nothing is a protocol.ErrNotFound.
+// Undo revokes what the answer to an approval granted: its rules, and the permission of its chat.
+// Calls that have run are not undone. If there is nothing to revoke, it fails with
+// protocol.ErrNotFound.
 func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
 	var res protocol.ApprovalUndoResult
 	if id == "" {

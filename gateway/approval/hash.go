@@ -6,10 +6,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Canonical is protocol.Canonical.
+// Canonical calls protocol.Canonical.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) { return protocol.Canonical(raw) }
 
-// Hash is over everything that makes the call what it is: see protocol.CallHash.
+// Hash returns the hash of everything that identifies the call, see protocol.CallHash.
 func Hash(a protocol.Approval) (string, error) {
 	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview, a.Policy)
 }

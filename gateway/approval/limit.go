@@ -8,14 +8,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// longest is how long a question waits that nobody need be there for, though the settings let questions wait for ever: else the job would never come to
-// an end, and nor would the chat that the question was asked in. It is the longest time that can be set.
+// longest is the time after which an unattended run's approval expires even if the settings let
+// approvals wait forever. Otherwise neither the job nor its chat could continue. It is the longest
+// time that can be set.
 const longest = 24 * time.Hour
 
-// nobody is who has answered a question that expired.
+// nobody is the AnsweredBy of an expired approval.
 const nobody = "nobody"
 
-// before is the reason of a question that was not put, because nobody had answered the one before.
+// before is the reason of an approval that was not requested because the one before had expired.
 const before = "nobody answered the question before"
 
 // Unattended reports whether a run was started by a schedule or by somebody on a channel, so that
@@ -28,7 +29,7 @@ func Unattended(by protocol.AskedBy) bool {
 	return by.Kind == protocol.AskedBySchedule || by.Kind == protocol.AskedByChannel
 }
 
-// deserted ends a question that need not be put, and stores it: see [Unattended].
+// deserted closes an approval that need not be shown, and stores it: see [Unattended].
 func (g *Gate) deserted(ctx context.Context, a *protocol.Approval) (bool, error) {
 	if a.RunID == "" || !Unattended(a.AskedBy) {
 		return false, nil
@@ -46,7 +47,8 @@ func (g *Gate) deserted(ctx context.Context, a *protocol.Approval) (bool, error)
 	return true, nil
 }
 
-// Limit is how long a question by somebody may stay unanswered, as [Gate.Ask] takes it: 0 is for ever, which an unattended one never is.
+// Limit returns the time until an approval for a caller expires, as [Gate.Ask] takes it. 0 means
+// never, which an unattended run does not get.
 func Limit(set config.Approvals, by protocol.AskedBy) time.Duration {
 	limit := time.Duration(set.Timeout) * time.Millisecond
 	if limit == 0 && Unattended(by) {

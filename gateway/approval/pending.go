@@ -6,8 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Review looks at the open questions again after the rules have changed. Those that decided names as decided end as superseded, and who asked them
-// decides anew.
+// Review checks the pending approvals again after the rules have changed. Those for which decided
+// returns true are closed as superseded, and their callers decide again.
 func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
 	list, err := g.store.PendingApprovals(ctx)
 	if err != nil {
@@ -25,12 +25,12 @@ func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool)
 	return nil
 }
 
-// Pending lists the open questions, oldest first.
+// Pending returns the pending approvals, oldest first.
 func (g *Gate) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	return g.store.PendingApprovals(ctx)
 }
 
-// CancelOrphans ends the questions of earlier starts that no run asks any more.
+// CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
 func (g *Gate) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
 	list, err := g.store.PendingApprovals(ctx)
 	if err != nil {

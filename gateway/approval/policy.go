@@ -11,35 +11,36 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Verdict is what happens with a call.
+// Verdict is the outcome of a decision: allow, ask or deny.
 type Verdict = policy.Verdict
 
-// Verdicts.
+// The verdicts.
 const (
 	Allow = policy.Allow
 	Ask   = policy.Ask
 	Deny  = policy.Deny
 )
 
-// Request is everything a decision depends on.
+// Request holds everything that a decision depends on.
 type Request struct {
 	Tool    protocol.ToolName
 	Node    protocol.NodeID
-	Bare    string // the tool's bare name
+	Bare    string // the tool's name without the node
 	Effect  protocol.Effect
 	Args    json.RawMessage
-	Preview *protocol.CallPreview // nil: the node could not say what the call would touch
-	Host    *protocol.HostInfo    // of the node, when it says
+	Preview *protocol.CallPreview // nil if the node could not make one
+	Host    *protocol.HostInfo    // of the node, if it reports them
 	Session protocol.SessionKey
-	Direct  bool          // the person's own act
-	Whole   bool          // what the preview names, with all that is below it
+	Direct  bool          // a direct action of the person
+	Whole   bool          // the paths of the preview, with everything below them
 	Grants  []store.Grant // of the session
 	Mode    protocol.ApprovalMode
-	By      protocol.AskedBy // who caused it
+	By      protocol.AskedBy // who caused the call
 }
 
-// foreign reports whether somebody else than the person began what asks. They have trusted a chat with what they write there themself: in that time
-// strangers may write into the same chat on a channel, and jobs and the agents of other chats.
+// foreign reports whether somebody other than the person started the run. The person has trusted a
+// chat with their own messages; at the same time, strangers may write to the same chat on a
+// channel, and so may jobs and the agents of other chats.
 func (q Request) foreign() bool {
 	switch q.By.Kind {
 	case protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent:
@@ -48,22 +49,24 @@ func (q Request) foreign() bool {
 	return false
 }
 
-// Decision is a verdict with its reason, one sentence for the person, and what led to it.
+// Decision is a verdict with its reason, one sentence for the person, and its sources.
 type Decision struct {
 	Verdict Verdict
 	Why     string
-	Rule    string // that decided, or empty
+	Rule    string // the deciding rule, or empty
 	Floor   bool
 	Parts   []protocol.ApprovalPart
 	Offers  []protocol.RuleOffer
 
-	wide        bool     // it allows what no rule names
+	wide        bool     // it allows calls that no rule names
 	held, loose []string // see policy.Judgement
 }
 
-// Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, but for
-// where keys and tokens are, and for what only the person's own chats are told where others take part, and everything else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
-// by a deny only.
+// Decide applies the person's rules, the chat's approval mode and its permissions, then the
+// defaults. By default, reads inside the workspace are allowed, except of credentials, and, where
+// others take part, of files for the person's own chats; everything else needs an approval. A deny
+// always wins. Calls that the floor names (gateway/policy/floor.go) need an approval whatever else
+// allows them. Only a deny stops a direct action of the person.
 func (r *Rules) Decide(ctx context.Context, q Request) Decision {
 	d, used := r.weigh(q)
 	if used {
@@ -72,13 +75,13 @@ func (r *Rules) Decide(ctx context.Context, q Request) Decision {
 	return d
 }
 
-// Weigh is Decide without a trace: no rule's use is counted.
+// Weigh is Decide without counting the use of a rule.
 func (r *Rules) Weigh(q Request) Decision {
 	d, _ := r.weigh(q)
 	return d
 }
 
-// weigh decides; used says that the decision is a rule's own.
+// weigh decides; used reports that a rule decided.
 func (r *Rules) weigh(q Request) (d Decision, used bool) {
 	cfg := r.config()
 	rule, found := firstRule(cfg.Rules, q)
@@ -135,7 +138,8 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
 	case q.Mode.Mode == protocol.ModeTrust && !q.foreign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}
-	// The agent's own files are no workspace of a machine: what stands in SOUL.md or a skill steers all that it does later.
+	// The agent's own files are not a machine's workspace: SOUL.md or a skill directs everything
+	// that the agent does later.
 	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.foreign() && q.Node != protocol.NativePrefix && q.Effect == protocol.EffectWrite &&
 		q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside && q.Preview.Secret == "":
 		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
@@ -156,7 +160,7 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 	return Decision{Verdict: Ask, Why: why}
 }
 
-// callOf is a request in the form that rules judge.
+// callOf converts a request to the form that rules judge.
 func callOf(q Request) policy.Call {
 	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
@@ -175,7 +179,7 @@ func callOf(q Request) policy.Call {
 			c.Paths = []string{q.Preview.Path}
 		}
 	}
-	// A value of another type than expected must not hide the other one: each is read by itself.
+	// A value of the wrong type must not hide the other one, so each is read separately.
 	var command struct {
 		Text string `json:"command"`
 	}
@@ -199,7 +203,8 @@ func parts(j policy.Judgement) []protocol.ApprovalPart {
 	return out
 }
 
-// offers are the rules that may be made at the question; none where what was shown is cut, for nobody can have seen all of it.
+// offers returns the rules that the approval offers to save. There are none if the preview is cut,
+// because then nobody has seen all of the call.
 func (r *Rules) offers(j policy.Judgement, q Request) []protocol.RuleOffer {
 	if j.Floor || q.Preview == nil || q.Preview.Truncated {
 		return nil

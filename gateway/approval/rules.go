@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// RuleStore keeps rules and what is told of them.
+// RuleStore saves rules and their use.
 type RuleStore interface {
 	Rules(ctx context.Context) ([]protocol.Rule, error)
 	PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
@@ -28,24 +28,27 @@ type RuleStore interface {
 	MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (bool, error)
 }
 
-// Rules are the person's rules. They are safe for use by many goroutines.
+// Rules holds the person's rules. It is safe for concurrent use.
 type Rules struct {
 	store  RuleStore
 	config func() config.ToolApproval
-	// changed is called after every change, without any lock.
+	// changed is called after every change, without any lock held.
 	changed func()
-	// names says what the person calls a machine; "" is by its id alone.
+	// names returns the person's name of a machine; "" means that it has only its ID.
 	names func(protocol.NodeID) string
 
-	change sync.Mutex // held by whoever changes rules, over the store: one change after the other
+	// held during a change of the rules, including the store, so that changes run one after the
+	// other
+	change sync.Mutex
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	list []protocol.Rule
-	set  *policy.Set // nil asks about everything
-	sum  string      // over the rules that decide
+	set  *policy.Set // nil means that everything needs an approval
+	sum  string      // checksum of the active rules
 }
 
-// OpenRules loads the rules. One that is not understood, or does not meet its own examples, is switched off and says why; the others hold.
+// OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
+// switched off and reports why; the others apply.
 func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval) (*Rules, error) {
 	r := &Rules{store: s, config: cfg, changed: func() {}, names: func(protocol.NodeID) string { return "" }}
 	list, err := s.Rules(ctx)
@@ -63,17 +66,19 @@ func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval)
 	return r, nil
 }
 
-// OnChange sets what is called after every change of rules or permissions, on the goroutine that made it. To be called once, before any change.
+// OnChange sets a function that is called after every change of rules or permissions, on the
+// goroutine that made the change. It must be called once, before any change.
 func (r *Rules) OnChange(f func()) { r.changed = f }
 
-// Name sets what says what the person calls a machine. To be called once, before the rules are used.
+// Name sets the function that returns the person's name of a machine. It must be called once,
+// before the rules are used.
 func (r *Rules) Name(f func(protocol.NodeID) string) { r.names = f }
 
-// Version names the state of the rules: another one decides by other rules.
+// Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
 	raw, err := protocol.Marshal(r.config())
 	if err != nil {
-		raw = nil // it was read from JSON
+		raw = nil // it was decoded from JSON
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,10 +86,10 @@ func (r *Rules) Version() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// use prepares a list and makes it the one that decides. It fills in the rules' problems.
+// use prepares a list of rules and activates it. It fills in the rules' problems.
 func (r *Rules) use(list []protocol.Rule) error {
 	var file policy.File
-	doubt := "" // a rule that may hold something back is not known
+	doubt := "" // a rule that may ask or deny could not be loaded
 	for i := range list {
 		rule := &list[i]
 		rule.Problem = ""
@@ -124,7 +129,7 @@ func (r *Rules) use(list []protocol.Rule) error {
 	return nil
 }
 
-// prepare reads one rule by itself, so that a broken one does not switch off the others.
+// prepare parses one rule on its own, so that a broken one does not switch off the others.
 func prepare(rule protocol.Rule) (policy.Rule, string) {
 	var p policy.Rule
 	if err := json.Unmarshal(rule.Policy, &p); err != nil {
@@ -137,7 +142,7 @@ func prepare(rule protocol.Rule) (policy.Rule, string) {
 	return p, ""
 }
 
-// judge asks the rules.
+// judge judges a call by the rules.
 func (r *Rules) judge(c policy.Call) policy.Judgement {
 	r.mu.Lock()
 	set := r.set
@@ -145,14 +150,16 @@ func (r *Rules) judge(c policy.Call) policy.Judgement {
 	return set.Judge(c)
 }
 
-// doubt says why nothing with an effect passes unasked: a rule that may hold something back could not be loaded. "" when all were.
+// doubt returns the reason why every call with an effect needs an approval: a rule that may ask or
+// deny could not be loaded. It is "" when all rules were loaded.
 func (r *Rules) doubt() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.set.Doubted()
 }
 
-// hides reports why a command may hold what a rule asks about or denies, where whatever no rule names is let pass; "" when it does not.
+// hides returns the reason why a command may contain something that a rule asks about or denies, in
+// a mode that allows everything no rule names; "" when it does not.
 func (r *Rules) hides(c policy.Call) string {
 	r.mu.Lock()
 	loose := r.set.Loosened()
@@ -166,7 +173,8 @@ func (r *Rules) hides(c policy.Call) string {
 	return ""
 }
 
-// used counts a rule that decided a call; a failure to count decides nothing.
+// used counts the use of a rule that decided a call. A failure to count does not affect the
+// decision.
 func (r *Rules) used(ctx context.Context, id string) {
 	now := time.Now().UnixMilli()
 	r.mu.Lock()

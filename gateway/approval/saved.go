@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// List returns the rules that hold or are switched off, newest first, and those of the configuration.
+// List returns the active and the switched-off rules, newest first, and those of the configuration.
 func (r *Rules) List() protocol.RulesResult {
 	cfg := r.config()
 	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
@@ -40,7 +40,8 @@ func (r *Rules) List() protocol.RulesResult {
 	return out
 }
 
-// Put makes a rule, or changes the one with the id. by is who does it. One that is there already, word for word, is a protocol.ErrConflict.
+// Put creates a rule, or changes the one with the given ID, on behalf of by. If an identical rule
+// exists, it fails with protocol.ErrConflict.
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
@@ -66,7 +67,7 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 	return rule, r.save(ctx, by, kind, rule)
 }
 
-// twice refuses a rule when another one that holds says the same.
+// twice refuses a rule when another active one is identical.
 func (r *Rules) twice(rule protocol.Rule) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +79,7 @@ func (r *Rules) twice(rule protocol.Rule) error {
 	return nil
 }
 
-// check refuses a rule that makes no sense or does not meet its own examples, and words it.
+// check refuses a rule that is invalid or fails its own examples, and fills in its description.
 func (r *Rules) check(rule *protocol.Rule) error {
 	p, problem := prepare(*rule)
 	if problem == "" {
@@ -109,7 +110,7 @@ func (r *Rules) find(id string) (protocol.Rule, bool) {
 	return r.list[i], true
 }
 
-// save stores rules and makes them hold. The caller has r.change.
+// save stores rules and activates them. The caller holds r.change.
 func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rule) error {
 	var lines []protocol.AuditEntry
 	for _, rule := range rules {
@@ -132,7 +133,7 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 	return r.use(list)
 }
 
-// Delete takes a rule away, or withdraws a permission of a chat; Restore brings it back.
+// Delete deletes a rule, or revokes a chat's permission; Restore undoes it.
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
 	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
@@ -141,7 +142,8 @@ func (r *Rules) Delete(ctx context.Context, by, id string) error {
 	return r.mark(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
 }
 
-// Restore brings a deleted rule back, unless one was made meanwhile that says the same: a protocol.ErrConflict.
+// Restore restores a deleted rule. If an identical one was made meanwhile, it fails with
+// protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
 	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {

@@ -7,7 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What a permission for a chat is compared with starts so: then follow the folder and the arguments, or the file.
+// Prefixes of the text with which a chat's permission is compared. The folder and the arguments
+// follow, or the file.
 const (
 	callMatch = "call "
 	pathMatch = "path "
@@ -17,8 +18,8 @@ const exactCommand = "exactly this command, in this folder"
 
 func anyOf(tool, path string) string { return fmt.Sprintf("any %s of %s", strings.ToLower(tool), path) }
 
-// SessionGrant says what an allow for the session would let through: in the form that calls are compared with, and in words. ok is false
-// where nothing narrow enough can be said.
+// SessionGrant returns what an allow for the session would permit: in the form that calls are
+// compared with, and as a description. ok is false if nothing narrow enough can be expressed.
 func SessionGrant(r Request) (match, words string, ok bool) {
 	if r.Preview == nil || r.Preview.Truncated {
 		return "", "", false

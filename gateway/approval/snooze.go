@@ -10,22 +10,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// waiter is who asked a question and waits for its end.
+// waiter is a caller that waits for its approval.
 type waiter struct {
-	ended chan protocol.Approval // of one
-	later chan int64             // of one: until when it is put off, the newest word only
+	ended chan protocol.Approval // capacity 1
+	later chan int64             // capacity 1: the newest end of the snooze
 }
 
-// put says until when the question is put off. The caller holds the gate's mu, so that it never blocks.
+// put publishes the end of the snooze. The caller holds the gate's mu, so it never blocks.
 func (w *waiter) put(until int64) {
 	select {
-	case <-w.later: // out of date
+	case <-w.later: // outdated
 	default:
 	}
 	w.later <- until
 }
 
-// Snooze puts open questions off, or brings them back. All windows are told, and told again when the time is over.
+// Snooze postpones pending approvals, or ends their snooze. It publishes the change, and another
+// when the time is over.
 func (g *Gate) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
 	switch {
 	case len(p.IDs) == 0 || len(p.IDs) > protocol.MaxAnswers:
@@ -44,7 +45,7 @@ func (g *Gate) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) erro
 	return errors.Join(errs...)
 }
 
-// putOff changes until when a question is put off.
+// putOff changes the end of an approval's snooze.
 func (g *Gate) putOff(ctx context.Context, id protocol.ApprovalID, until func(was int64) int64) error {
 	a, changed, err := g.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
 		was := a.Later
@@ -63,7 +64,7 @@ func (g *Gate) putOff(ctx context.Context, id protocol.ApprovalID, until func(wa
 	return nil
 }
 
-// bringBack ends what put a question off when its time is over. It ends with ctx.
+// bringBack ends an approval's snooze when its time is over. It returns when ctx ends.
 func (g *Gate) bringBack(ctx context.Context, id protocol.ApprovalID, later <-chan int64) {
 	var due <-chan time.Time
 	var until int64
@@ -79,7 +80,7 @@ func (g *Gate) bringBack(ctx context.Context, id protocol.ApprovalID, later <-ch
 				if was == until {
 					return 0
 				}
-				return was // it was put off anew
+				return was // it was postponed again
 			})
 			if err != nil && ctx.Err() == nil {
 				slog.Error("A question could not be brought back", "approval", id, "err", err)

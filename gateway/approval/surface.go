@@ -12,11 +12,11 @@ import (
 // the next surface is tried. See approval.shown in docs/protocol.md#approvals.
 const ShownWithin = 3 * time.Second
 
-// lastUnseen is the last surface that is tried: windows acknowledge by themselves, at 1 everyone who can notify the person does, at 2 the
-// channels are tried.
+// lastUnseen is the last escalation level: windows acknowledge by themselves, at 1 everyone who can
+// notify the person does so, at 2 the channels are tried.
 const lastUnseen = 2
 
-// Shown records that a surface shows the question. The first acknowledgement counts.
+// Shown records that a surface shows the approval. The first acknowledgement counts.
 func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
 	if p.Surface == "" {
 		p.Surface = protocol.SurfaceWindow
@@ -34,7 +34,8 @@ func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error 
 	return err
 }
 
-// proveShown tries one surface after the other until one acknowledges that it shows the question. It ends with ctx.
+// proveShown tries one surface after the other until one acknowledges that it shows the approval.
+// It returns when ctx ends.
 func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
 	for range lastUnseen {
 		select {

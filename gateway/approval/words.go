@@ -11,13 +11,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// words are Words with the machine called as the person does.
+// words returns Words with the person's name of the machine.
 func (r *Rules) words(p policy.Rule) string {
 	p.Node = cmp.Or(r.names(protocol.NodeID(p.Node)), p.Node)
 	return Words(p)
 }
 
-// reword words a rule anew that is for one machine: that may have another name since.
+// reword updates the description of a rule for one machine, whose name may have changed.
 func (r *Rules) reword(rule *protocol.Rule) {
 	var p policy.Rule
 	if bytes.Contains(rule.Policy, []byte(`"node":`)) && json.Unmarshal(rule.Policy, &p) == nil {
@@ -25,7 +25,7 @@ func (r *Rules) reword(rule *protocol.Rule) {
 	}
 }
 
-// Words is a rule as a person would say it.
+// Words returns a description of a rule for people.
 func Words(p policy.Rule) string {
 	var b strings.Builder
 	switch p.Verdict {

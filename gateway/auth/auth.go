@@ -1,4 +1,5 @@
-// Package auth says who is calling, what they may do, and whether a connection may be made at all.
+// Package auth identifies callers and their scopes, and decides whether a connection may be made at
+// all.
 package auth
 
 import (
@@ -16,29 +17,32 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Kinds of principal.
+// The kinds of principal.
 const (
 	KindOwner = "owner" // the person, directly
 	KindAgent = "agent" // the agent, on behalf of a run
 	KindNode  = "node"
-	// KindSchedule is the clock: it may start runs, which then act as agents.
+	// KindSchedule is a scheduled job or the heartbeat: it may start runs, which then act as
+	// agents.
 	KindSchedule = "schedule"
-	// KindChannel is a connection to a chat network, or somebody who writes there: text for the agent, no commands.
+	// KindChannel is a connection to a chat network, or somebody who writes there: they may send
+	// text to the agent, but no commands.
 	KindChannel = "channel"
 )
 
-// Principal is who does something. The zero value may do nothing.
+// Principal is a caller. The zero value has no rights.
 type Principal struct {
 	Kind    string
 	Name    string
 	Scopes  map[protocol.Scope]bool
 	Session protocol.SessionKey // of an agent
 	Run     protocol.RunID      // of an agent
-	Device  protocol.DeviceID   // it came with; empty for who has the gateway's own token
-	Role    string              // of the device
+	// the paired device; empty for a caller with the gateway's own token
+	Device protocol.DeviceID
+	Role   string // of the device
 }
 
-// Owner is the person, at the window or client called name.
+// Owner returns the principal of the person, at the window or client called name.
 func Owner(name string) Principal {
 	scopes := make(map[protocol.Scope]bool)
 	for _, m := range protocol.Methods {
@@ -47,43 +51,46 @@ func Owner(name string) Principal {
 	return Principal{Kind: KindOwner, Name: name, Scopes: scopes}
 }
 
-// Agent is the agent in a run: what it wants done goes through the policy.
+// Agent returns the principal of the agent in a run: its calls are subject to the policy.
 func Agent(session protocol.SessionKey, run protocol.RunID) Principal {
 	return Principal{Kind: KindAgent, Session: session, Run: run}
 }
 
-// Schedule is the job called name, or the heartbeat.
+// Schedule returns the principal of the job called name, or of the heartbeat.
 func Schedule(name string) Principal {
 	return Principal{Kind: KindSchedule, Name: name, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
 
-// Channel is the connection of an account to a chat network.
+// Channel returns the principal of an account's connection to a chat network.
 func Channel(channel, account string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + ":" + account, Scopes: map[protocol.Scope]bool{protocol.ScopeChannel: true}}
 }
 
-// Writer is somebody who writes on a channel. They may put text into their chat.
+// Writer returns the principal of somebody who writes on a channel. They may send text to their
+// chat.
 func Writer(channel, sender string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
 
-// Writing is the person, who writes on a channel that knows them as such (channels.NAME.owners). They may chat, with all commands of a chat; what
-// a device of theirs needs a right of its own for, they cannot do from there: a network of others stands in between.
+// Writing returns the principal of the person who writes on a channel that lists them in
+// channels.NAME.owners. They may chat and use all commands of a chat, but have no scope that one of
+// their devices would need a grant for, because a third party's network is in between.
 func Writing(channel, sender string) Principal {
 	return Principal{Kind: KindOwner, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true, protocol.ScopeRead: true}}
 }
 
-// OfOwner reports whether a principal's String is that of the person.
+// OfOwner reports whether a principal's String is that of the owner.
 func OfOwner(principal string) bool {
 	return principal == KindOwner || strings.HasPrefix(principal, KindOwner+" ")
 }
 
-// Node is a machine.
+// Node returns the principal of a node.
 func Node(id protocol.NodeID) Principal {
 	return Principal{Kind: KindNode, Name: string(id), Scopes: map[protocol.Scope]bool{protocol.ScopeNode: true, protocol.ScopeRead: true}}
 }
 
-// Device is who comes with a paired device: a machine under its one id, or the person with the rights they gave the device.
+// Device returns the principal of a paired device: a node with its ID, or the person with the
+// scopes that they gave to the device.
 func Device(d protocol.Device) Principal {
 	p := Node(d.NodeID)
 	if d.Role == protocol.RoleClient {
@@ -96,10 +103,10 @@ func Device(d protocol.Device) Principal {
 	return p
 }
 
-// Has reports whether p has the scope. Everyone has ScopeNone.
+// Has reports whether p has the scope. Every principal has ScopeNone.
 func (p Principal) Has(s protocol.Scope) bool { return s == protocol.ScopeNone || p.Scopes[s] }
 
-// String names p in the journal.
+// String returns p's name in the journal.
 func (p Principal) String() string {
 	switch {
 	case p.Kind == "":
@@ -112,10 +119,10 @@ func (p Principal) String() string {
 	return p.Kind + " " + p.Name
 }
 
-// TokenName is the gateway token's name in the secret store.
+// TokenName is the name of the gateway's token in the secret store.
 const TokenName = "gateway-token"
 
-// Tokens knows the gateway's token. It is safe for use by many goroutines.
+// Tokens holds the gateway's token. It is safe for concurrent use.
 type Tokens struct {
 	store keychain.Store
 
@@ -123,7 +130,8 @@ type Tokens struct {
 	token keychain.Secret
 }
 
-// OpenTokens reads the token, or makes one at the first start. FAIRLEAD_TOKEN overrides it for this process and is not stored.
+// OpenTokens reads the token, or creates it at the first start. FAIRLEAD_TOKEN overrides it for
+// this process and is not stored.
 func OpenTokens(store keychain.Store) (*Tokens, error) {
 	t := &Tokens{store: store}
 	if env := keychain.FromEnv(); env != "" {
@@ -141,8 +149,8 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Rotate makes and stores a new token. Connections that are open stay open. While FAIRLEAD_TOKEN is set, the next start takes that
-// one again.
+// Rotate creates and stores a new token. Open connections stay open. While FAIRLEAD_TOKEN is set,
+// the next start uses that one again.
 func (t *Tokens) Rotate() error {
 	var b [32]byte
 	rand.Read(b[:])
@@ -164,15 +172,15 @@ func (t *Tokens) Set(token keychain.Secret) error {
 	return nil
 }
 
-// Current returns the token, for the person who asked to see it.
+// Current returns the token, for a person who asks to see it.
 func (t *Tokens) Current() keychain.Secret {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.token
 }
 
-// Verify reports whether token is the gateway's: nil or protocol.ErrUnauthorized. The comparison takes the same time whatever the
-// token is.
+// Verify returns nil if token is the gateway's, else protocol.ErrUnauthorized. It compares in
+// constant time.
 func (t *Tokens) Verify(_ context.Context, token string) error {
 	want := sha256.Sum256([]byte(t.Current().Reveal()))
 	got := sha256.Sum256([]byte(token))

@@ -20,11 +20,12 @@ import (
 // CertKeyName is the name of the network key in the secret store.
 const CertKeyName = "network-key"
 
-// certLife is far away: the key is pinned and the certificate made anew at each start, so a date would only get in the way.
+// certLife is long: the key is pinned and the certificate is made anew at each start, so that an
+// expiry date would have no use.
 const certLife = 20 * 365 * 24 * time.Hour
 
-// OpenCertificate makes this gateway's certificate from its key, which is made and stored the first time. It is P-256, as curl and every
-// system's TLS know it.
+// OpenCertificate returns a certificate for the gateway's key, which it creates and stores the
+// first time. The key is P-256, which curl and the TLS of every operating system support.
 func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, trust.Pin, error) {
 	key, err := certKey(store)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CheckOrigin refuses requests that a web page made a browser send. Host must be a loopback name or one of hosts (a name that an
-// attacker's DNS points here, DNS rebinding, is none of these). Origin is absent for programs; where it is present it must be
-// loopback or one of hosts too. Pages on other local ports pass: the token still stands in their way.
+// CheckOrigin refuses requests that a web page made a browser send. Host must be a loopback name or
+// one of hosts; that stops DNS rebinding, where an attacker's name resolves to this machine.
+// Programs send no Origin; if there is one, it must be loopback or one of hosts, too. Pages on
+// other local ports pass, but still need the token.
 func CheckOrigin(r *http.Request, hosts ...string) error {
 	if !allowedHost(hostOnly(r.Host), hosts) {
 		return protocol.ErrForbidden.With("this host name is not served here")

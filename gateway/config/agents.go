@@ -18,12 +18,13 @@ func Name(id string) string {
 	return strings.TrimRight(id[:min(len(id), 64)], "-")
 }
 
-// AgentName is the agent that a setting means.
+// AgentName returns the ID of the agent that a setting names.
 func AgentName(id string) protocol.AgentID {
 	return protocol.AgentID(cmp.Or(Name(id), string(protocol.MainAgent)))
 }
 
-// Default is the agent that has what no binding gives to another: the one that is marked so, else the main one.
+// Default returns the agent for everything that no binding assigns: the one marked as default, or
+// else the main one.
 func (a Agents) Default() protocol.AgentID {
 	for _, e := range a.List {
 		if e.Default {
@@ -33,20 +34,20 @@ func (a Agents) Default() protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// Has reports whether there is such an agent: the main one, or one of the list.
+// Has reports whether an agent exists: the main one, or one of the list.
 func (a Agents) Has(id protocol.AgentID) bool {
 	return id == protocol.MainAgent || slices.ContainsFunc(a.List, func(e AgentEntry) bool { return AgentName(e.ID) == id })
 }
 
-// MainSession is the key of the default agent's main chat.
+// MainSession returns the key of the default agent's main chat.
 func (c Config) MainSession() protocol.SessionKey { return c.Session.Main(c.Agents.Default()) }
 
-// MainName is the last part of a main chat's key.
+// MainName returns the last part of a main chat's key.
 func (c SessionConfig) MainName() string {
 	return cmp.Or(strings.ToLower(strings.TrimSpace(c.MainKey)), "main")
 }
 
-// Main is the key of an agent's main chat.
+// Main returns the key of an agent's main chat.
 func (c SessionConfig) Main(agent protocol.AgentID) protocol.SessionKey {
 	return protocol.SessionKey("agent:" + string(agent) + ":" + c.MainName())
 }

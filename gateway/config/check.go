@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// special checks what no tag can say: what would be found out only when it is used.
+// special validates values that tags cannot describe, whose errors would otherwise show up only in
+// use.
 func special(path string, v reflect.Value) error {
 	switch x := v.Interface().(type) {
 	case protocol.ResetPolicy:
@@ -63,7 +64,8 @@ func checkText(path, text string) error {
 	return nil
 }
 
-// Interval is how often the heartbeat comes, at least a minute; 0 is never. What cannot be read is never, too, and an error.
+// Interval returns the interval of the heartbeat, at least a minute; 0 means never. A text that
+// cannot be parsed returns 0 and an error.
 func (h Heartbeat) Interval() (time.Duration, error) {
 	text := strings.TrimSpace(h.Every)
 	if strings.Trim(text, "0hms ") == "" {
@@ -137,13 +139,14 @@ func (r ToolRule) check(path string) error {
 	return nil
 }
 
-// Regex is the expression of a condition of that kind.
+// Regex returns the regular expression of a condition.
 func (w ToolWhen) Regex() (*regexp.Regexp, error) {
 	text, ok := w.Value.(string)
 	if !ok {
 		return nil, bad("an expression is a text")
 	}
-	if flags := strings.Trim(w.Flags, "gu"); flags != "" { // of JavaScript's flags, these change nothing here
+	// these flags of JavaScript make no difference here
+	if flags := strings.Trim(w.Flags, "gu"); flags != "" {
 		text = "(?" + flags + ")" + text
 	}
 	return regexp.Compile(text)

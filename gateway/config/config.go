@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Config is the whole configuration. Field order is the order of config.get. Tags: "min" and "max" bound numbers, "oneof" lists the legal
-// texts, "secret" marks what lives in the keychain.
+// Config is the whole configuration. The order of the fields is the order of config.get. Tags:
+// "min" and "max" limit numbers, "oneof" lists the valid texts, "secret" marks values that are
+// stored in the keychain.
 type Config struct {
 	Model        ModelConfig               `json:"model"`
 	APIKeys      map[string]string         `json:"apiKeys" secret:"key-"`
@@ -34,18 +35,19 @@ type Config struct {
 	Transcription Transcription      `json:"transcription"`
 }
 
-// ModelConfig is the model that answers where a session says nothing else.
+// ModelConfig is the default model of a session.
 type ModelConfig struct {
 	Provider string `json:"provider"`
 	ID       string `json:"id"`
-	// ThinkingLevel is one of protocol.ThinkingLevels; empty leaves it to the model.
+	// ThinkingLevel is one of protocol.ThinkingLevels; empty means the model's default.
 	ThinkingLevel string `json:"thinkingLevel,omitempty" oneof:",none,minimal,low,medium,high,xhigh"`
 }
 
-// ProviderConfig is what a person set for a provider.
+// ProviderConfig holds a person's settings of a provider.
 type ProviderConfig struct {
 	BaseURL string `json:"baseUrl,omitempty" url:"true"`
-	// Wire is "chat" or "responses" for OpenAI-compatible servers; empty decides by the address.
+	// Wire is "chat" or "responses" for OpenAI-compatible servers; empty means that the address
+	// decides.
 	Wire string `json:"wire,omitempty" oneof:",chat,responses"`
 }
 
@@ -60,17 +62,20 @@ type AuthConfig struct {
 	Token string `json:"token" secret:"gateway-token"`
 }
 
-// AgentConfig bounds a run.
+// AgentConfig limits a run.
 type AgentConfig struct {
-	// MaxSteps is how many model steps a run may take before the person is asked whether to go on.
+	// MaxSteps is the number of model steps of a run after which the person is asked whether to
+	// continue.
 	MaxSteps int `json:"maxSteps" min:"1" max:"1000"`
 }
 
-// Approvals says how questions are asked.
+// Approvals configures approvals.
 type Approvals struct {
-	// Timeout is after how many milliseconds an unanswered question counts as not allowed; 0 is never, see approval.Limit.
+	// Timeout is the time in milliseconds after which an unanswered approval expires; 0 means
+	// never, see approval.Limit.
 	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
-	// Tell is who is told over a channel that a question waits which no window shows; without a channel nobody is.
+	// Tell is the address on a channel that is notified of an approval which no window shows.
+	// Without a channel nobody is.
 	Tell Tell `json:"tell"`
 }
 
@@ -87,7 +92,8 @@ type ToolApproval struct {
 	Rules           []ToolRule `json:"rules"`
 }
 
-// ToolRule decides calls whose full tool name matches Tool ("*" is any text) and whose arguments meet every condition.
+// ToolRule decides calls whose full tool name matches Tool ("*" stands for any text) and whose
+// arguments meet every condition.
 type ToolRule struct {
 	ID       string     `json:"id"`
 	Tool     string     `json:"tool"`
@@ -104,7 +110,7 @@ type ToolWhen struct {
 	Flags string `json:"flags,omitempty"`
 }
 
-// SessionConfig is how conversations begin and are named.
+// SessionConfig configures how conversations start and how their keys are formed.
 type SessionConfig struct {
 	MainKey            string               `json:"mainKey"`
 	DMScope            string               `json:"dmScope" oneof:"main,per-peer,per-channel-peer,per-account-channel-peer"`
@@ -112,14 +118,15 @@ type SessionConfig struct {
 	DefaultResetPolicy protocol.ResetPolicy `json:"defaultResetPolicy"`
 }
 
-// UI is what the windows remember here because every window of every machine should.
+// UI holds settings of the windows that every window on every machine shares.
 type UI struct {
 	Theme    string  `json:"theme" oneof:"system,light,dark"`
 	TextSize float64 `json:"textSize" min:"0.75" max:"2"`
 	FirstRun bool    `json:"firstRunDone"`
 }
 
-// Default is the configuration of a new home: everything with an effect asks, and the built-in operator answers.
+// Default returns the configuration of a new installation: everything with an effect needs an
+// approval, and the built-in operator answers.
 func Default() Config {
 	return Config{
 		Model:        ModelConfig{Provider: "operator", ID: "built-in"},

@@ -4,7 +4,7 @@ package config
 // are validated and stored, so that a client that sets them reads them back; each takes effect in
 // the part of the gateway that uses it.
 
-// Agents lists agents beside the main one.
+// Agents lists agents besides the main one.
 type Agents struct {
 	List             []AgentEntry   `json:"list"`
 	Bindings         []AgentBinding `json:"bindings"`
@@ -20,13 +20,13 @@ type AgentEntry struct {
 	Heartbeat    *Heartbeat   `json:"heartbeat,omitempty"`
 }
 
-// AgentBinding sends what matches to an agent.
+// AgentBinding assigns matching messages to an agent.
 type AgentBinding struct {
 	AgentID string     `json:"agentId"`
 	Match   AgentMatch `json:"match"`
 }
 
-// AgentMatch says which messages; an empty field matches any.
+// AgentMatch selects messages; an empty field matches any.
 type AgentMatch struct {
 	Channel   string    `json:"channel,omitempty"`
 	AccountID string    `json:"accountId,omitempty"`
@@ -39,7 +39,7 @@ type PeerInfo struct {
 	ID   string `json:"id,omitempty"`
 }
 
-// Heartbeat wakes an agent regularly. Every is a duration such as "30m"; "0m" is never.
+// Heartbeat wakes an agent regularly. Every is a duration such as "30m"; "0m" means never.
 type Heartbeat struct {
 	Every       string       `json:"every"`
 	Prompt      string       `json:"prompt,omitempty"`
@@ -54,7 +54,7 @@ type ActiveHours struct {
 	Timezone string `json:"timezone,omitempty"`
 }
 
-// Compaction shortens a chat before it outgrows the model.
+// Compaction shortens a chat before it exceeds the model's context.
 type Compaction struct {
 	Enabled          bool `json:"enabled"`
 	ReserveTokens    int  `json:"reserveTokens" min:"0" max:"10000000"`
@@ -62,7 +62,7 @@ type Compaction struct {
 	ExtractMemories  bool `json:"extractMemories"`
 }
 
-// Cron bounds the schedules.
+// Cron limits the schedules.
 type Cron struct {
 	Enabled       bool `json:"enabled"`
 	MaxJobs       int  `json:"maxJobs" min:"0" max:"100000"`
@@ -70,37 +70,39 @@ type Cron struct {
 	MaxConcurrent int  `json:"maxConcurrentRuns" min:"1" max:"1000"`
 }
 
-// Channel says who may write to the agent over a chat channel. The default lets in nobody who was not paired; the original lets
-// in everybody on a channel that is not listed.
+// Channel defines who may write to the agent over a chat channel. By default, only paired senders
+// may; in the original system, everybody may on a channel that is not listed.
 type Channel struct {
 	DMPolicy  string   `json:"dmPolicy,omitempty" oneof:",open,allowlist,pairing"`
 	AllowFrom []string `json:"allowFrom,omitempty"`
-	// Owners are senders who are the person themself. They may write, and use the commands of a chat in direct messages.
+	// Owners are sender IDs of the owner. They may write, and use the commands of a chat in direct
+	// messages.
 	Owners []string `json:"owners,omitempty"`
 }
 
-// Skills are settings by skill.
+// Skills holds the settings by skill.
 type Skills struct {
 	Entries map[string]Skill `json:"entries"`
 }
 
-// Skill is one of them; nil leaves the skill's own word.
+// Skill holds the settings of one skill; nil means the skill's own value.
 type Skill struct {
 	Enabled  *bool          `json:"enabled,omitempty"`
 	Always   *bool          `json:"always,omitempty"`
 	Requires *SkillRequires `json:"requires,omitempty"`
 }
 
-// SkillRequires names what a skill needs of a machine.
+// SkillRequires names a skill's requirements of a machine.
 type SkillRequires struct {
 	Capabilities []string `json:"capabilities"`
 }
 
-// Transcription turns speech to text.
+// Transcription configures the transcription of speech.
 type Transcription struct {
 	Provider string `json:"provider" oneof:"workers-ai,openai"`
-	// BaseURL is a server that speaks OpenAI's protocol for it; empty is providers.openai.baseUrl, else OpenAI itself.
+	// BaseURL is a server with an OpenAI-compatible transcription API; empty means
+	// providers.openai.baseUrl, or else OpenAI itself.
 	BaseURL string `json:"baseUrl,omitempty" url:"true"`
-	// Model is the model that transcribes; empty is whisper-1.
+	// Model is the transcription model; empty means whisper-1.
 	Model string `json:"model,omitempty"`
 }

@@ -14,18 +14,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// field is a place in Config that a dotted path names.
+// field is a value in Config that a dotted path names.
 type field struct {
 	typ    reflect.Type
 	tag    reflect.StructTag
-	secret string // name in the secret store, empty for what is no secret
+	secret string // name in the secret store; empty for values that are not secret
 }
 
 func bad(format string, args ...any) error {
 	return protocol.ErrBadRequest.With(fmt.Sprintf(format, args...))
 }
 
-// lookup finds the field that a path names, or says which names there are.
+// lookup finds the field that a path names. Its error lists the valid names.
 func lookup(path string) (field, error) {
 	if path == "" {
 		return field{}, bad("path required")
@@ -69,7 +69,7 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// unknown says what was probably meant, and everything there is.
+// unknown returns an error that suggests a similar name and lists all of them.
 func unknown(where, name string, names []string) error {
 	if where == "" {
 		where = "the configuration"
@@ -83,10 +83,11 @@ func unknown(where, name string, names []string) error {
 	return bad("%s has no %q%s It has %s", where, name, cmp.Or(guess, "."), strings.Join(names, ", "))
 }
 
-// maxKey is how long a name that a person chose may be, in bytes.
+// maxKey is the longest name, in bytes, that a person may choose.
 const maxKey = 200
 
-// checkKey refuses names that cannot be addressed by a path, or that poison objects of JavaScript clients.
+// checkKey refuses names that cannot be part of a path, or that are unsafe as property names in
+// JavaScript clients.
 func checkKey(where, name string) error {
 	switch {
 	case name == "" || len(name) > maxKey || strings.Contains(name, "."):
@@ -110,8 +111,9 @@ func member(t reflect.Type, name string) (found reflect.StructField, names []str
 	return found, names, false
 }
 
-// check reports whether value can be decoded as the field's type, with every name in it spelled as it is here. Bounds are checked
-// by validate, on the whole configuration: a part may rely on defaults.
+// check reports whether value can be decoded as the field's type, with every name in it spelled
+// exactly. Limits are checked by validate, on the whole configuration, because a part may rely on
+// defaults.
 func (f field) check(path string, value json.RawMessage) error {
 	var any any
 	if err := json.Unmarshal(value, &any); err != nil {
@@ -126,7 +128,7 @@ func (f field) check(path string, value json.RawMessage) error {
 	return nil
 }
 
-// blame says which part of a value has another type than it should.
+// blame returns an error that names the part of a value with the wrong type.
 func (f field) blame(path string, value json.RawMessage) error {
 	t := deref(f.typ)
 	var parts map[string]json.RawMessage
@@ -158,7 +160,8 @@ func (f field) blame(path string, value json.RawMessage) error {
 	return bad("%s must be %s, not %s", path, describe(f), short(value))
 }
 
-// names checks the names in v. Go's decoder takes them in any case, which would then lie beside the right one.
+// names checks the names in v. Go's decoder accepts them in any case; a misspelled name would then
+// be stored beside the right one.
 func names(path string, t reflect.Type, v any) error {
 	t = deref(t)
 	switch v := v.(type) {
@@ -184,10 +187,10 @@ func names(path string, t reflect.Type, v any) error {
 		}
 	case []any:
 		if t.Kind() != reflect.Slice {
-			return nil // the decoder says what is wrong
+			return nil // the decoder reports the error
 		}
 		for i, x := range v {
-			if x == nil { // the decoder would make an empty one of it
+			if x == nil { // the decoder would make it empty
 				return bad("%s.%d must be %s, not null", path, i, describe(field{typ: t.Elem()}))
 			}
 			if err := names(fmt.Sprintf("%s.%d", path, i), t.Elem(), x); err != nil {

@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// about says what each setting is for. "*" stands for a name that the person chooses. A test holds that none is missing and none too many.
+// about describes each setting. "*" stands for a name that the person chooses. A test checks that
+// it has exactly the existing settings.
 var about = map[string]string{
 	"model.provider":                               "The provider that answers where a chat says nothing else; \"operator\" is the built-in one, which needs no model.",
 	"model.id":                                     "The model of that provider.",
@@ -68,17 +69,19 @@ var about = map[string]string{
 	"transcription.provider":                       "Who turns speech into text.",
 }
 
-// restart are settings that a running gateway does not take up.
+// restart lists the settings that take effect only after a restart of the gateway.
 var restart = map[string]bool{}
 
-// Schema describes every setting, in the order of config.get. It never changes while the gateway runs.
+// Schema describes every setting, in the order of config.get. It does not change while the gateway
+// runs.
 func Schema() []protocol.ConfigField {
 	var list []protocol.ConfigField
 	describeAll("", reflect.ValueOf(Default()), "", "", &list)
 	return list
 }
 
-// describeAll appends the settings below v. What a pointer or a map leads to is described though it is not there.
+// describeAll appends the settings below v. It also describes the values behind nil pointers and
+// empty maps.
 func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret string, list *[]protocol.ConfigField) {
 	there, t := true, v.Type()
 	if t.Kind() == reflect.Pointer {
@@ -115,7 +118,7 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 		f.Items = typeName(t.Elem())
 	}
 	if there && !f.Secret && !strings.Contains(path, "*") {
-		f.Default, _ = protocol.Marshal(v.Interface()) // plain data
+		f.Default, _ = protocol.Marshal(v.Interface()) // plain data, which always encodes
 	}
 	if one, ok := tag.Lookup("oneof"); ok {
 		f.Enum = strings.Split(one, ",")
@@ -168,5 +171,5 @@ func bound(text string) *float64 {
 	return &n
 }
 
-// Schema is the description of every setting; see the function of the same name.
+// Schema returns the description of every setting; see the function of the same name.
 func (s *Store) Schema() []protocol.ConfigField { return Schema() }

@@ -21,14 +21,16 @@ func (s *Store) Secret(path string) (string, bool) {
 	return v, ok
 }
 
-// Missing are the paths of secrets that were set and that the place for secrets did not have at the start, until they are set or removed.
+// Missing returns the paths of secrets that were set but were not in the secret store at the start.
+// A path is removed when the secret is set or deleted.
 func (s *Store) Missing() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.missing)
 }
 
-// setSecrets sets the secrets of an object one by one: null removes one, "***" leaves it, and of the keys those that are not named go.
+// setSecrets sets the secrets of an object one by one: null removes one, and "***" leaves it
+// unchanged. API keys that the object does not name are removed.
 func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage, reset bool) (changed []string, err error) {
 	if path == "auth" && reset {
 		return nil, errTokenStays
@@ -36,7 +38,7 @@ func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessa
 	parts := map[string]json.RawMessage{}
 	if !reset {
 		if err := json.Unmarshal(value, &parts); err != nil {
-			return nil, bad("%s must be an object", path) // never repeat what may be a key
+			return nil, bad("%s must be an object", path) // do not repeat a value that may be a key
 		}
 	}
 	type change struct {
@@ -115,14 +117,14 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	return nil
 }
 
-// found takes a secret off the list of what is missing. The caller has s.mu.
+// found removes a secret from the missing ones. The caller holds s.mu.
 func (s *Store) found(path string) {
 	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
 }
 
 var errTokenStays = bad("the token cannot be removed: a gateway without one would obey anybody")
 
-// plainSecret reads a secret's text. Its errors do not repeat it.
+// plainSecret decodes a secret. Its errors do not contain it.
 func plainSecret(path string, value json.RawMessage) (string, error) {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(value))

@@ -8,7 +8,8 @@ import (
 
 var (
 	phoneForm = regexp.MustCompile(`^\+?[0-9][0-9 ()./-]{6,}$`)
-	// phoneChannels are those on which people are called by their telephone numbers. Elsewhere digits are a name like any other.
+	// phoneChannels are the channels that identify people by telephone number. On others, digits
+	// are a name like any other.
 	phoneChannels = []string{"whatsapp", "signal", "sms"}
 )
 
@@ -22,7 +23,7 @@ func SenderID(channel, id string) string {
 	onPhone := slices.Contains(phoneChannels, channel)
 	for _, suffix := range []string{"@s.whatsapp.net", "@c.us"} {
 		if cut, ok := strings.CutSuffix(id, suffix); ok && onPhone {
-			number, _, _ = strings.Cut(cut, ":") // and the device
+			number, _, _ = strings.Cut(cut, ":") // removes the device number, too
 		}
 	}
 	if !phoneForm.MatchString(number) || !onPhone && number[0] != '+' {

@@ -11,8 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Set changes the value at a path; nil or null brings the default back, and in an object each null does so for its part. It is
-// checked first, stored, and in force when Set returns. An illegal value is a protocol.ErrBadRequest that says what is legal.
+// Set changes the value at a path. nil or null restores the default; within an object, each null
+// does so for its part. The value is validated first; it is stored and active when Set returns. An
+// invalid value fails with a protocol.ErrBadRequest that lists the valid ones.
 func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) error {
 	f, err := lookup(path)
 	if err != nil {
@@ -30,7 +31,7 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 	return err
 }
 
-// set returns what has changed, also when it failed after a part.
+// set returns the changed paths, also when it failed after a part.
 func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) (changed []string, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -56,12 +57,13 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	var dropped []string
 	trimmed := map[string]json.RawMessage{}
 	for p, whole := range overrides {
-		if below, ok := strings.CutPrefix(path, p+"."); ok && reset { // it was set with the whole
+		// it was set as a part of an object
+		if below, ok := strings.CutPrefix(path, p+"."); ok && reset {
 			if rest, had := without(whole, below); had {
 				overrides[p], trimmed[p] = rest, rest
 			}
 		}
-		if p == path || strings.HasPrefix(p, path+".") { // what was set below is replaced with the whole
+		if p == path || strings.HasPrefix(p, path+".") { // a new object replaces its stored parts
 			delete(overrides, p)
 			if p != path || reset {
 				dropped = append(dropped, p)
@@ -101,7 +103,7 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	return nil
 }
 
-// without takes the part at a path out of a stored object.
+// without removes the part at a path from a stored object.
 func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool) {
 	var tree map[string]any
 	if err := json.Unmarshal(whole, &tree); err != nil {

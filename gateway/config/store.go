@@ -14,30 +14,31 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Backend keeps the settings that differ from their defaults, by path.
+// Backend stores the settings that differ from their defaults, by path.
 type Backend interface {
 	Settings(ctx context.Context) (map[string]json.RawMessage, error)
 	PutSetting(ctx context.Context, key string, value json.RawMessage) error
 }
 
-// Store is the live configuration. It is safe for use by many goroutines; reading never blocks on the disk.
+// Store is the live configuration. It is safe for concurrent use; reading never blocks on the disk.
 type Store struct {
 	backend Backend
 	secrets keychain.Store
 
-	write sync.Mutex // held over a whole Set, so that changes come one after another
+	write sync.Mutex // held during a whole Set, so that changes run one after the other
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	overrides map[string]json.RawMessage
 	present   Config
 	keys      map[string]string // secrets by path; values in memory only
-	missing   []string          // paths of secrets that were set and are not there
-	watchers  map[int]func(string)
-	next      int
+	// paths of secrets that were set but are missing in the secret store
+	missing  []string
+	watchers map[int]func(string)
+	next     int
 }
 
-// Open loads the configuration. A stored value that is no longer legal is left out, and returned as a problem, instead of keeping
-// the gateway from starting.
+// Open loads the configuration. A stored value that is no longer valid is skipped and returned as a
+// problem, so that the gateway starts nevertheless.
 func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Store, problems []error, err error) {
 	stored, err := backend.Settings(ctx)
 	if err != nil {
@@ -111,8 +112,8 @@ func (s *Store) masked() (map[string]any, error) {
 	return tree, nil
 }
 
-// Read returns the value at a path, masked like All. ok is false for a legal path that holds nothing; a path that cannot exist is a
-// protocol.ErrBadRequest.
+// Read returns the value at a path, masked as in All. ok is false for a valid path without a value;
+// an invalid path fails with protocol.ErrBadRequest.
 func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
 	if _, err := lookup(path); err != nil {
 		return nil, false, err
@@ -135,8 +136,8 @@ func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
 	return value, true, err
 }
 
-// OnChange calls f with the path after every change, on the goroutine that made it, until cancel is called. f may
-// call the Store.
+// OnChange registers f, which is called with the path after every change, on the goroutine that
+// made the change, until cancel is called. f may call the Store.
 func (s *Store) OnChange(f func(path string)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,7 +2,8 @@ package config
 
 import "strings"
 
-// titles are the names of the settings in windows. A test holds that none is missing and none too many.
+// titles are the names of the settings in windows. A test checks that it has exactly the existing
+// settings.
 var titles = map[string]string{
 	"model.provider":                               "Provider that answers",
 	"model.id":                                     "Model that answers",
@@ -61,14 +62,14 @@ var titles = map[string]string{
 	"skills.entries.*.requires.capabilities":       "What a machine must be able to do",
 }
 
-// groups are the names of the first parts of paths.
+// groups are the titles of the first parts of paths.
 var groups = map[string]string{
 	"model": "Model", "apiKeys": "Keys", "providers": "Providers", "timeouts": "Time limits", "auth": "Gateway", "agent": "Agent", "approvals": "Questions to you",
 	"toolApproval": "Rules for tools", "systemPrompt": "Agent", "session": "Chats", "userTimezone": "General", "ui": "Windows", "network": "Network",
 	"agents": "Agents and heartbeat", "compaction": "Shortening of chats", "cron": "Schedules", "channels": "Channels", "skills": "Skills", "transcription": "Speech to text",
 }
 
-// units are what numbers count, where the title does not say it.
+// units are the units of numbers, where the title does not contain them.
 var units = map[string]string{
 	"agent.maxSteps": "steps", "session.defaultResetPolicy.atHour": "o'clock", "session.defaultResetPolicy.idleMinutes": "minutes", "compaction.reserveTokens": "tokens",
 	"compaction.keepRecentTokens": "tokens", "cron.maxJobs": "schedules", "cron.maxRunsPerJobHistory": "runs", "cron.maxConcurrentRuns": "runs", "ui.textSize": "times normal",

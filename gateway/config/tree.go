@@ -12,8 +12,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// build lays overrides over the defaults, short paths first so that a part overrides the whole, and validates the result. culprit is
-// the override without which it would have been legal, as far as that can be told.
+// build merges overrides into the defaults, short paths first so that a part overrides the whole,
+// and validates the result. On an error, culprit is the override that causes it, if it can be
+// determined.
 func build(overrides map[string]json.RawMessage) (c Config, culprit string, err error) {
 	tree, err := toTree(Default())
 	if err != nil {
@@ -56,10 +57,10 @@ func toTree(c Config) (map[string]any, error) {
 	return tree, json.Unmarshal(raw, &tree)
 }
 
-// put sets a value in the tree; objects merge, everything else is replaced.
+// put sets a value in the tree; objects are merged, everything else is replaced.
 func put(tree map[string]any, path []string, v any) {
 	if v == nil {
-		return // the default holds
+		return // the default remains
 	}
 	for _, name := range path[:len(path)-1] {
 		next, ok := tree[name].(map[string]any)

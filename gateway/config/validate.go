@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxText is how many bytes a text may have. The configuration is read whole wherever a setting is asked for.
+// maxText is the longest text, in bytes. The whole configuration is copied wherever a setting is
+// read.
 const maxText = 100_000
 
 func validate(path string, v reflect.Value, tag reflect.StructTag) error {
@@ -83,7 +84,7 @@ func checkProvider(path, id string) error {
 
 var resetModes = []string{"manual", "daily", "idle"}
 
-// CheckResetPolicy reports what is wrong with a policy, as a protocol.ErrBadRequest.
+// CheckResetPolicy validates a policy. Its error is a protocol.ErrBadRequest.
 func CheckResetPolicy(path string, p protocol.ResetPolicy) error {
 	switch {
 	case !slices.Contains(resetModes, p.Mode):

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chosen are the folders that an answer opened.
+// chosen returns the folders that an answer opened.
 func chosen(end protocol.Approval) (list []protocol.FolderAccess) {
 	for _, i := range end.Access {
 		if end.Preview != nil && i >= 0 && i < len(end.Preview.Folders) {
@@ -16,8 +16,8 @@ func chosen(end protocol.Approval) (list []protocol.FolderAccess) {
 	return list
 }
 
-// bind has the machine refuse a read that passed unasked for where its path leads, when that leads elsewhere by now: through a link that was changed
-// meanwhile it would be the way to keys in the workspace.
+// bind makes the node refuse an automatically allowed read if its path resolves elsewhere by now.
+// Otherwise a link that was changed meanwhile could lead to keys in the workspace.
 func (t *task) bind(inv *protocol.ToolInvoke) (err error) {
 	p := t.row.Info.Preview
 	if inv.Approved != "" || p == nil || p.Path == "" || t.spec.Effect != protocol.EffectRead || t.call.Direct || t.row.Info.Node == protocol.NativePrefix {
@@ -28,9 +28,10 @@ func (t *task) bind(inv *protocol.ToolInvoke) (err error) {
 	return err
 }
 
-// admit puts the folders that the call may use into what the machine is told, and binds them to it. What a file tool needs outside is the very thing
-// that was allowed, so its folder opens with the allow; where that was no person's answer, none that carries a warning does. A command gets what the
-// person chose.
+// admit puts the folders that the call may use into the message to the node, and binds the call to
+// them. The folder that a file tool needs outside the workspace is exactly what was allowed, so it
+// opens with the allow; but if no person answered, a folder with a warning stays closed. A command
+// gets the folders that the person chose.
 func (t *task) admit(inv *protocol.ToolInvoke) error {
 	p := t.row.Info.Preview
 	if p == nil || len(p.Folders) == 0 || t.call.Direct {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// actOf is an act in the place of a tool.
+// actOf returns the node of an act and a specification that stands in for a tool.
 func (t *task) actOf(a *Act) (protocol.NodeID, protocol.ToolSpec, error) {
 	_, bare, _ := t.call.Tool.Split()
 	spec := protocol.ToolSpec{Name: bare, Effect: a.Effect}
@@ -21,7 +21,7 @@ func (t *task) actOf(a *Act) (protocol.NodeID, protocol.ToolSpec, error) {
 	return a.Node, spec, nil
 }
 
-// judge puts the rules to each path that an act touches.
+// judge applies the rules to each path that an act touches.
 func (t *task) judge(ctx context.Context, a *Act, r approval.Request) (d approval.Decision) {
 	r.Tool, r.Bare, r.Whole = protocol.NewToolName(a.Node, a.As), a.As, a.Whole
 	for _, path := range a.Paths {
@@ -31,7 +31,7 @@ func (t *task) judge(ctx context.Context, a *Act, r approval.Request) (d approva
 		}
 		r.Args, r.Preview = args, &protocol.CallPreview{Path: path}
 		if d = t.rules.Decide(ctx, r); d.Verdict != approval.Allow {
-			d.Verdict = approval.Deny // nobody is asked about what they do themself
+			d.Verdict = approval.Deny // a direct action of the person needs no approval
 			return d
 		}
 	}

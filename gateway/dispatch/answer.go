@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// answered goes on with the end of the question. done means that the call ends with it.
+// answered continues with the closed approval. done means that the call ends with it.
 func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store.Grant, limit time.Duration) (res Result, done bool, err error) {
 	t.by = end.AnsweredBy
 	t.verdict = approval.Decision{Verdict: approval.Deny, Why: "the question was " + end.State}
@@ -45,7 +45,7 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 		res, err = t.stopped(ctx, nil)
 		return res, true, err
 	}
-	// What was answered must be what is about to run.
+	// The approved call must be the one that is about to run.
 	if end.Hash != t.row.Hash {
 		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
 		return res, true, err
@@ -54,7 +54,7 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 	if end.State == protocol.ApprovalEdited {
 		return t.edited(ctx, end.Edited)
 	}
-	// A rule may have been made in the moment of the answer.
+	// A rule may have been saved at the moment of the answer.
 	if now, _, err := t.decide(ctx); err != nil || now.Verdict == approval.Deny {
 		if err == nil {
 			t.credit(now)
@@ -66,7 +66,7 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 	return res, err != nil, err
 }
 
-// keep makes the rule that the person chose along with the answer.
+// keep saves the rule that the person chose with the answer.
 func (t *task) keep(ctx context.Context, end protocol.Approval, grant *store.Grant) error {
 	switch end.Scope {
 	case protocol.ScopeSession:
@@ -79,7 +79,8 @@ func (t *task) keep(ctx context.Context, end protocol.Approval, grant *store.Gra
 		}
 		t.bus.Publish(protocol.Change{Kind: protocol.ChangeRules})
 	case protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways:
-		// The person has seen this very call: it runs, whether or not the rule for the next ones can be kept.
+		// The person has seen this very call: it runs even if the rule for later calls cannot be
+		// saved.
 		if err := t.rules.Grant(ctx, end.AnsweredBy, end); err != nil {
 			slog.Error("A rule could not be made", "approval", end.ID, "err", err)
 			t.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
@@ -91,8 +92,8 @@ func (t *task) keep(ctx context.Context, end protocol.Approval, grant *store.Gra
 	return nil
 }
 
-// edited takes the arguments that the person put in the place of the agent's. They are the person's own act: checked and stopped by a deny, not asked
-// about again.
+// edited replaces the arguments with those of the person. The call becomes a direct action of the
+// person: it is validated and stopped by a deny, but needs no further approval.
 func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, done bool, err error) {
 	refuse := func(text string) (Result, bool, error) {
 		res, err := t.end(ctx, protocol.CallFailed, nil, "The person changed the call, and that could not be run: "+text)

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// ask puts the question and waits. done means the call ends here, with res. When the rules change meanwhile and decide the call, that decision holds.
+// ask requests an approval and waits. done means that the call ends here, with res. If the rules
+// change meanwhile and decide the call, that decision applies.
 func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request) (res Result, done bool, err error) {
 	for {
 		end, res, done, err := t.question(ctx, d, r)
@@ -30,7 +31,7 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 	}
 }
 
-// question puts one question. It returns how that ended, unless the call ended with it.
+// question requests one approval. It returns the closed approval, unless the call ended with it.
 func (t *task) question(ctx context.Context, d approval.Decision, r approval.Request) (end protocol.Approval, res Result, done bool, err error) {
 	q, grant, err := t.compose(d, r)
 	if err != nil {
@@ -49,7 +50,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 	end, err = t.gate.Ask(ctx, q, limit, func() { t.told(q) })
 	t.asking(nil)
 	if err != nil {
-		return end, res, true, err // suspended, or storage: the row stays as it is
+		return end, res, true, err // suspended, or a storage error: the row stays as it is
 	}
 	if t.call.OnAsk != nil {
 		t.call.OnAsk(end)
@@ -60,7 +61,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 	return end, res, done, err
 }
 
-// told says that there is a question, which can be answered from this moment on.
+// told reports that there is an approval, which can be answered from now on.
 func (t *task) told(q protocol.Approval) {
 	if t.call.OnAsk != nil {
 		t.call.OnAsk(q)
@@ -70,7 +71,8 @@ func (t *task) told(q protocol.Approval) {
 	}
 }
 
-// compose is the question about the call. grant is what it becomes for the chat when the person allows it there; nil when that is not offered.
+// compose builds the approval of the call. grant is the permission that the chat gets if the person
+// allows it there; nil when that is not offered.
 func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Approval, grant *store.Grant, err error) {
 	q = protocol.Approval{
 		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
@@ -102,7 +104,7 @@ func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Appr
 	return q, grant, t.rules.FillOffers(&q)
 }
 
-// asking remembers what an open question was decided on, for Watch.
+// asking stores the request that a pending approval was decided on, for Watch.
 func (t *task) asking(r *approval.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

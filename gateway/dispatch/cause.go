@@ -8,13 +8,14 @@ import (
 
 type causeKey struct{}
 
-// WithCause says who caused what is done in a context.
+// WithCause returns a context that carries who caused the actions in it.
 func WithCause(ctx context.Context, by protocol.AskedBy) context.Context {
 	return context.WithValue(ctx, causeKey{}, by)
 }
 
-// Cause is who caused the call for which one of the gateway's own tools runs. What the tool begins and goes on after it, such as a transfer, is theirs too:
-// it must not be taken for the person's when it is asked about again.
+// Cause returns who caused the call for which one of the gateway's own tools runs. Work that
+// outlives the call, such as a transfer, has the same cause: a later decision about it must not
+// take it for the person's own.
 func Cause(ctx context.Context) protocol.AskedBy {
 	by, _ := ctx.Value(causeKey{}).(protocol.AskedBy)
 	return by

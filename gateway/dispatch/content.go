@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxText is how many bytes of a result a model is given; the journal has all of it.
+// maxText is the number of bytes of a result that a model gets; the journal stores more.
 const maxText = 30_000
 
 // content converts a tool's result to the form that a model reads: a string and well-formed content
@@ -36,7 +36,7 @@ func content(raw json.RawMessage) protocol.Content {
 	return protocol.Content{protocol.Text(shorten(string(raw)))}
 }
 
-// errorContent tells a model how a call failed, with what it had produced by then.
+// errorContent returns the text about a failed call for the model, with the output so far.
 func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content {
 	if info.State == protocol.CallFailed && len(raw) == 0 {
 		return protocol.Content{protocol.Text(protocol.FailureText(info.Node, info.Error))}
@@ -48,7 +48,7 @@ func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content 
 	return protocol.Content{protocol.Text(text)}
 }
 
-// shorten keeps beginning and end of a long text and says what is missing.
+// shorten cuts the middle out of a long text and says how much is missing.
 func shorten(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -29,7 +29,7 @@ func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error)
 	return t.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Why, "your rule: ")+".")
 }
 
-// asked is what the decision depends on, but for what its chat allows.
+// asked returns what the decision depends on, except for the chat's mode and permissions.
 func (t *task) asked() approval.Request {
 	r := approval.Request{
 		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
@@ -52,7 +52,7 @@ func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request,
 	return t.through(t.rules.Decide(ctx, r), r), r, nil
 }
 
-// refresh fills in what the chat allows at this moment.
+// refresh fills in the chat's current mode and permissions.
 func (d *Dispatcher) refresh(ctx context.Context, r *approval.Request) error {
 	if r.Session == "" || r.Direct {
 		return nil

@@ -18,30 +18,30 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Nodes runs tools on machines.
+// Nodes runs tools on nodes.
 type Nodes interface {
 	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error)
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
-	// Start is Call without the wait, see [nodes.Hub.Start].
+	// Start is Call without waiting, see [nodes.Hub.Start].
 	Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress), end func(json.RawMessage, error)) *nodes.Started
 	Tools() []protocol.ToolSpec
-	// Rejoin waits for a call that an earlier start made, see [nodes.Hub.Rejoin].
+	// Rejoin waits for a call that an earlier start of the gateway made, see [nodes.Hub.Rejoin].
 	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
-// Asker puts questions to the person.
+// Asker requests approvals from the person.
 type Asker interface {
 	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	Review(ctx context.Context, decided func(protocol.Approval) bool) error
 }
 
-// Journal keeps calls and grants.
+// Journal saves calls and grants.
 type Journal interface {
 	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
 	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	// PutSoon and FinishSoon never block, and report false for what must be written by PutCall or FinishCall.
+	// PutSoon and FinishSoon never block. They return false if PutCall or FinishCall must be used.
 	PutSoon(c store.Call) bool
 	FinishSoon(c store.Call) (won, ok bool)
 	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
@@ -54,7 +54,7 @@ type Journal interface {
 	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
 }
 
-// Rules decide what is asked about.
+// Rules decide which calls need an approval.
 type Rules interface {
 	Decide(ctx context.Context, q approval.Request) approval.Decision
 	Weigh(q approval.Request) approval.Decision
@@ -63,7 +63,7 @@ type Rules interface {
 	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
 
-// Dispatcher is safe for use by many goroutines.
+// Dispatcher runs tool calls. It is safe for concurrent use.
 type Dispatcher struct {
 	nodes   Nodes
 	gate    Asker
@@ -76,66 +76,70 @@ type Dispatcher struct {
 	open map[protocol.CallID]*running
 }
 
-// running is a call under way.
+// running is a call in progress.
 type running struct {
-	info   *protocol.CallInfo // nil until somebody is told of it; what it points to never changes
+	info   *protocol.CallInfo // nil until the call is published; never changed through the pointer
 	cancel context.CancelCauseFunc
-	asks   *approval.Request // what its question was decided on, while it is open
+	asks   *approval.Request // what its pending approval was decided on
 }
 
-// New makes a dispatcher.
+// New returns a dispatcher.
 func New(n Nodes, gate Asker, rules Rules, journal Journal, bus *event.Bus, cfg func() config.Config) *Dispatcher {
 	return &Dispatcher{nodes: n, gate: gate, rules: rules, journal: journal, bus: bus, config: cfg, open: make(map[protocol.CallID]*running)}
 }
 
-// Call is what someone wants done.
+// Call is a request to run a tool.
 type Call struct {
-	ID         protocol.CallID // empty: a new one
-	ToolCallID string          // the model's id
+	ID         protocol.CallID // empty: a new one is made
+	ToolCallID string          // the model's ID
 	Tool       protocol.ToolName
 	Args       json.RawMessage
 	Session    protocol.SessionKey
 	Run        protocol.RunID
 	AskedBy    protocol.AskedBy
-	Direct     bool // the person's own act
-	Act        *Act // instead of a tool, for the person's own acts only
+	Direct     bool // a direct action of the person
+	Act        *Act // instead of a tool, for direct actions only
 	Iteration  int  // the model step of the run
-	// OnAsk, when set, is called when a question is put, and with its end.
+	// OnAsk, if set, is called when an approval is requested, and again when it is closed.
 	OnAsk func(protocol.Approval)
-	// OnPut, when set, is called when a question has been stored and shown to all.
+	// OnPut, if set, is called when an approval has been stored and published.
 	OnPut func()
-	// OnStart, when set, is called when the machine is about to be told to run the call. A call that is not run has none.
+	// OnStart, if set, is called just before the call is sent to the node. It is not called for a
+	// call that does not run.
 	OnStart func()
 }
 
-// Act is something that a machine does for the person and that is no tool: nobody but the person can ask for it. The rules judge it as calls of a tool.
+// Act is an operation of a node that is not a tool: only the person can request it. The rules judge
+// it as calls of a tool.
 type Act struct {
 	Node   protocol.NodeID
 	Effect protocol.Effect
-	// As is the tool, such as Write, as whose calls it is judged, one for each of Paths: where one is denied, so is the act.
+	// As is the tool, such as Write, as whose calls the act is judged, one for each of Paths. If
+	// one is denied, the act is denied.
 	As    string
 	Paths []string
-	Whole bool // with all that is below Paths
+	Whole bool // including everything below Paths
 }
 
-// Result is how a call ended. A tool that failed, was denied or stopped is a result too, with IsError.
+// Result is the outcome of a call. A tool that failed, was denied or cancelled has a result too,
+// with IsError.
 type Result struct {
 	Info    protocol.CallInfo
-	Raw     json.RawMessage  // what the tool returned, whole
-	Content protocol.Content // the same for a model, cut to a size it can read
+	Raw     json.RawMessage  // the complete result of the tool
+	Content protocol.Content // the same for a model, cut to a readable size
 	IsError bool
 }
 
-// errStopped is the cause of a call that the person stopped.
+// errStopped is the cause of a call that the person cancelled.
 var errStopped = errors.New("stopped by the person")
 
 // errTimeout is the cause of a call that took too long.
 var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
 
-// Tools lists what can be called now, under full names.
+// Tools returns the available tools, with their full names.
 func (d *Dispatcher) Tools() []protocol.ToolSpec { return d.nodes.Tools() }
 
-// Running lists the calls that wait or run.
+// Running returns the calls that wait or run.
 func (d *Dispatcher) Running() []protocol.CallInfo {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +152,8 @@ func (d *Dispatcher) Running() []protocol.CallInfo {
 	return list
 }
 
-// Cancel stops a call; its run goes on with what the call has produced. It reports whether the call was under way.
+// Cancel cancels a call; its run continues with the output so far. It reports whether the call was
+// in progress.
 func (d *Dispatcher) Cancel(id protocol.CallID) bool {
 	d.mu.Lock()
 	r := d.open[id]
@@ -160,7 +165,7 @@ func (d *Dispatcher) Cancel(id protocol.CallID) bool {
 	return true
 }
 
-// Known reports whether there was a call of this id, or is one.
+// Known reports whether a call with this ID exists or existed.
 func (d *Dispatcher) Known(ctx context.Context, id protocol.CallID) (bool, error) {
 	d.mu.Lock()
 	open := d.open[id] != nil
@@ -175,11 +180,12 @@ func (d *Dispatcher) Known(ctx context.Context, id protocol.CallID) (bool, error
 	return err == nil, err
 }
 
-// Call does what c says for p, and blocks until it has ended. An error means that the gateway failed or ctx ended: no such tool
-// (protocol.ErrNotFound), machine offline (ErrUnavailable), arguments that do not fit (*tool.InputError), storage (ErrStorage), the end of
-// ctx (its cause). Everything the tool, the person or the policy says is a Result.
+// Call runs c for p, and blocks until it has ended. An error means that the gateway failed or ctx
+// ended: unknown tool (protocol.ErrNotFound), machine offline (ErrUnavailable), invalid arguments
+// (*tool.InputError), storage (ErrStorage), the end of ctx (its cause). Every outcome that comes
+// from the tool, the person or the policy is a Result.
 func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result, error) {
-	known := c.ID != "" // else the journal cannot have it
+	known := c.ID != "" // a new ID cannot be in the journal
 	if !known {
 		c.ID = protocol.NewCallID()
 	}
@@ -190,7 +196,8 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 		d.mu.Unlock()
 		return Result{}, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", c.ID))
 	}
-	d.open[c.ID] = &running{cancel: cancel} // before the journal is read: nobody else may begin the call from here on
+	// before the journal is read: from here on nobody else can start the call
+	d.open[c.ID] = &running{cancel: cancel}
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
@@ -205,7 +212,7 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 	switch {
 	case err == nil && earlier.Info.Over():
 		res := replay(earlier)
-		res.Info.Args = c.Args // the journal has no contents
+		res.Info.Args = c.Args // the journal does not store file contents
 		return res, nil
 	case err == nil && earlier.Info.State == protocol.CallRunning:
 		return d.rejoin(ctx, c, earlier)
@@ -218,7 +225,7 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 	return res, err
 }
 
-// show publishes a call's state and remembers it for snapshots. What it returns must not be changed.
+// show publishes a call's state and stores it for snapshots. The result must not be changed.
 func (d *Dispatcher) show(info protocol.CallInfo) *protocol.CallInfo {
 	d.mu.Lock()
 	if r := d.open[info.CallID]; r != nil {
@@ -239,9 +246,9 @@ func unknownText(c store.Call) string {
 	return text + " Look first; do not repeat it without looking. Its idempotency key is " + c.IdempotencyKey + "."
 }
 
-// replay is the result of a call that has ended.
+// replay returns the result of a finished call from the journal.
 func replay(c store.Call) Result {
-	// A command that failed has answered: what it printed is the result.
+	// A command with an exit code other than 0 has a result: its output.
 	r := Result{Info: c.Info, Raw: c.ResultJSON, IsError: c.Info.State != protocol.CallDone && (c.Info.Error != "" || c.Info.State != protocol.CallFailed)}
 	if c.Info.Error != "" {
 		r.Content = errorContent(c.Info, c.ResultJSON)

@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// A transfer reads files on one machine and writes them on another. What the person's rules say of Read and Write there they say of it too: else it would
-// be the way to a file that they keep from the agent.
+// A transfer reads files on one machine and writes them on another. The person's rules about Read
+// and Write there apply to the transfer too; otherwise it would be a way to files that they protect
+// from the agent.
 
 // end is one file or folder of a transfer, as the call that would read or write it.
 type end struct {
@@ -18,7 +19,7 @@ type end struct {
 	write bool
 }
 
-// ends are what a call of gsv__Transfer reads and writes; none for any other call.
+// ends returns what a call of gsv__Transfer reads and writes; nothing for any other call.
 func (t *task) ends() (list []end) {
 	if t.row.Info.Node != protocol.NativePrefix || t.spec.Name != "Transfer" {
 		return nil
@@ -51,11 +52,11 @@ func (t *task) ends() (list []end) {
 	return list
 }
 
-// through has what the rules say of a transfer's files decide it where that is stricter than d.
+// through applies the rules to the files of a transfer, where they are stricter than d.
 func (t *task) through(d approval.Decision, r approval.Request) approval.Decision {
 	for _, e := range t.ends() {
 		if e.Node == protocol.Here {
-			continue // the person's own window, which offers what it likes
+			continue // the person's own window, which may offer any file
 		}
 		q := approval.Request{
 			Node: e.Node, Bare: "Read", Effect: protocol.EffectRead, Session: r.Session, Direct: true, Whole: true, By: r.By,

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// network reports whether the call may have the network that it wants: the person was asked about it, or does it themself.
+// network reports whether the call may use the network that it requests: the person was asked, or
+// runs it directly.
 func (t *task) network() bool {
 	if !t.call.Direct {
 		p := t.row.Info.Preview
@@ -24,11 +25,12 @@ func (t *task) network() bool {
 	return mayHave(t.call.Args, "network") && json.Unmarshal(t.call.Args, &args) == nil && args.Network
 }
 
-// mayHave reports whether JSON may have a member that is decoded under a name of lower-case letters: most calls have none, and are not taken apart for it.
+// mayHave reports whether JSON may have a member with a name of lower-case letters. Most calls have
+// none, which avoids decoding them.
 func mayHave(raw []byte, name string) bool {
 	for i, c := range raw {
 		switch {
-		case c == '\\' || c >= utf8.RuneSelf: // another spelling, perhaps
+		case c == '\\' || c >= utf8.RuneSelf: // perhaps written with an escape
 			return true
 		case c|0x20 == name[0] && len(raw)-i >= len(name) && strings.EqualFold(string(raw[i:i+len(name)]), name):
 			return true
@@ -37,11 +39,11 @@ func mayHave(raw []byte, name string) bool {
 	return false
 }
 
-// ownTime is the limit of a tool that sees to its end by itself.
+// ownTime is the limit for a tool that has its own timeout.
 const ownTime = 365 * 24 * time.Hour
 
-// limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for, which for a command may be
-// that it has no end.
+// limit returns how long the node may take: the configured time, but at least the call's own
+// timeout argument, which for a command may mean no limit.
 func (t *task) limit() time.Duration {
 	if t.spec.OwnTime {
 		return ownTime
@@ -55,7 +57,7 @@ func (t *task) limit() time.Duration {
 	}
 	switch {
 	case *own.Timeout > 0:
-	case *own.Timeout == 0 && t.spec.Effect == protocol.EffectExec: // none, as Bash has it
+	case *own.Timeout == 0 && t.spec.Effect == protocol.EffectExec: // 0 means no limit, as in Bash
 		return ownTime
 	default:
 		return limit
@@ -63,20 +65,20 @@ func (t *task) limit() time.Duration {
 	return max(limit, time.Duration(min(*own.Timeout, float64(ownTime.Milliseconds())))*time.Millisecond+5*time.Second)
 }
 
-// stopped ends a call whose context has ended: by the person, with its run, or because the gateway stops. raw is what it has
-// produced, if anything.
+// stopped ends a call whose context has ended: cancelled by the person or with its run, or because
+// the gateway stops. raw is the output so far, if any.
 func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error) {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, errStopped):
 		return t.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+t.silence(raw))
-	case cause == nil: // its question was taken back by an earlier start
+	case cause == nil: // its approval was cancelled by an earlier start
 		return t.end(ctx, protocol.CallCancelled, nil, "The call was stopped with its run.")
 	}
 	text := "The call was stopped with its run."
 	if errors.Is(cause, approval.ErrSuspended) {
 		if t.row.Info.State != protocol.CallRunning {
-			return Result{}, cause // it has not begun: the next start takes it up
+			return Result{}, cause // it has not started: the next start resumes it
 		}
 		text = "The call was stopped because Fairlead was quit."
 	}
@@ -86,7 +88,8 @@ func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error)
 	return Result{}, cause
 }
 
-// silence says so when a call that may have done something was stopped and the machine did not report on it.
+// silence returns a warning if a call that may have had an effect was cancelled and the node has
+// not reported on it.
 func (t *task) silence(raw json.RawMessage) string {
 	if t.row.Info.State != protocol.CallRunning || len(raw) > 0 || t.spec.Effect == protocol.EffectRead {
 		return ""
@@ -99,7 +102,7 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 	return t.end(ctx, t.read(raw), raw, "")
 }
 
-// read is the state that a result says. What it tells of a command is noted.
+// read returns the state that a result means, and stores what the result says about a command.
 func (t *task) read(raw json.RawMessage) (state string) {
 	state = protocol.CallDone
 	var out struct {
@@ -109,7 +112,8 @@ func (t *task) read(raw json.RawMessage) (state string) {
 		SessionID string `json:"sessionId"`
 	}
 	if t.spec.Effect == protocol.EffectExec && json.Unmarshal(raw, &out) == nil {
-		t.row.Info.ExitCode, t.row.Info.Tail = out.ExitCode, out.Tail // shown until the result's message is there
+		// shown until the result's message arrives
+		t.row.Info.ExitCode, t.row.Info.Tail = out.ExitCode, out.Tail
 		switch out.Status {
 		case "failed":
 			state = protocol.CallFailed

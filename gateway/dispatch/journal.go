@@ -18,12 +18,13 @@ import (
 	"fairlead/gateway/store"
 )
 
-// end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
+// end writes the end of the call to the journal and publishes it. errText is empty if the result is
+// enough.
 func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
 	t.close(state, raw, errText)
 	ctx = context.WithoutCancel(ctx)
 	if !t.stored {
-		// A refusal is worth a row too.
+		// A refused call gets a row too.
 		if err := t.put(ctx, t.audit()...); err != nil {
 			return Result{}, err
 		}
@@ -31,7 +32,8 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 		if state != protocol.CallDone {
 			return Result{}, err
 		}
-		// The effect has happened; losing its result would be worse than an open row, which the next start reports as unknown.
+		// The effect has happened. Losing its result would be worse than an open row, which the
+		// next start reports as unknown.
 		slog.Error("A result could not be stored", "call", t.call.ID, "err", err)
 	} else if !won {
 		slog.Warn("A call had ended already", "call", t.call.ID)
@@ -45,14 +47,14 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 	return res, nil
 }
 
-// close notes the call's end in its row.
+// close sets the end of the call in its row.
 func (t *task) close(state string, raw json.RawMessage, errText string) {
 	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
 	t.row.OutputSHA256, t.row.OutputBytes = digest(raw)
 	t.over = true
 }
 
-// audit is the call's line in the audit log, unless it only read what nobody had to allow.
+// audit returns the call's entry for the audit log. Reads that needed no approval have none.
 func (t *task) audit() []protocol.AuditEntry {
 	if t.by == "" || t.spec.Effect == protocol.EffectRead && t.verdict.Verdict == approval.Allow && t.verdict.Rule == "" && t.row.Info.ApprovalID == "" {
 		return nil
@@ -65,7 +67,7 @@ func (t *task) audit() []protocol.AuditEntry {
 	}}
 }
 
-// gist is the argument that says most about a call, in one line of at most 200 characters.
+// gist returns the most informative argument of a call, in one line of at most 200 characters.
 func gist(args json.RawMessage) string {
 	var tree map[string]any
 	if json.Unmarshal(args, &tree) != nil {
@@ -98,7 +100,7 @@ func gist(args json.RawMessage) string {
 	return ""
 }
 
-// put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.
+// put writes the row atomically, even if the context ends, so that the outcome is never in doubt.
 func (t *task) put(ctx context.Context, lines ...protocol.AuditEntry) error {
 	err := t.journal.PutCall(context.WithoutCancel(ctx), entry(t.row), lines...)
 	t.stored = t.stored || err == nil
@@ -109,14 +111,14 @@ func (t *task) put(ctx context.Context, lines ...protocol.AuditEntry) error {
 // because a part of one is useless.
 const maxOutput = 200_000
 
-// maxActOutput is the same for what a person does in the browser of files.
+// maxActOutput is the same limit for the person's operations in the file browser.
 const maxActOutput = 4_000
 
 // contents names the arguments that hold the new content of a file. The journal stores only their
 // hash and size.
 var contents = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
 
-// entry is a call as the journal keeps it.
+// entry returns a call in the form that the journal stores.
 func entry(c store.Call) store.Call {
 	c.Info.Args = masked(c.Info)
 	if c.Info.Preview != nil {
@@ -125,7 +127,7 @@ func entry(c store.Call) store.Call {
 		c.Info.Preview = &p
 	}
 	if len(c.ResultJSON) > maxActOutput && strings.HasPrefix(c.Info.Tool, protocol.FileAct) {
-		// What a person looked at is of no use to a later reader.
+		// The contents that a person viewed are useless to a later reader.
 		if part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(c.ResultJSON)}); err == nil {
 			c.ResultJSON, c.Truncated = part, true
 		}
@@ -146,7 +148,7 @@ func entry(c store.Call) store.Call {
 // writers are the tools of the original system that write. Its nodes declare no effects.
 var writers = map[string]bool{"Write": true, "Edit": true}
 
-// masked are the arguments of a call, of one that writes without the contents.
+// masked returns the arguments of a call, for a write without the contents.
 func masked(i protocol.CallInfo) json.RawMessage {
 	args := i.Args
 	writes := i.Effect == protocol.EffectWrite || i.Effect == protocol.EffectUnknown && writers[i.Tool]
@@ -180,7 +182,7 @@ func mask(v any, content bool) any {
 	return v
 }
 
-// digest gives SHA-256 in hex and size; nothing has none.
+// digest returns SHA-256 in hex and the size; for empty data, neither.
 func digest(data []byte) (string, int) {
 	if len(data) == 0 {
 		return "", 0
@@ -191,7 +193,8 @@ func digest(data []byte) (string, int) {
 	return string(text[:]), len(data)
 }
 
-// withdraw takes the call's question back if it is still open: an earlier start asked it, and it is no longer needed.
+// withdraw cancels the call's approval if it is still pending: an earlier start requested it, and
+// it is no longer needed.
 func (t *task) withdraw(ctx context.Context) {
 	id := t.row.Info.ApprovalID
 	if id == "" {
@@ -220,7 +223,7 @@ func idempotencyKey(c Call) (string, error) {
 	if id == "" {
 		id = string(c.ID)
 	}
-	var mem [512]byte // most fit
+	var mem [512]byte // large enough for most arguments
 	b := mem[:0]
 	for _, part := range [...]string{"fairlead", string(c.Run), id, string(c.Tool)} {
 		b = append(partHead(b, len(part)), part...)

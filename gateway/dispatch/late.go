@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// rejoin ends a call that an earlier start began. A machine that lived on while the gateway did not may have gone on with it: then its result is waited
-// for. Else nobody knows how it ended. In no case is it begun again.
+// rejoin ends a call that an earlier start of the gateway sent. If the node has continued it,
+// rejoin waits for its result; otherwise the outcome is unknown. The call is never sent again.
 func (d *Dispatcher) rejoin(ctx context.Context, c Call, row store.Call) (Result, error) {
 	id := row.Info.Node
 	if row.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix {
@@ -29,11 +29,11 @@ func (d *Dispatcher) rejoin(ctx context.Context, c Call, row store.Call) (Result
 	})
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, approval.ErrSuspended):
-		return Result{}, cause // the next start asks again
+		return Result{}, cause // the next start requests the approval again
 	case cause != nil:
 		return d.lost(ctx, row)
 	}
-	row.Info.Args = c.Args // the journal has no contents
+	row.Info.Args = c.Args // the journal does not store file contents
 	t := &task{Dispatcher: d, call: c, row: row, stored: true, by: row.Principal}
 	t.spec = protocol.ToolSpec{Name: row.Info.Tool, Effect: row.Info.Effect, Idempotent: row.Idempotent}
 	t.verdict = approval.Decision{Verdict: approval.Allow, Why: "an earlier start began it"}
@@ -45,8 +45,9 @@ func (d *Dispatcher) rejoin(ctx context.Context, c Call, row store.Call) (Result
 	return t.outcome(ctx, raw, err, limit)
 }
 
-// Late takes what a machine reports of a call that nobody waits for. When the call's outcome was unknown, it is known now: the journal is told, and the
-// result is returned for its chat. protocol.ErrNotFound: there is no such call. protocol.ErrUnavailable has the machine report again.
+// Late handles a node's result of a call that nobody waits for. If the call's outcome was unknown,
+// it updates the journal and returns the result for the chat. protocol.ErrNotFound means that there
+// is no such call; protocol.ErrUnavailable makes the node report again.
 func (d *Dispatcher) Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*Result, error) {
 	row, err := d.journal.Call(ctx, p.CallID)
 	switch {
@@ -84,7 +85,7 @@ func (d *Dispatcher) Late(ctx context.Context, node protocol.NodeID, p protocol.
 	return &res, nil
 }
 
-// knownText says to model and person which call an outcome belongs to that comes late.
+// knownText tells the model and the person to which call a late outcome belongs.
 func knownText(c store.Call) string {
 	return fmt.Sprintf("The outcome of the call of %s on %s that started at %s was unknown. The machine has reported it now:",
 		c.Info.Tool, c.Info.Node, time.UnixMilli(c.Info.StartedAt).Format("15:04:05"))

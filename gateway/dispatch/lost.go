@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Load ends the calls that an earlier start left open and that no run will ask for again: those that a person or a program made directly. It must
-// come before any call.
+// Load ends the calls that an earlier start left open and that no run will resume: those that a
+// person or a program made directly. It must run before any call.
 func (d *Dispatcher) Load(ctx context.Context) error {
 	open, err := d.journal.OpenCalls(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (d *Dispatcher) Load(ctx context.Context) error {
 	return nil
 }
 
-// lost ends a call of which only the beginning is known.
+// lost ends a call whose outcome is unknown.
 func (d *Dispatcher) lost(ctx context.Context, c store.Call) (Result, error) {
 	waited := c.Info.State == protocol.CallWaiting
 	c.Info.State, c.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Watch has open questions decided anew when rules, permissions or a chat's way of asking change: what they allow or deny now is no longer asked
-// about. It blocks until ctx ends.
+// Watch decides pending approvals again when rules, permissions or a chat's approval mode change:
+// calls that are now allowed or denied need no answer any more. It blocks until ctx ends.
 func (d *Dispatcher) Watch(ctx context.Context) {
 	sub := d.bus.SubscribeOnly(func(c protocol.Change) bool {
 		switch c.Kind {
@@ -24,7 +24,7 @@ func (d *Dispatcher) Watch(ctx context.Context) {
 	}
 }
 
-// review looks at the questions that a change can concern.
+// review checks the approvals that a change can affect.
 func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
 	open := map[protocol.ApprovalID]approval.Request{}
 	d.mu.Lock()
@@ -40,7 +40,7 @@ func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
 	err := d.gate.Review(ctx, func(a protocol.Approval) bool {
 		r, ok := open[a.ID]
 		if !ok || d.refresh(ctx, &r) != nil {
-			return false // it stays a question
+			return false // it still needs an approval
 		}
 		return d.rules.Weigh(r).Verdict != approval.Ask
 	})

@@ -13,27 +13,29 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// started is a call that no goroutine waits for: it goes on where its machine's answer is read.
+// started is a call without a waiting goroutine: it continues on the goroutine that reads the
+// node's response.
 type started struct {
 	task
-	ctx    context.Context // ends with whoever asked
+	ctx    context.Context // ends with the caller
 	limit  time.Duration
 	beside func(func())
 	done   func(Result, error)
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	sent   *nodes.Started
 	ended  bool
-	cause  error // it was stopped
+	cause  error // set when it was cancelled
 	timer  *time.Timer
 	leave  func() bool
 	cancel context.CancelCauseFunc // set once a goroutine waits for it after all
 }
 
-// Start is [Dispatcher.Call] for what is done so often that waking a goroutine for each step of it would be most of the work: a person's or
-// program's own call of a tool that only reads, which nothing has to be waited for but its machine. It never blocks. done is given what Call would
-// return, but no Content; it may be called before Start returns, on the goroutine that reads from the machine, so it must not block either.
-// What turns out to take longer is run by beside, which must not block. Start reports false, and has done nothing, for any other call.
+// Start is [Dispatcher.Call] for calls so frequent that waking a goroutine for each step would be
+// most of the work: direct calls of a read-only tool that wait for nothing but the node. It never
+// blocks. done gets the result of Call without Content; it may be called before Start returns, on
+// the goroutine that reads from the node, so it must not block either. Longer work is run by
+// beside, which must not block. For any other call, Start does nothing and returns false.
 func (d *Dispatcher) Start(ctx context.Context, p auth.Principal, c Call, beside func(func()), done func(Result, error)) bool {
 	if !c.Direct || c.ID != "" || c.Act != nil || c.Session != "" || c.OnStart != nil || ctx.Err() != nil {
 		return false
@@ -45,11 +47,11 @@ func (d *Dispatcher) Start(ctx context.Context, p auth.Principal, c Call, beside
 	c.ID = protocol.NewCallID()
 	s := &started{task: task{Dispatcher: d, call: c}, ctx: ctx, beside: beside, done: done}
 	if s.prepare(ctx, p) != nil || s.spec.Effect != protocol.EffectRead {
-		return false // Call says why
+		return false // Call returns the error
 	}
 	verdict := s.rules.Weigh(s.asked())
 	if verdict.Verdict != approval.Allow || verdict.Rule != "" {
-		return false // that rule's use is counted
+		return false // the use of that rule is counted
 	}
 	s.credit(verdict)
 	s.row.Info.State, s.row.Info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
@@ -71,7 +73,7 @@ func (d *Dispatcher) Start(ctx context.Context, p auth.Principal, c Call, beside
 	return true
 }
 
-// watch bounds the call's time, and ends it with whoever asked.
+// watch limits the call's time, and ends it with its caller.
 func (s *started) watch(sent *nodes.Started) {
 	s.mu.Lock()
 	s.sent = sent
@@ -103,16 +105,16 @@ func (s *started) stop(cause error) {
 	}
 }
 
-// take goes on with a call that was stopped.
+// take continues with a call that was cancelled.
 func (s *started) take(sent *nodes.Started, cause error) {
 	if !sent.Stop() {
-		return // its end came first
+		return // the call ended first
 	}
 	s.settle()
 	s.beside(func() {
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(s.ctx))
 		defer cancel(nil)
-		if cause != errTimeout { // which is the call's own
+		if cause != errTimeout { // errTimeout is the call's own cause
 			cancel(cause)
 		}
 		s.finish(s.outcome(ctx, sent.Late(ctx), cause, s.limit))
@@ -135,10 +137,11 @@ func (s *started) wait(inv protocol.ToolInvoke, running *protocol.CallInfo) {
 	s.finish(s.outcome(ctx, raw, err, s.limit))
 }
 
-// maxHere is the largest result that is hashed and passed on where it is read, in bytes: others wait there for theirs.
+// maxHere is the largest result, in bytes, that is hashed and forwarded on the reader, where other
+// results wait.
 const maxHere = 64 << 10
 
-// end takes what the machine says.
+// end handles the node's response.
 func (s *started) end(raw json.RawMessage, err error) {
 	s.settle()
 	if err == nil && len(raw) <= maxHere {
@@ -156,7 +159,7 @@ func (s *started) end(raw json.RawMessage, err error) {
 	s.beside(func() { s.finish(s.outcome(s.ctx, raw, err, s.limit)) })
 }
 
-// settle lets go of what could still end the call.
+// settle releases the timer and the context that could still end the call.
 func (s *started) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,23 +15,24 @@ import (
 	"fairlead/gateway/store"
 )
 
-// task is one call on its way.
+// task is one call in progress.
 type task struct {
 	*Dispatcher
 	call   Call
-	row    store.Call // what an earlier start left of it, until do fills it
+	row    store.Call // the state of an earlier start, until do fills it
 	spec   protocol.ToolSpec
 	stored bool // row is in the journal
 	over   bool // row has its end
-	// What was decided, and who decided it.
+	// The decision, and who made it.
 	verdict approval.Decision
 	by      string
 	policy  string                  // the version of the rules under which the person was asked
-	changed bool                    // the person put other arguments in the place of the agent's
-	opened  []protocol.FolderAccess // the folders outside that the call may use
+	changed bool                    // the person replaced the agent's arguments
+	opened  []protocol.FolderAccess // the folders outside the workspace that the call may use
 }
 
-// do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.
+// do runs the task. It always closes a call that an earlier start left waiting, and one whose
+// context ends early.
 func (t *task) do(ctx context.Context, p auth.Principal) (Result, error) {
 	err := t.prepare(ctx, p)
 	var res Result
@@ -42,7 +43,7 @@ func (t *task) do(ctx context.Context, p auth.Principal) (Result, error) {
 	case err == nil || t.over || errors.Is(err, protocol.ErrStorage) || errors.Is(err, approval.ErrSuspended):
 		return res, err
 	case t.row.Info.CallID == "":
-		return res, err // nobody has been told of it
+		return res, err // nothing was published about it
 	case context.Cause(ctx) != nil:
 		return t.stopped(ctx, nil)
 	case t.stored:
@@ -84,10 +85,12 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 	return nil
 }
 
-// comeBack is how long a call that an earlier start left waits for its machine: longer than one that has tried for long waits before it tries again.
+// comeBack is the time that a call from before a restart waits for its node. It is longer than the
+// longest pause between two connection attempts of a node.
 const comeBack = 45 * time.Second
 
-// lookup finds the tool. After a restart machines come back one by one: a call that has been asked about waits for its own.
+// lookup finds the tool. After a restart nodes reconnect one by one: a call that already has an
+// approval waits for its node.
 func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, error) {
 	if a := t.call.Act; a != nil {
 		return t.actOf(a)
@@ -106,7 +109,8 @@ func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, 
 	return node, spec, err
 }
 
-// when waits for ok, which has to do with machines, for as long as they are given to come back.
+// when waits until ok, which depends on nodes, returns true, for at most the time that nodes get to
+// reconnect.
 func (d *Dispatcher) when(ctx context.Context, ok func() bool) {
 	sub := d.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
@@ -122,7 +126,7 @@ func (d *Dispatcher) when(ctx context.Context, ok func() bool) {
 	}
 }
 
-// look is the call with args, as it is looked at before it is made.
+// look returns the invocation with args, for validation and preview.
 func (t *task) look(args json.RawMessage) protocol.ToolInvoke {
 	return protocol.ToolInvoke{Tool: t.spec.Name, Args: args, SessionKey: t.call.Session, RunID: t.call.Run}
 }
@@ -132,7 +136,7 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	var preview protocol.CallPreview
 	var ok bool
 	var err error
-	// What nobody asks and no window shows needs no preview.
+	// A call without an approval and without a window needs no preview.
 	if !t.call.Direct || t.call.Session != "" {
 		preview, ok, err = t.nodes.Preview(ctx, t.row.Info.Node, t.look(t.call.Args))
 	}
@@ -142,11 +146,12 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	var failed *nodes.ToolError
 	switch {
 	case errors.As(err, &failed):
-		// The node refuses the call already: nobody needs to be asked about it.
+		// The node already refuses the call, so it needs no approval.
 		return t.end(ctx, protocol.CallFailed, nil, failed.Text)
 	case err == nil && ok:
 		t.row.Info.Preview = &preview
-		// Where keys and tokens are, why it would fail tells what is there: whether a text is found, or a file.
+		// For credentials, the reason of a failure would reveal their contents: whether a text is
+		// found, or a file exists.
 		if preview.Problem != "" && preview.Secret == "" {
 			return t.end(ctx, protocol.CallFailed, nil, preview.Problem)
 		}
@@ -167,7 +172,7 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	return t.act(ctx)
 }
 
-// act commits the journal row and has the node run the tool.
+// act commits the journal row and sends the call to the node.
 func (t *task) act(ctx context.Context) (Result, error) {
 	if context.Cause(ctx) != nil {
 		return t.stopped(ctx, nil)
@@ -175,7 +180,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	t.row.Info.State, t.row.Info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
 	if err := t.put(ctx); err != nil {
 		t.row.Info.State, t.row.Info.StartedAt = protocol.CallWaiting, 0
-		return Result{}, err // nothing runs that is not in the journal
+		return Result{}, err // no call runs without its journal row
 	}
 	t.withdraw(ctx)
 	running := t.show(t.row.Info)
@@ -196,7 +201,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	return t.outcome(ctx, raw, err, limit)
 }
 
-// invocation is what the machine is told.
+// invocation returns the message to the node.
 func (t *task) invocation() (protocol.ToolInvoke, error) {
 	inv := protocol.ToolInvoke{
 		CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
@@ -215,7 +220,7 @@ func (t *task) invocation() (protocol.ToolInvoke, error) {
 	return inv, t.admit(&inv)
 }
 
-// progress shows what the machine reports while the call runs, as it was when it began.
+// progress publishes the node's reports while the call runs, based on its state at the start.
 func (t *task) progress(running *protocol.CallInfo) func(protocol.ToolProgress) {
 	return func(p protocol.ToolProgress) {
 		info := *running
@@ -224,7 +229,7 @@ func (t *task) progress(running *protocol.CallInfo) func(protocol.ToolProgress) 
 	}
 }
 
-// outcome ends the call as its machine did.
+// outcome ends the call with the node's response or error.
 func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limit time.Duration) (Result, error) {
 	var failed *nodes.ToolError
 	switch {
@@ -236,7 +241,7 @@ func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limi
 		return t.stopped(ctx, raw)
 	case errors.Is(err, errTimeout):
 		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
-		if t.silence(raw) != "" { // nobody knows whether it was
+		if t.silence(raw) != "" { // nobody knows whether it ran
 			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(t.row)
 		}
 		res, err := t.end(ctx, state, raw, text)
@@ -245,7 +250,7 @@ func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limi
 		}
 		return res, err
 	case errors.Is(err, protocol.ErrUnavailable):
-		// The machine went away in the middle.
+		// The node disconnected during the call.
 		if t.spec.Effect == protocol.EffectRead {
 			return t.end(ctx, protocol.CallFailed, nil, err.Error())
 		}

@@ -1,6 +1,7 @@
-// Package event is the gateway's bus: one stream of [protocol.Change] to any number of subscribers, with two delivery
-// classes. A change that may be dropped (see [protocol.Change.MayDrop]) is merged or skipped when a subscriber is slow; any other is kept,
-// and a subscriber that falls too far behind is told to start over instead of being lied to.
+// Package event is the gateway's event bus: it delivers a stream of [protocol.Change] to any number
+// of subscribers. For a slow subscriber, a change that may be dropped (see
+// [protocol.Change.MayDrop]) is merged or skipped; any other change is queued. A subscriber whose
+// queue is full gets a resync instead and must load the state again.
 package event
 
 import (
@@ -11,16 +12,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MaxQueue is how many changes wait for a slow subscriber before it must resync.
+// MaxQueue is the number of changes that are queued for a slow subscriber before it must resync.
 const MaxQueue = 4096
 
-// Bus is safe for use by many goroutines. The zero value is ready.
+// Bus delivers changes. It is safe for concurrent use. The zero value is ready to use.
 type Bus struct {
 	mu   sync.Mutex // guards subs
 	subs map[*Subscription]struct{}
 }
 
-// Publish hands c to every subscriber. It never blocks. c and what it points to must not be changed afterwards.
+// Publish delivers c to every subscriber. It never blocks. c and the values that it points to must
+// not be changed afterwards.
 func (b *Bus) Publish(c protocol.Change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,11 +33,12 @@ func (b *Bus) Publish(c protocol.Change) {
 	}
 }
 
-// Subscribe starts a subscription to everything; Close ends it.
+// Subscribe starts a subscription to all changes; Close ends it.
 func (b *Bus) Subscribe() *Subscription { return b.SubscribeOnly(nil) }
 
-// SubscribeOnly starts a subscription to the changes that want accepts, and to a resync when the receiver was too slow for those. want must
-// be quick and may not use the bus; nil accepts all.
+// SubscribeOnly starts a subscription to the changes for which want returns true, and to a resync
+// when the subscriber was too slow for those. want must be fast and must not use the bus; nil
+// selects all changes.
 func (b *Bus) SubscribeOnly(want func(protocol.Change) bool) *Subscription {
 	s := &Subscription{bus: b, want: want, wake: make(chan struct{}, 1)}
 	b.mu.Lock()
@@ -47,11 +50,11 @@ func (b *Bus) SubscribeOnly(want func(protocol.Change) bool) *Subscription {
 	return s
 }
 
-// Subscription is one receiver's queue.
+// Subscription is the queue of one subscriber.
 type Subscription struct {
 	bus  *Bus
 	want func(protocol.Change) bool
-	wake chan struct{} // holds a token when there may be something to take
+	wake chan struct{} // holds a token when the queue may not be empty
 
 	mu    sync.Mutex // guards queue
 	queue []protocol.Change
@@ -72,7 +75,7 @@ func (s *Subscription) add(c protocol.Change) {
 	case len(s.queue) >= MaxQueue:
 		s.queue = append(s.queue[:0:0], protocol.Change{Kind: protocol.ChangeResync})
 	case len(s.queue) == 1 && s.queue[0].Kind == protocol.ChangeResync:
-		// Everything until the receiver has taken the resync is part of what it loads anew.
+		// The subscriber loads all changes before its resync anew.
 	default:
 		s.queue = append(s.queue, c)
 	}
@@ -83,7 +86,7 @@ func (s *Subscription) add(c protocol.Change) {
 	}
 }
 
-// merge folds next into last where both tell of the same progress.
+// merge combines next with last if both report the same progress.
 func merge(last *protocol.Change, next protocol.Change) bool {
 	if last.Kind != next.Kind {
 		return false

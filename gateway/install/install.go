@@ -1,5 +1,7 @@
-// Package install serves what another machine needs to become a node: a script for each system and the node programs that this gateway ships
-// with. The script names the SHA-256 of each program and the pin of the gateway's certificate: nothing that was changed on the way is installed.
+// Package install serves the files that turn another machine into a node: an install script for
+// each system, and the node programs that come with this gateway. The script contains the SHA-256
+// of each program and the pin of the gateway's certificate, so that a program which was changed on
+// the way is not installed.
 package install
 
 import (
@@ -34,10 +36,11 @@ var (
 	powerScript = template.Must(template.New("install.ps1").Parse(power))
 )
 
-// program is the name of a node for a platform: fairlead-node-linux-amd64, fairlead-node-windows-arm64.exe.
+// program matches the file name of a node program: fairlead-node-linux-amd64,
+// fairlead-node-windows-arm64.exe.
 var program = regexp.MustCompile(`^fairlead-node-([a-z0-9]+-[a-z0-9]+)(\.exe)?$`)
 
-// Server serves /install.sh, /install.ps1 and /install/PROGRAM. It is safe for use by many goroutines.
+// Server serves /install.sh, /install.ps1 and /install/PROGRAM. It is safe for concurrent use.
 type Server struct {
 	dirs []string
 	pin  func() trust.Pin
@@ -52,27 +55,28 @@ type sum struct {
 	hex  string
 }
 
-// New serves the programs in dirs. A plain fairlead-node in the first one, which is where this program lies, is the one for this platform. pin is that
-// of the certificate that the network listener shows.
+// New serves the programs in dirs. A plain fairlead-node in the first folder, which is that of this
+// program, is the one for this platform. pin returns the pin of the network listener's certificate.
 func New(pin func() trust.Pin, dirs ...string) *Server {
 	return &Server{dirs: dirs, pin: pin, sums: make(map[string]sum)}
 }
 
-// Beside gives the folders where a program's nodes lie: its own, and nodes in it.
+// Beside returns the folders in which a program's node programs are stored: its own, and its
+// subfolder nodes.
 func Beside(exe string) []string {
 	dir := filepath.Dir(exe)
 	return []string{dir, filepath.Join(dir, "nodes")}
 }
 
-// file is a program as the scripts name it.
+// file is a node program as the scripts name it.
 type file struct {
 	Platform, Name, Sum string
 	path                string
 }
 
-// Ships reports whether there are node programs to hand out, for Windows and for other systems.
+// Ships reports whether there are node programs to download, for Windows and for other systems.
 func (s *Server) Ships() (windows, others bool) {
-	found, _ := s.find() // what cannot be looked for cannot be handed out
+	found, _ := s.find() // on an error there is nothing to download
 	for name := range found {
 		if strings.HasPrefix(program.FindStringSubmatch(name)[1], "windows-") {
 			windows = true
@@ -83,7 +87,7 @@ func (s *Server) Ships() (windows, others bool) {
 	return windows, others
 }
 
-// find gives the path of each program that is there, by the name it is handed out as.
+// find returns the path of each existing program by its download name.
 func (s *Server) find() (map[string]string, error) {
 	found := make(map[string]string)
 	ext := ""
@@ -108,7 +112,7 @@ func (s *Server) find() (map[string]string, error) {
 	return found, nil
 }
 
-// files lists what is there, sorted by platform. It hashes what it has not seen before.
+// files returns the programs, sorted by platform. It hashes those that are new or have changed.
 func (s *Server) files() ([]file, error) {
 	found, err := s.find()
 	if err != nil {
@@ -118,7 +122,7 @@ func (s *Server) files() ([]file, error) {
 	for name, path := range found {
 		hash, err := s.hash(path)
 		if err != nil {
-			continue // it went away, or is a folder
+			continue // it was removed, or is a folder
 		}
 		list = append(list, file{Platform: program.FindStringSubmatch(name)[1], Name: name, Sum: hash, path: path})
 	}
@@ -205,10 +209,10 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, t *template.Temp
 		in.Base, in.Pin = "https://"+r.Host, s.pin()
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	t.Execute(w, in) // an error is the peer's, who is gone
+	t.Execute(w, in) // on an error the client has disconnected
 }
 
-// plain leaves out of a path what a script would not take for text.
+// plain removes characters from a path that a script would not treat as text.
 func plain(r rune) rune {
 	if strings.ContainsRune("'\"`$\\\n", r) {
 		return -1

@@ -35,7 +35,7 @@ func (r approvalRow) approval() (protocol.Approval, error) {
 	return a, nil
 }
 
-// PutApproval stores a question that is new, or changes one that is pending. One that was answered stays as it is.
+// PutApproval stores a new approval, or changes a pending one. A closed one is not changed.
 func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
 	row := rowOfApproval(a)
 	return s.write(ctx, "store question", func(tx *gorm.DB) error {
@@ -47,8 +47,9 @@ func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
 	})
 }
 
-// ChangeApproval changes a question that is pending; change says whether it changed anything. One that has ended, or that change left alone, is
-// returned as it is, and changed is false.
+// ChangeApproval changes a pending approval; the function reports whether it changed anything. An
+// approval that is closed or that the function did not change is returned as it is, with changed
+// false.
 func (s *Store) ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
 	err = s.write(ctx, "change question", func(tx *gorm.DB) error {
 		changed = false
@@ -71,8 +72,8 @@ func (s *Store) ChangeApproval(ctx context.Context, id protocol.ApprovalID, chan
 	return a, changed && err == nil, err
 }
 
-// CloseApproval gives a pending question its end. won is false when it had ended already: the first answer wins. Where it was shown meanwhile
-// is kept.
+// CloseApproval closes a pending approval. won is false if it was closed already: the first answer
+// wins. The stored record of where it was shown is retained.
 func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error) {
 	err = s.write(ctx, "store answer", func(tx *gorm.DB) error {
 		var old approvalRow
@@ -93,7 +94,7 @@ func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won boo
 	return won && err == nil, err
 }
 
-// Approval returns a question, or protocol.ErrNotFound.
+// Approval returns an approval, or protocol.ErrNotFound.
 func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	var row approvalRow
 	err := s.read(ctx, "read question", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
@@ -106,7 +107,7 @@ func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.
 	return row.approval()
 }
 
-// PendingApprovals returns the open questions, oldest first.
+// PendingApprovals returns the pending approvals, oldest first.
 func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, error) {
 	var rows []approvalRow
 	err := s.read(ctx, "list questions", func(db *gorm.DB) error {
@@ -125,7 +126,8 @@ func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, erro
 	return list, nil
 }
 
-// Unanswered reports whether the last of a run's questions about calls that ended did so because nobody answered it in its time.
+// Unanswered reports whether the last of a run's approvals for finished calls expired without an
+// answer.
 func (s *Store) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
 	const last = `SELECT q.state FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
 		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')

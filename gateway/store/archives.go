@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Archive is a stretch of a session that went to the archive: its messages from First to Last. They stay in the database; the file of the same name
-// is a copy of them. Size is the file's, 0 while it is not written.
+// Archive is an archived part of a session: its messages from First to Last. They stay in the
+// database; the file of the same name is a copy. Size is that of the file, 0 until it is written.
 type Archive struct {
 	ID          protocol.ArchiveID
 	Key         protocol.SessionKey
@@ -24,7 +24,8 @@ type Archive struct {
 	Usage       protocol.Usage
 	CreatedAt   int64
 	Size        int64
-	// Cut is up to where the stretch had been shortened when it went to the archive; -1 is not known.
+	// Cut is the last message that compaction had removed from the context when the part was
+	// archived; -1 means unknown.
 	Cut int64
 }
 
@@ -55,7 +56,7 @@ func (r archiveRow) archive() (Archive, error) {
 	return a, nil
 }
 
-// shelve writes an archive down, with the number of its messages.
+// shelve stores an archive's row, with the number of its messages.
 func shelve(tx *gorm.DB, a *Archive) error {
 	var n int64
 	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error
@@ -69,7 +70,8 @@ func shelve(tx *gorm.DB, a *Archive) error {
 	}).Error
 }
 
-// shelveAll writes down that the present stretch of a session is in the archive. Without a message there is no archive: its ID is empty.
+// shelveAll archives the current messages of a session. If there are none, it creates no archive
+// and returns an empty ID.
 func shelveAll(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, error) {
 	if row.NextSeq <= 1 {
 		return Archive{}, nil
@@ -81,8 +83,9 @@ func shelveAll(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, erro
 	return a, shelve(tx, &a)
 }
 
-// Reset begins a new stretch of a conversation: old is the session as it was, the archive what it held, under its old id. Without a message there is
-// no archive: its ID is empty.
+// Reset starts a new session ID for a conversation. old is the session before the reset, and the
+// archive holds its messages under the old ID. If there were none, there is no archive and its ID
+// is empty.
 func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
 	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
@@ -106,15 +109,17 @@ func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protoc
 	return old, a, err
 }
 
-// counted is how many messages of a stretch count as its conversation's: all but the notices that it was shortened.
+// counted returns the number of messages that count as conversation: all but the notices of
+// compactions.
 func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
 	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND "+noNotice, string(id), first, last).Scan(&n).Error
 	return n, err
 }
 
-// Compact archives the session's messages up to through, and appends a notice that says so. Its MessageCount is what is left; the notice is not counted.
-// It returns the notice with ID and Seq, and with the number of messages that were trimmed. When nothing would be archived, or more than there is, it is a
-// protocol.ErrConflict.
+// Compact archives the session's messages up to through, and appends a notice about it. The
+// session's MessageCount is then the number of remaining messages, without the notice. It returns
+// the notice with ID and Seq, and with the number of archived messages. If no message would be
+// archived, or through is beyond the last one, it fails with protocol.ErrConflict.
 func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
 	var a Archive
 	var msgs []protocol.Message
@@ -157,8 +162,8 @@ func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, n
 	return a, msgs[0], nil
 }
 
-// Uncompact takes the newest shortening of the session's present stretch back: the model reads the messages again. It returns how many those are, 0
-// when the chat is whole. The archive stays.
+// Uncompact undoes the newest compaction of the current session ID: the model reads the messages
+// again. It returns their number, 0 if the chat has no compaction. The archive remains.
 func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int64) (n int, err error) {
 	err = s.write(ctx, "undo shortening", func(tx *gorm.DB) error {
 		n = 0
@@ -196,7 +201,7 @@ func (s *Store) Archives(ctx context.Context, key protocol.SessionKey) ([]Archiv
 	})
 }
 
-// UnwrittenArchives returns the archives whose file was not written, oldest first.
+// UnwrittenArchives returns the archives whose file has not been written, oldest first.
 func (s *Store) UnwrittenArchives(ctx context.Context) ([]Archive, error) {
 	return s.archives(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("size = 0").Order("created_at") })
 }
@@ -231,7 +236,8 @@ func (s *Store) Archive(ctx context.Context, key protocol.SessionKey, id protoco
 	return row.archive()
 }
 
-// ArchiveMessages returns messages of an archive in order: the last limit ones with a Seq below before. Before 0 is its end, limit 0 is all.
+// ArchiveMessages returns messages of an archive in order: the last limit ones with a Seq below
+// before. before 0 means the end of the archive, limit 0 means all.
 func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, limit int) (msgs []protocol.Message, err error) {
 	if before <= 0 || before > a.Last+1 {
 		before = a.Last + 1
@@ -243,7 +249,7 @@ func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, li
 	return msgs, err
 }
 
-// ArchiveWritten notes the size of an archive's file.
+// ArchiveWritten stores the size of an archive's file.
 func (s *Store) ArchiveWritten(ctx context.Context, id protocol.ArchiveID, size int64) error {
 	return s.write(ctx, "note archive", func(tx *gorm.DB) error {
 		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("size", size).Error

@@ -36,7 +36,8 @@ func (r auditRow) entry() (protocol.AuditEntry, error) {
 	return e, nil
 }
 
-// link is the hash of a line after the line with hash before. It covers the columns too, so that no filter can be fooled.
+// link returns the hash of a row, chained to the hash of the row before. It covers the columns too,
+// so that filters cannot be deceived.
 func (r auditRow) link(before string) string {
 	sum := sha256.New()
 	for _, part := range []string{before, fmt.Sprint(r.Seq), fmt.Sprint(r.At), r.Kind, r.Node, r.SessionKey, r.Rule, r.Entry} {
@@ -45,7 +46,7 @@ func (r auditRow) link(before string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Audit appends lines for good. Seq and Hash are given here.
+// Audit appends entries permanently. It sets Seq and Hash.
 func (s *Store) Audit(ctx context.Context, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "store audit line", func(tx *gorm.DB) error { return appendAudit(tx, lines) })
 }
@@ -74,7 +75,7 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 	return nil
 }
 
-// AuditLines returns the lines that q wants, newest first, and whether there are more.
+// AuditLines returns the entries that match q, newest first, and whether there are more.
 func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
 	var rows []auditRow
 	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
@@ -89,11 +90,11 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 				return err
 			}
 			if first != "" {
-				// The search leads, newest first.
+				// Start from the results of the text search, newest first.
 				line, words = "audit_search.rowid", first
 				db = db.Table("audit_search").Select("audit.*").Joins("CROSS JOIN audit ON audit.seq = audit_search.rowid")
 			} else {
-				// The lines lead, by the index of their filter: a word that is common is found in them soon.
+				// Start from the filter's index: a common word is found soon.
 				db = db.Joins("CROSS JOIN audit_search ON audit_search.rowid = audit.seq")
 			}
 			db = db.Where("audit_search MATCH ?", words)
@@ -103,7 +104,7 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 				db = db.Where(column+" = ?", value)
 			}
 		}
-		// What the partial indexes leave out is said in so many words, else they are not used.
+		// Partial indexes are used only if the query repeats their condition.
 		if q.Rule != "" {
 			db = db.Where("rule <> ''")
 		}
@@ -133,21 +134,22 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 	return list, more, nil
 }
 
-// AuditHead is the last line of the audit log at some moment. Kept outside the database, it proves that nothing before it was rewritten and
-// nothing cut off behind.
+// AuditHead is the last entry of the audit log at some moment. Stored outside the database, it
+// proves that no earlier entry was rewritten and no later one cut off.
 type AuditHead struct {
-	Seq  int64 // 0: no line yet
+	Seq  int64 // 0: no entry yet
 	Hash string
 }
 
-// AuditHead returns the last line.
+// AuditHead returns the last entry.
 func (s *Store) AuditHead(ctx context.Context) (AuditHead, error) {
 	var row auditRow
 	err := s.read(ctx, "read audit", func(db *gorm.DB) error { return db.Order("seq DESC").Limit(1).Find(&row).Error })
 	return AuditHead{row.Seq, row.Hash}, err
 }
 
-// AuditHolds reports whether the log has the line that was its head once; every log has the zero head.
+// AuditHolds reports whether the log still contains the entry that was once its head; every log
+// contains the zero head.
 func (s *Store) AuditHolds(ctx context.Context, known AuditHead) (bool, error) {
 	if known.Seq == 0 {
 		return true, nil
@@ -159,8 +161,8 @@ func (s *Store) AuditHolds(ctx context.Context, known AuditHead) (bool, error) {
 	return n == 1, err
 }
 
-// VerifyAudit walks the whole chain and names the first line that does not hold. known is a head that was kept elsewhere, zero for none. It reads
-// all lines: a million take some seconds.
+// VerifyAudit checks the whole hash chain and returns the first invalid entry. known is a head that
+// was stored elsewhere, zero for none. It reads all entries: a million take some seconds.
 func (s *Store) VerifyAudit(ctx context.Context, known AuditHead) (protocol.AuditVerifyResult, error) {
 	var res protocol.AuditVerifyResult
 	before := auditRow{}

@@ -10,12 +10,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// few is how many lines that the search finds are looked at one by one for what else they must be.
+// few is the number of search results that are checked against the filters one by one.
 const few = 5000
 
-// foundFirst is the query of the search that leads to the lines, and then they are looked at for the filters; empty when the lines are better found by
-// the index of a filter and looked at for the words. The search knows the filters' values too, as words anywhere in a line: that narrows it to little
-// more than what is wanted.
+// foundFirst returns the query for the text search if it is faster to search first and then check
+// the filters. It is empty if it is faster to use a filter's index and then check the words. The
+// search index contains the filters' values too, as words anywhere in an entry, which narrows the
+// results almost to the exact ones.
 func foundFirst(db *gorm.DB, words string, q protocol.AuditListParams) (string, error) {
 	filtered := false
 	for _, value := range []string{string(q.Node), string(q.SessionKey), q.Rule, q.Kind} {
@@ -34,14 +35,16 @@ func foundFirst(db *gorm.DB, words string, q protocol.AuditListParams) (string, 
 	return words, nil
 }
 
-// Words that are known by the index's own list of words: those that it does not write otherwise.
+// Words that are the same in the index's vocabulary, because the tokenizer does not change them.
 var plainWord = regexp.MustCompile(`^[0-9A-Za-z]{4,}$`)
 
-// maxTerms is how many words that begin alike are named one by one.
+// maxTerms is the number of words with the same prefix that are listed one by one.
 const maxTerms = 64
 
-// auditWords is a query of the search: every word, as the beginning of one. Of three letters and fewer the index knows all beginnings. For a longer
-// one it would merge the lines of all words that begin so, which takes seconds when it is in every line; so they are named where they are few.
+// auditWords returns a query for the text search: every word, as a prefix. The index stores all
+// prefixes of up to three letters. For a longer one, SQLite would merge the entries of all words
+// with that prefix, which takes seconds if they are in every entry; so if there are only a few such
+// words, the query lists them.
 func auditWords(db *gorm.DB, query string) (string, error) {
 	var out []string
 	for _, w := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {

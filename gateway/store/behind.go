@@ -11,62 +11,68 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Calls that only read are stored behind their caller's back: nothing is lost with such a row but the knowledge that something was looked at. They are
-// in the database after flushEvery at the latest, sooner when flushRows or flushBytes wait, with every other write, and before anyone reads calls.
+// Read-only calls are written later, in batches: if such a row is lost, only the record of a read
+// is lost. They are in the database after flushEvery at the latest, earlier when flushRows or
+// flushBytes are waiting, with every other write, and before anyone reads calls.
 const (
 	flushEvery = 50 * time.Millisecond
 	flushRows  = 1024
 	flushBytes = 1 << 20
-	// maxQueue and maxBytes are what may wait when the disk does not keep up. What comes then is written at once.
+	// maxQueue and maxBytes limit the calls that may wait when the disk is too slow. Further calls
+	// are written immediately.
 	maxQueue = 4 * flushRows
 	maxBytes = 16 * flushBytes
-	// flushAgain is the pause after a disk has refused.
+	// flushAgain is the pause after a failed flush.
 	flushAgain = time.Second
 )
 
-// behind holds the calls that are not written yet, and those of its calls that are under way. A flush takes them all by taking the map they are in: who
-// begins or ends a call meanwhile waits for no longer than that, and not for a look at a thousand others.
+// behind holds the read-only calls that are not written yet, and those of them that are in
+// progress. A flush takes them all by taking their map, so that a caller who starts or ends a call
+// meanwhile waits only for that, and not for a scan of a thousand others.
 type behind struct {
 	wake chan struct{} // holds a token when something waits
-	full chan struct{} // holds a token when it should not wait any longer
+	full chan struct{} // holds a token when it should be written now
 
-	mu     sync.Mutex // guards what follows
-	calls  map[protocol.CallID]*behindCall
-	taken  map[protocol.CallID]*behindCall // nil unless a flush is under way: the calls when it began, which change only in calls
-	queue  []*behindCall                   // to be written, in the order of their first PutCall since the last flush
-	bytes  int                             // of queue
-	spare  []*behindCall                   // memory for the next calls
-	failed bool                            // the last flush did not succeed
+	mu    sync.Mutex // guards the fields below
+	calls map[protocol.CallID]*behindCall
+	// nil unless a flush is in progress: the calls at its start, which change only in calls
+	taken map[protocol.CallID]*behindCall
+	// to be written, in the order of their first PutCall since the last flush
+	queue  []*behindCall
+	bytes  int           // of queue
+	spare  []*behindCall // memory for the next calls
+	failed bool          // the last flush failed
 	closed bool
 
-	// Memory for the next flush, which alone touches it.
+	// Memory of the flush; no other code uses it.
 	upserts    upserts
 	spareCalls map[protocol.CallID]*behindCall
 	spareQueue []*behindCall
 }
 
-// behindCall is a call as it was put last; while a flush has taken it, it stays so.
+// behindCall is the latest version of a call; it does not change once a flush has taken it.
 type behindCall struct {
 	call   Call
-	queued bool // it differs from what the database has
-	stored bool // the database has a row of it
-	gone   bool // it was written past the flush that has taken it
+	queued bool // it differs from the database
+	stored bool // the database has a row for it
+	gone   bool // it was written separately after a flush had taken it
 }
 
 func newBehind() *behind {
 	return &behind{wake: make(chan struct{}, 1), full: make(chan struct{}, 1), calls: make(map[protocol.CallID]*behindCall)}
 }
 
-// may reports whether c need not be written before its caller goes on. What belongs to a question, or is large, is not worth the risk and the memory.
+// may reports whether c may be written later. Calls with an approval are not worth the risk, and
+// large ones not worth the memory.
 func (c Call) may() bool {
 	return c.Info.Effect == protocol.EffectRead && c.Info.ApprovalID == "" && len(c.ResultJSON) <= maxBehind &&
 		(c.Info.State == protocol.CallRunning || c.Info.State == protocol.CallWaiting || c.Info.Over())
 }
 
-// maxBehind is the largest result of a call that is written later, in bytes.
+// maxBehind is the largest result, in bytes, of a call that is written later.
 const maxBehind = 64 << 10
 
-// put takes a call that is new or open. It reports false when the call must be written at once instead.
+// put takes a new or open call. It returns false if the call must be written immediately.
 func (b *behind) put(c Call) bool {
 	if !c.may() {
 		return false
@@ -86,7 +92,8 @@ func (b *behind) put(c Call) bool {
 	return true
 }
 
-// finish ends a call. known is false when the database must be asked; won says whether it was open.
+// finish ends a call. known is false if the database must be queried; won reports whether the call
+// was open.
 func (b *behind) finish(c Call) (won, known bool) {
 	if !c.may() {
 		return false, false
@@ -106,7 +113,7 @@ func (b *behind) finish(c Call) (won, known bool) {
 	return true, true
 }
 
-// find returns a call as it was put last, or nil, with b.mu held.
+// find returns the latest version of a call, or nil. The caller holds b.mu.
 func (b *behind) find(id protocol.CallID) *behindCall {
 	if e := b.calls[id]; e != nil {
 		return e
@@ -117,7 +124,7 @@ func (b *behind) find(id protocol.CallID) *behindCall {
 	return nil
 }
 
-// open returns what may be changed of the call that find has found, with b.mu held.
+// open returns a version of the found call that may be changed. The caller holds b.mu.
 func (b *behind) open(e *behindCall, id protocol.CallID) *behindCall {
 	now := b.calls[id]
 	if now == nil {
@@ -134,7 +141,7 @@ func (b *behind) open(e *behindCall, id protocol.CallID) *behindCall {
 	return now
 }
 
-// changed has a call be written, with b.mu held.
+// changed queues a call for writing. The caller holds b.mu.
 func (b *behind) changed(e *behindCall) {
 	b.bytes += e.size()
 	if !e.queued {
@@ -147,7 +154,7 @@ func (b *behind) changed(e *behindCall) {
 	}
 }
 
-// size is how many bytes a call keeps beyond what all do.
+// size returns the number of bytes of a call beyond the fixed ones.
 func (e *behindCall) size() int { return len(e.call.ResultJSON) + len(e.call.Info.Args) }
 
 func signal(ch chan struct{}) {
@@ -157,14 +164,14 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// close has everything be written at once from now on.
+// close makes every later call be written immediately.
 func (b *behind) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
 }
 
-// forget drops a call that was written past b.
+// forget removes a call that was written separately.
 func (b *behind) forget(id protocol.CallID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +190,7 @@ func (b *behind) empty() bool {
 	return len(b.queue) == 0 && b.taken == nil
 }
 
-// flush is the write of all that waits, or nil. There is one at a time.
+// flush returns the write of all waiting calls, or nil. Only one is in progress at a time.
 func (b *behind) flush() *change {
 	if b.spareCalls == nil {
 		b.spareCalls = make(map[protocol.CallID]*behindCall)
@@ -203,10 +210,10 @@ func (b *behind) flush() *change {
 	}
 }
 
-// flushed takes the end of the flush of list.
+// flushed handles the end of the flush of list.
 func (b *behind) flushed(list []*behindCall, err error) {
 	var open []*behindCall
-	for _, e := range b.taken { // which nobody writes to
+	for _, e := range b.taken { // nobody changes taken calls
 		if !e.call.Info.Over() {
 			open = append(open, e)
 		}
@@ -235,7 +242,8 @@ func (b *behind) flushed(list []*behindCall, err error) {
 	b.spareCalls, b.spareQueue = taken, b.recycle(list)
 }
 
-// recycle keeps the memory of those calls of list that have ended, and returns list as the memory of a queue.
+// recycle retains the memory of the finished calls in list, and returns list as the memory of a
+// queue.
 func (b *behind) recycle(list []*behindCall) []*behindCall {
 	over := list[:0]
 	for _, e := range list {
@@ -251,7 +259,7 @@ func (b *behind) recycle(list []*behindCall) []*behindCall {
 	return list[:0]
 }
 
-// again takes back what a flush could not write, with b.mu held.
+// again queues the calls of a failed flush again. The caller holds b.mu.
 func (b *behind) again(taken map[protocol.CallID]*behindCall, list []*behindCall) {
 	for id, e := range taken {
 		if b.calls[id] == nil && !e.gone {
@@ -265,7 +273,7 @@ func (b *behind) again(taken map[protocol.CallID]*behindCall, list []*behindCall
 	b.queue = append(list, b.queue...)
 }
 
-// loop writes what waits for too long, until stop is closed.
+// loop writes waiting calls when they are due, until stop is closed.
 func (b *behind) loop(w *writer, stop <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -20,18 +20,20 @@ type Call struct {
 	Principal      string
 	IdempotencyKey string
 	Idempotent     bool
-	Attempt        int // from 1; one more for each start of the gateway that took up again what an earlier one had not begun
-	ResultJSON     json.RawMessage
-	Hash           string // of what was shown
-	CreatedAt      int64
-	Iteration      int   // the model step of its run, from 1; 0 outside runs
-	Seq            int64 // of its machine; given by the first PutCall, read only
-	InputSHA256    string
-	InputBytes     int
-	OutputSHA256   string
-	OutputBytes    int
-	Truncated      bool // ResultJSON is a part of the result
-	// Process names the command that the call has left running on its machine; empty for none. FinishCall stores it, of calls that execute.
+	// from 1; incremented by each start of the gateway that resumes a call which had not started
+	Attempt      int
+	ResultJSON   json.RawMessage
+	Hash         string // of the preview
+	CreatedAt    int64
+	Iteration    int   // the model step of its run, from 1; 0 outside runs
+	Seq          int64 // sequence number on its node; set by the first PutCall, read-only
+	InputSHA256  string
+	InputBytes   int
+	OutputSHA256 string
+	OutputBytes  int
+	Truncated    bool // ResultJSON is only a part of the result
+	// Process is the ID of the command that the call has left running on its node, or empty.
+	// FinishCall stores it for calls with the effect exec.
 	Process string
 }
 
@@ -69,7 +71,7 @@ func (callRow) TableName() string { return "calls" }
 
 func rowOfCall(c Call) callRow { return rowWith(c, text(rest(c.Info)), text(c.AskedBy)) }
 
-// rowWith is rowOfCall with what is kept as JSON.
+// rowWith is rowOfCall with the parts that are stored as JSON.
 func rowWith(c Call, info, askedBy string) callRow {
 	return callRow{
 		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
@@ -81,7 +83,7 @@ func rowWith(c Call, info, askedBy string) callRow {
 	}
 }
 
-// rest is what of a call has no column.
+// rest returns the fields of a call that have no column.
 func rest(i protocol.CallInfo) protocol.CallInfo {
 	i.CallID, i.RunID, i.ToolCallID, i.SessionKey, i.Node, i.Tool, i.State, i.Effect, i.EndedAt = "", "", "", "", "", "", "", "", 0
 	return i
@@ -102,25 +104,28 @@ func (r callRow) call() (Call, error) {
 	i := &c.Info
 	i.CallID, i.RunID, i.ToolCallID, i.SessionKey = protocol.CallID(r.ID), protocol.RunID(r.RunID), r.ToolCallID, protocol.SessionKey(r.SessionKey)
 	i.Node, i.Tool, i.State, i.EndedAt = protocol.NodeID(r.Node), r.Tool, r.State, r.EndedAt
-	if r.Effect != "" { // else it was written before there was such a column
+	if r.Effect != "" { // older rows have no such column
 		i.Effect = protocol.Effect(r.Effect)
 	}
 	return c, nil
 }
 
-// lasting reports whether a call's row must survive a loss of power: that something with an effect was begun must be known after it. That a
-// file was read need not, so such calls do not wait for the disk. Nor does the end of any call: without it the call is known to have begun, and
-// will be said to have an unknown outcome.
+// lasting reports whether a call's row must survive a power failure. The start of a call with an
+// effect must; a read need not, so it does not wait for the disk. The end of a call need not
+// either: without it the call's outcome is reported as unknown.
 func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
-// PutSoon is [Store.PutCall] for a call that only reads, and never blocks. It reports false, and has done nothing, for one that must be written at once.
+// PutSoon is [Store.PutCall] for a read-only call, and never blocks. If the call must be written
+// immediately, it does nothing and returns false.
 func (s *Store) PutSoon(c Call) bool { return s.out.late.put(c) }
 
-// FinishSoon is [Store.FinishCall] for a call that only reads, and never blocks. ok is false, and nothing was done, when the database must be asked.
+// FinishSoon is [Store.FinishCall] for a read-only call, and never blocks. If the database must be
+// queried, it does nothing and ok is false.
 func (s *Store) FinishSoon(c Call) (won, ok bool) { return s.out.late.finish(c) }
 
-// PutCall stores a call that is new, or moves an open one on, and appends lines to the audit log with it. A call that has ended never changes: that
-// gives protocol.ErrConflict. The row of a call that only reads may be written a moment later, see [flushEvery].
+// PutCall stores a new call or updates an open one, and appends entries to the audit log in the
+// same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
+// a read-only call may be written a moment later, see [flushEvery].
 func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
 	if len(lines) == 0 && ctx.Err() == nil && s.out.late.put(c) {
 		return nil
@@ -131,7 +136,7 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 		for i, c := range callColumns {
 			values[i] = c.value(&row)
 		}
-		values[len(values)-1] = row.Node // of which the number is the next
+		values[len(values)-1] = row.Node // the sequence number is the node's next one
 		n, err := run(tx, newCall, values...)
 		if err == nil && n == 0 {
 			n, err = run(tx, moveCall, row.Info, row.AskedBy, row.Principal, row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.State,
@@ -152,7 +157,8 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 	return err
 }
 
-// Every call passes through these. They are written out because reading a statement costs SQLite more than doing it.
+// Every call uses these statements. They are written by hand because SQLite takes longer to parse a
+// statement than to execute it.
 var (
 	newCall = "INSERT INTO calls (" + callNames + ") VALUES (" + strings.Repeat("?, ", len(callColumns)-1) +
 		"(SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?)) ON CONFLICT DO NOTHING"
@@ -164,8 +170,9 @@ var (
 const finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
   WHERE id = ? AND state IN ('waiting', 'running')`
 
-// FinishCall ends an open call and appends lines to the audit log with it. It returns false, and changes nothing, when the call had ended already.
-// The end of this program loses nothing of it unless the call only reads; a loss of power may lose the last moments.
+// FinishCall ends an open call and appends entries to the audit log in the same transaction. It
+// returns false and changes nothing if the call had ended already. The end survives a crash of this
+// program, unless the call is read-only; a power failure may lose the last moments.
 func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
 	if len(lines) == 0 && ctx.Err() == nil {
 		if won, known := s.out.late.finish(c); known {
@@ -182,13 +189,13 @@ func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditE
 const settleCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
   WHERE id = ? AND state = 'unknown'`
 
-// SettleCall notes how a call ended whose outcome was unknown, and appends lines to the audit log with it. It returns false, and changes nothing, for
-// any other call.
+// SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
+// audit log. For any other call it returns false and changes nothing.
 func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
 	return s.end(ctx, settleCall, c, lines)
 }
 
-// end moves a call on to its end by a statement, which may find that there is no such call.
+// end ends a call with a statement that may find no such call.
 func (s *Store) end(ctx context.Context, statement string, c Call, lines []protocol.AuditEntry) (bool, error) {
 	row := rowOfCall(c)
 	won := false
@@ -214,8 +221,8 @@ func (s *Store) Call(ctx context.Context, id protocol.CallID) (Call, error) {
 	return list[0], nil
 }
 
-// CallOfProcess returns the call that left a command running on its machine, or protocol.ErrNotFound. It is the first of those that name it: others
-// have only looked at it since.
+// CallOfProcess returns the call that left a command running on its node, or protocol.ErrNotFound.
+// It is the first call that names the command: later ones have only inspected it.
 func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
 	list, err := s.calls(ctx, "node = ? AND process = ? AND process <> ''", string(node), process)
 	if err == nil && len(list) == 0 {
@@ -227,8 +234,8 @@ func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process
 	return list[0], nil
 }
 
-// CallsOnProcess returns the calls of the tool Process that a chat has made on a machine since a call there, oldest first; protocol.ErrNotFound when
-// there is no such call.
+// CallsOnProcess returns the calls of the tool Process that a chat has made on a node since a given
+// call there, oldest first; protocol.ErrNotFound if that call does not exist.
 func (s *Store) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
 	first, err := s.Call(ctx, since)
 	if err != nil {
@@ -237,17 +244,17 @@ func (s *Store) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, si
 	return s.calls(ctx, "node = ? AND seq > ? AND session_key = ? AND tool = 'Process'", string(first.Info.Node), first.Seq, string(chat))
 }
 
-// CallsOfRun returns a run's calls in the order they were asked for.
+// CallsOfRun returns a run's calls in the order of their requests.
 func (s *Store) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
 	return s.calls(ctx, "run_id = ? AND run_id <> ''", string(run))
 }
 
-// OpenCalls returns the calls that wait or run, or did when the gateway ended.
+// OpenCalls returns the calls that wait or run, or did when the gateway stopped.
 func (s *Store) OpenCalls(ctx context.Context) ([]Call, error) {
 	return s.calls(ctx, "state IN ('waiting', 'running')")
 }
 
-// StoppedCalls gives those of a machine's calls that were stopped before they had ended.
+// StoppedCalls returns those of a node's calls that were cancelled before they had ended.
 func (s *Store) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
 	for part := range slices.Chunk(calls, 500) {
 		list, err := s.calls(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
@@ -280,10 +287,10 @@ func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, e
 	return list, nil
 }
 
-// settle makes what PutCall and FinishCall have taken readable.
+// settle makes the calls readable that PutCall and FinishCall have taken.
 func (s *Store) settle(ctx context.Context) error { return s.explain("store calls", s.out.settle(ctx)) }
 
-// Journal returns calls that q wants, newest first, and whether there are more.
+// Journal returns the calls that match q, newest first, and whether there are more.
 func (s *Store) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
 	if err := s.settle(ctx); err != nil {
 		return nil, false, err

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// callColumn is a column of a call: text, or a number.
+// callColumn is a column of a call: text or a number.
 type callColumn struct {
 	name   string
 	text   func(*callRow) string
@@ -27,7 +27,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// callColumns are the columns of a call that its first write sets, in their order.
+// callColumns are the columns that the first write of a call sets, in order.
 var callColumns = []callColumn{
 	{name: "id", text: func(r *callRow) string { return r.ID }},
 	{name: "run_id", text: func(r *callRow) string { return r.RunID }},
@@ -78,7 +78,8 @@ func (c callColumn) append(b []byte, r *callRow) []byte {
 	return strconv.AppendInt(b, c.number(r), 10)
 }
 
-// same reports whether all rows have one value, as most columns do when one program calls one tool again and again.
+// same reports whether all rows have the same value, as most columns do when one program repeats
+// calls of one tool.
 func (c callColumn) same(rows []callRow) bool {
 	for i := range rows[1:] {
 		if c.text != nil && c.text(&rows[0]) != c.text(&rows[i+1]) || c.text == nil && c.number(&rows[0]) != c.number(&rows[i+1]) {
@@ -88,11 +89,14 @@ func (c callColumn) same(rows []callRow) bool {
 	return true
 }
 
-// maxUpsert is how many calls one statement writes. Their values stay far below the 100 MB that eight digits can count.
+// maxUpsert is the number of calls in one statement. Their values stay far below the 100 MB that
+// eight digits can express.
 const maxUpsert = 256
 
-// statement writes many calls with one statement, because the driver compiles it each time. What differs between them comes as one blob of all values
-// end to end, and one that says of each where it begins and how long it is, by eight digits each: reading JSON takes SQLite as long as the insert.
+// statement returns one statement that writes many calls, because the driver compiles each
+// statement anew. The differing values are passed as one blob with all of them concatenated, and
+// another with the offset and the length of each, of eight digits each: parsing JSON takes SQLite
+// as long as the insert.
 func (u *upserts) statement(rows []callRow) (statement string, args []any) {
 	exprs := make([]string, len(callColumns))
 	var differ []callColumn
@@ -118,14 +122,14 @@ func (u *upserts) statement(rows []callRow) (statement string, args []any) {
 			index = digits(digits(index, from+1), len(data)-from)
 		}
 	}
-	args[0], args[1] = data, index // which the driver copies
+	args[0], args[1] = data, index // the driver copies them
 	u.data, u.index = data, index
 	statement = "WITH RECURSIVE rows(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM rows WHERE i + 1 < ?3) INSERT INTO calls (" + callNames + ") SELECT " +
 		strings.ReplaceAll(strings.Join(exprs, ", "), "%[1]d", strconv.Itoa(len(differ)*16)) + " FROM rows WHERE true" + moveOpen
 	return statement, args
 }
 
-// digits appends the eight digits of a number.
+// digits appends a number with eight digits.
 func digits(b []byte, n int) []byte {
 	b = append(b, "00000000"...)
 	for i := len(b) - 1; n > 0; i, n = i-1, n/10 {
@@ -134,7 +138,7 @@ func digits(b []byte, n int) []byte {
 	return b
 }
 
-// moveOpen has an insert move the call on when it is there and open.
+// moveOpen makes an insert update the call if it exists and is open.
 var moveOpen = func() string {
 	updates := []string{}
 	for _, c := range callColumns {
@@ -145,16 +149,16 @@ var moveOpen = func() string {
 	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
 }()
 
-// upserts is the memory in which calls are made ready to be written.
+// upserts holds the buffers in which calls are prepared for writing.
 type upserts struct {
 	rows        []callRow
 	data, index []byte
 	info        protocol.CallInfo
 	askedBy     protocol.AskedBy
-	asked       string // askedBy as it is kept: most calls of a moment have one
+	asked       string // cached askedBy as JSON: most calls at one time share it
 }
 
-// row is [rowOfCall] without memory for what need not have any.
+// row is [rowOfCall] with fewer allocations.
 func (u *upserts) row(c Call) callRow {
 	if u.asked == "" || c.AskedBy != u.askedBy {
 		u.askedBy, u.asked = c.AskedBy, text(c.AskedBy)
@@ -163,7 +167,7 @@ func (u *upserts) row(c Call) callRow {
 	return rowWith(c, text(&u.info), u.asked)
 }
 
-// keepUpserts is the largest memory for values that is kept, in bytes.
+// keepUpserts is the largest buffer for values that is reused, in bytes.
 const keepUpserts = 256 << 10
 
 // write writes calls in their order.
@@ -198,7 +202,7 @@ func (u *upserts) write(tx *gorm.DB, list []*behindCall) error {
 	return nil
 }
 
-// upsert writes calls. One that no table takes does not keep the others out.
+// upsert writes calls. If one of them cannot be written, the others still are.
 func (u *upserts) upsert(tx *gorm.DB, rows []callRow) error {
 	statement, args := u.statement(rows)
 	_, err := run(tx, statement, args...)
@@ -217,7 +221,8 @@ func (u *upserts) upsert(tx *gorm.DB, rows []callRow) error {
 	return nil
 }
 
-// run executes a statement past GORM, which costs a small one as much as SQLite does, and returns how many rows it changed.
+// run executes a statement without GORM, whose overhead for a small one is as large as SQLite's
+// work, and returns the number of changed rows.
 func run(tx *gorm.DB, statement string, args ...any) (int64, error) {
 	res, err := tx.Statement.ConnPool.ExecContext(context.Background(), statement, args...)
 	if err != nil {

@@ -12,26 +12,27 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ChannelAccount is an account that the gateway connects itself. Config holds no secrets.
+// ChannelAccount is an account that the gateway itself connects. Config contains no secrets.
 type ChannelAccount struct {
 	Channel, Account string
 	Config           map[string]json.RawMessage
-	Wanted           bool // it starts with the gateway
+	Wanted           bool // it connects when the gateway starts
 	UpdatedAt        int64
 }
 
-// Pair is a stranger who wrote, and where they can be answered.
+// Pair is an unknown sender who wrote, and the address for answers to them.
 type Pair struct {
 	protocol.PendingPair
 	Peer protocol.Peer `json:"peer"`
 }
 
-// Route is where the answers of a chat go.
+// Route is the address for the answers of a chat.
 type Route struct {
 	Channel   string        `json:"channel"`
 	AccountID string        `json:"accountId"`
 	Peer      protocol.Peer `json:"peer"`
-	ReplyToID string        `json:"replyToId,omitempty"` // in groups: whose message is answered
+	// in groups: the sender of the answered message
+	ReplyToID string `json:"replyToId,omitempty"`
 }
 
 // ChannelRun is a run whose answers go to a channel.
@@ -100,7 +101,7 @@ func (s *Store) ChannelAccounts(ctx context.Context) ([]ChannelAccount, error) {
 	return list, nil
 }
 
-// PutChannelAccount stores an account, new or changed.
+// PutChannelAccount stores a new or changed account.
 func (s *Store) PutChannelAccount(ctx context.Context, a ChannelAccount) error {
 	if a.Config == nil {
 		a.Config = map[string]json.RawMessage{}
@@ -111,7 +112,7 @@ func (s *Store) PutChannelAccount(ctx context.Context, a ChannelAccount) error {
 	})
 }
 
-// RemoveChannelAccount forgets an account and what it had still to say.
+// RemoveChannelAccount deletes an account and its undelivered messages.
 func (s *Store) RemoveChannelAccount(ctx context.Context, channel, account string) error {
 	return s.write(ctx, "remove channel account", func(tx *gorm.DB) error {
 		if err := tx.Where("channel = ? AND account = ?", channel, account).Delete(&channelAccountRow{}).Error; err != nil {
@@ -121,7 +122,7 @@ func (s *Store) RemoveChannelAccount(ctx context.Context, channel, account strin
 	})
 }
 
-// SawChannel writes down when an account last brought a message.
+// SawChannel stores the time at which an account last received a message.
 func (s *Store) SawChannel(ctx context.Context, channel, account string, at int64) error {
 	row := channelSeenRow{channel, account, at}
 	return s.write(ctx, "note a channel's message", func(tx *gorm.DB) error {
@@ -129,7 +130,7 @@ func (s *Store) SawChannel(ctx context.Context, channel, account string, at int6
 	})
 }
 
-// ChannelsSeen returns when each account last brought a message, by CHANNEL:ACCOUNT.
+// ChannelsSeen returns when each account last received a message, by CHANNEL:ACCOUNT.
 func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
 	var rows []channelSeenRow
 	err := s.read(ctx, "read channels", func(db *gorm.DB) error { return db.Find(&rows).Error })
@@ -140,7 +141,7 @@ func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
 	return seen, err
 }
 
-// Pairs returns the strangers who wrote, oldest first.
+// Pairs returns the unknown senders who wrote, oldest first.
 func (s *Store) Pairs(ctx context.Context) ([]Pair, error) {
 	var rows []channelPairRow
 	if err := s.read(ctx, "read strangers", func(db *gorm.DB) error { return db.Order("requested_at, channel, sender").Find(&rows).Error }); err != nil {
@@ -155,8 +156,9 @@ func (s *Store) Pairs(ctx context.Context) ([]Pair, error) {
 	return list, nil
 }
 
-// AddPair writes a stranger down, and reports whether they are new. No more than most are kept of a channel, and none from before since;
-// with that many, a new one is a protocol.ErrUnavailable.
+// AddPair stores an unknown sender, and reports whether they are new. At most most are stored per
+// channel, and none from before since; when the limit is reached, a new one fails with
+// protocol.ErrUnavailable.
 func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
 	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, text(p)}
 	err = s.write(ctx, "note a stranger", func(tx *gorm.DB) error {
@@ -180,7 +182,8 @@ func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (add
 	return added, err
 }
 
-// TakePair removes a stranger and returns them; one from before since, as one that is not there, is a protocol.ErrNotFound.
+// TakePair removes an unknown sender and returns them. One from before since, or one that does not
+// exist, fails with protocol.ErrNotFound.
 func (s *Store) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
 	var rows []channelPairRow
 	err = s.write(ctx, "take a stranger", func(tx *gorm.DB) error {
@@ -198,7 +201,8 @@ func (s *Store) TakePair(ctx context.Context, channel, sender string, since int6
 	return p, json.Unmarshal([]byte(rows[0].JSON), &p)
 }
 
-// StartChannelRun writes down where the answers of a run go, and that its chat is with them now.
+// StartChannelRun stores the address for the answers of a run, and makes it the chat's last
+// address.
 func (s *Store) StartChannelRun(ctx context.Context, r ChannelRun, at int64) error {
 	return s.write(ctx, "note a channel's run", func(tx *gorm.DB) error {
 		run := channelRunRow{string(r.Run), string(r.Session), text(r.Route)}
@@ -210,7 +214,7 @@ func (s *Store) StartChannelRun(ctx context.Context, r ChannelRun, at int64) err
 	})
 }
 
-// EndChannelRun forgets a run.
+// EndChannelRun deletes a run's address.
 func (s *Store) EndChannelRun(ctx context.Context, run protocol.RunID) error {
 	return s.write(ctx, "end a channel's run", func(tx *gorm.DB) error {
 		return tx.Where("run_id = ?", string(run)).Delete(&channelRunRow{}).Error
@@ -233,16 +237,18 @@ func (s *Store) ChannelRuns(ctx context.Context) ([]ChannelRun, error) {
 	return list, nil
 }
 
-// LastRoute returns whom a chat was with last, and when. Without one it is protocol.ErrNotFound.
+// LastRoute returns the last address of a chat, and when it was used. If there is none, it fails
+// with protocol.ErrNotFound.
 func (s *Store) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("session_key = ?", string(session)) })
 }
 
-// LastRouteOf returns whom any chat of an agent was with last, and when. Without one it is protocol.ErrNotFound.
+// LastRouteOf returns the last address of any chat of an agent, and when it was used. If there is
+// none, it fails with protocol.ErrNotFound.
 func (s *Store) LastRouteOf(ctx context.Context, agent protocol.AgentID) (r Route, at int64, err error) {
 	own := "agent:" + string(agent) + ":"
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB {
-		if agent == protocol.MainAgent { // what names no agent is the main one's
+		if agent == protocol.MainAgent { // a key without an agent belongs to the main one
 			return db.Where("session_key LIKE ? OR session_key NOT LIKE 'agent:%'", own+"%")
 		}
 		return db.Where("substr(session_key, 1, ?) = ?", len(own), own)

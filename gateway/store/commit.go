@@ -8,16 +8,18 @@ import (
 	"gorm.io/gorm"
 )
 
-// maxGroup is how many writes one commit may carry.
+// maxGroup is the number of writes in one commit.
 const maxGroup = 256
 
-// writer owns the one connection that writes. A write that gets it takes along those that wait behind it: one commit makes all of them
-// lasting, so a hundred writes at once take little longer than one, because a commit waits for the disk and a statement does not.
+// writer owns the only connection that writes. A write that gets the connection includes those that
+// wait behind it: one commit makes all of them durable. So a hundred concurrent writes take little
+// longer than one, because a commit waits for the disk and a statement does not.
 type writer struct {
 	db   *gorm.DB
 	late *behind
 	turn chan struct{} // holds one token while the connection is free
-	fast bool          // the connection does not wait for the disk now; whoever has the turn may change it
+	// the connection does not wait for the disk now; only the holder of turn may change it
+	fast bool
 
 	mu      sync.Mutex // guards waiting
 	waiting []*change
@@ -27,8 +29,8 @@ type writer struct {
 type change struct {
 	run      func(*gorm.DB) error
 	lasting  bool
-	ended    func(error)   // told the outcome; may be nil
-	done     chan struct{} // closed when what follows is set
+	ended    func(error)   // called with the outcome; may be nil
+	done     chan struct{} // closed when the fields below are set
 	err      error
 	panicked any
 }
@@ -39,10 +41,11 @@ func newWriter(db *gorm.DB) *writer {
 	return w
 }
 
-// write runs f in a transaction that others may share; f is done whole or not at all. It may be run twice, when the commit that it shared fails,
-// so all it sets must come from its last run. A lasting write survives a loss of power, any other the end of this program. When ctx ends
-// before the write has begun, nothing is written; one that has begun is not cancelled, because the driver may report a statement that was
-// cancelled before it ran as done.
+// write runs f in a transaction that others may share; f is applied completely or not at all. It
+// may run twice, if the shared commit fails, so all values that it sets must come from its last
+// run. A lasting write survives a power failure, any other survives a crash of this program. If ctx
+// ends before the write has started, nothing is written. A started write is not cancelled, because
+// the driver may report a statement that was cancelled before it ran as done.
 func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error) error {
 	c := &change{run: f, lasting: lasting, done: make(chan struct{})}
 	w.mu.Lock()
@@ -67,7 +70,7 @@ func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error
 	}
 }
 
-// take removes the next writes from the queue. What was put off goes before them: it is older.
+// take removes the next writes from the queue. Delayed calls come first, because they are older.
 func (w *writer) take() []*change {
 	w.mu.Lock()
 	n := min(len(w.waiting), maxGroup)
@@ -81,7 +84,7 @@ func (w *writer) take() []*change {
 	return group
 }
 
-// settle writes what was put off.
+// settle writes the delayed calls.
 func (w *writer) settle(ctx context.Context) error {
 	if w.late.empty() {
 		return nil
@@ -100,7 +103,7 @@ func (w *writer) settle(ctx context.Context) error {
 	return nil
 }
 
-// leave takes a write back that nobody has begun.
+// leave removes a write that has not started.
 func (w *writer) leave(c *change) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +114,8 @@ func (w *writer) leave(c *change) bool {
 	return i >= 0
 }
 
-// commit runs a group. When it cannot be committed as a whole, each write is tried by itself, so that nobody suffers another's failure.
+// commit runs a group. If it cannot be committed as a whole, each write is tried separately, so
+// that none fails because of another.
 func (w *writer) commit(group []*change) {
 	if len(group) == 0 {
 		return
@@ -132,7 +136,7 @@ func (w *writer) commit(group []*change) {
 	}
 }
 
-// together reports whether the whole group was done and committed. One that fails undoes all.
+// together reports whether the whole group was committed. One failure undoes all.
 func (w *writer) together(group []*change) bool {
 	lasting := slices.ContainsFunc(group, func(c *change) bool { return c.lasting })
 	return w.transaction(lasting, func(tx *gorm.DB) error {
@@ -145,7 +149,7 @@ func (w *writer) together(group []*change) bool {
 	}) == nil
 }
 
-// attempt runs the write. A panic is its caller's.
+// attempt runs the write. A panic is passed to its caller.
 func (c *change) attempt(tx *gorm.DB) (err error) {
 	defer func() {
 		if c.panicked = recover(); c.panicked != nil {
@@ -168,7 +172,8 @@ func (w *writer) transaction(lasting bool, f func(*gorm.DB) error) error {
 	}
 	err := w.db.Transaction(f)
 	if code(err) != 0 {
-		// A commit that failed may leave the connection inside its transaction; otherwise this does nothing.
+		// After a failed commit the connection may still be in its transaction; otherwise this does
+		// nothing.
 		w.db.Exec("ROLLBACK")
 	}
 	return err

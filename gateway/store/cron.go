@@ -11,18 +11,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CronJob is a scheduled job with what only the scheduler knows. Times are Unix milliseconds, 0 is never.
+// CronJob is a scheduled job with the scheduler's internal state. Times are Unix milliseconds, 0
+// means never.
 type CronJob struct {
 	protocol.CronJob
-	Base    int64 // from where an interval without an anchor counts
-	LastDue int64 // the last due time that was served
+	Base    int64 // start of an interval without an anchor
+	LastDue int64 // the last due time that was handled
 }
 
-// CronRun is one run of a job; EndedAt 0 is one that has not ended.
+// CronRun is one run of a job; EndedAt 0 means that it has not ended.
 type CronRun struct {
-	ID                 int64 // given by the store
+	ID                 int64 // set by the store
 	Job                protocol.CronJobID
-	Due                int64 // 0 when a person started it
+	Due                int64 // 0 if a person started it
 	Session            protocol.SessionKey
 	Run                protocol.RunID
 	StartedAt, EndedAt int64
@@ -83,7 +84,7 @@ func (s *Store) CronJobs(ctx context.Context) ([]CronJob, error) {
 	return jobs, nil
 }
 
-// PutCronJob stores a job, new or changed.
+// PutCronJob stores a new or changed job.
 func (s *Store) PutCronJob(ctx context.Context, j CronJob) error {
 	return s.write(ctx, "store job", func(tx *gorm.DB) error { return putCronJob(tx, j) })
 }
@@ -93,7 +94,7 @@ func putCronJob(tx *gorm.DB, j CronJob) error {
 	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
-// RemoveCronJob removes a job with its history.
+// RemoveCronJob deletes a job with its history.
 func (s *Store) RemoveCronJob(ctx context.Context, id protocol.CronJobID) error {
 	return s.write(ctx, "remove job", func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", string(id)).Delete(&cronJobRow{}).Error; err != nil {
@@ -103,8 +104,9 @@ func (s *Store) RemoveCronJob(ctx context.Context, id protocol.CronJobID) error 
 	})
 }
 
-// StartCronRun writes down that a run of j begins, together with j as it is from then on, and returns the run with its ID. A second run for
-// one due time is a protocol.ErrConflict. One that is left out has its end already.
+// StartCronRun stores the start of a run of j, together with the new state of j, and returns the
+// run with its ID. A second run for one due time fails with protocol.ErrConflict. A skipped run is
+// stored with its end.
 func (s *Store) StartCronRun(ctx context.Context, j CronJob, r CronRun) (CronRun, error) {
 	row := rowOfCronRun(r)
 	err := s.write(ctx, "start job", func(tx *gorm.DB) error {
@@ -116,8 +118,9 @@ func (s *Store) StartCronRun(ctx context.Context, j CronJob, r CronRun) (CronRun
 	return row.run(), err
 }
 
-// EndCronRun writes down how a run ended, together with j as it is now, or without j when remove is set. All but the newest keep runs of
-// the job go; dropped are their sessions.
+// EndCronRun stores the end of a run, together with the new state of j; if remove is set, it
+// deletes j instead. All but the newest keep runs of the job are deleted; dropped are their
+// sessions.
 func (s *Store) EndCronRun(ctx context.Context, j CronJob, r CronRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
 	row := rowOfCronRun(r)
 	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
@@ -138,7 +141,7 @@ func (s *Store) EndCronRun(ctx context.Context, j CronJob, r CronRun, keep int, 
 	return dropped, err
 }
 
-// DropCronRun forgets a run whose job is gone.
+// DropCronRun deletes a run whose job no longer exists.
 func (s *Store) DropCronRun(ctx context.Context, id int64) error {
 	return s.write(ctx, "forget run of a job", func(tx *gorm.DB) error { return tx.Delete(&cronRunRow{}, id).Error })
 }
@@ -164,7 +167,8 @@ func (s *Store) OpenCronRuns(ctx context.Context) ([]CronRun, error) {
 	return cronRuns(rows), err
 }
 
-// CronRuns returns a page of the runs that have ended, newest first, and their number; of one job when job is not empty.
+// CronRuns returns a page of the finished runs, newest first, and their total number; if job is not
+// empty, only of that job.
 func (s *Store) CronRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []CronRun, total int, err error) {
 	var rows []cronRunRow
 	var n int64
@@ -196,7 +200,7 @@ type heartbeatRow struct {
 
 func (heartbeatRow) TableName() string { return "heartbeats" }
 
-// Heartbeats returns where every agent's heartbeat stands.
+// Heartbeats returns the state of every agent's heartbeat.
 func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, error) {
 	var rows []heartbeatRow
 	if err := s.read(ctx, "read heartbeats", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
@@ -211,7 +215,7 @@ func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, erro
 	return list, nil
 }
 
-// PutHeartbeat stores where an agent's heartbeat stands.
+// PutHeartbeat stores the state of an agent's heartbeat.
 func (s *Store) PutHeartbeat(ctx context.Context, h protocol.HeartbeatState) error {
 	row := heartbeatRow{string(h.AgentID), text(h)}
 	return s.write(ctx, "store heartbeat", func(tx *gorm.DB) error {

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// PairedDevice is a device with what proves that it is the one.
+// PairedDevice is a device with its credentials.
 type PairedDevice struct {
 	protocol.Device
 	Key       []byte // Ed25519 public key
@@ -27,7 +27,7 @@ type deviceRow struct {
 
 func (deviceRow) TableName() string { return "devices" }
 
-// Devices returns every device that was paired and not forgotten.
+// Devices returns every paired device that was not deleted.
 func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
 	var rows []deviceRow
 	if err := s.read(ctx, "read devices", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
 	return list, nil
 }
 
-// PutDevice stores a device, new or changed, together with the audit lines that tell of it.
+// PutDevice stores a new or changed device, together with the audit entries about it.
 func (s *Store) PutDevice(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
 	row := deviceRow{string(d.ID), d.Key, d.TokenHash, text(d.Device)}
 	return s.write(ctx, "store device", func(tx *gorm.DB) error {
@@ -54,7 +54,7 @@ func (s *Store) PutDevice(ctx context.Context, d PairedDevice, lines ...protocol
 	})
 }
 
-// DeleteDevice forgets a device.
+// DeleteDevice deletes a device.
 func (s *Store) DeleteDevice(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "forget device", func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", string(id)).Delete(&deviceRow{}).Error; err != nil {

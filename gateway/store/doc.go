@@ -1,9 +1,11 @@
-// Package store keeps everything that lasts: sessions, messages, runs, the calls' journal, questions, grants, settings, machines. It
-// is SQLite through GORM; rows stay private and results are protocol types or the plain structs of this package. open.go is
-// the only file that knows the driver.
+// Package store persists the gateway's state in SQLite through GORM: sessions, messages, runs, the
+// journal of calls, approvals, grants, settings, nodes. Rows are private; methods return protocol
+// types or the plain structs of this package. Only open.go knows the driver.
 //
-// What a method has returned without error is on the disk (WAL with synchronous=FULL): it survives kill -9 and, as far as the disk
-// tells the truth, a power cut. There is one connection that writes and a pool that reads, so readers never wait for a writer.
+// Data is on the disk when a method returns without an error (WAL with synchronous=FULL): it
+// survives kill -9 and, if the disk flushes as it reports, a power failure. Exceptions are
+// documented. One connection writes and a pool of connections reads, so readers never wait for a
+// writer.
 //
-// Messages of a session that was reset stay where they are under their old session id; they are its archive.
+// After a reset, the messages of a session remain under the old session ID; they are its archive.
 package store

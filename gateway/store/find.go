@@ -12,15 +12,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// place is where a page of [Store.FindSessions] begins: behind some of the sessions that are called so, or, when all of them were given, below the id of
-// a text.
+// place is where a page of [Store.FindSessions] begins: after a number of sessions whose name
+// matches, or, when all of those were returned, below the ID of a text.
 type place struct {
 	named int
 	top   int64
 }
 
 const (
-	namedPage = "n" // with a number behind it
+	namedPage = "n" // followed by a number
 	textsPage = "t"
 )
 
@@ -47,11 +47,14 @@ func parsePlace(s string) (p place, err error) {
 	return p, nil
 }
 
-// FindSessions returns a page of the sessions that are not deleted and have a text: first those with it anywhere in their label or first words, without
-// regard to case, the last active first; then those with a message that [Store.Search] finds, also from before a reset, the newest such message first.
-// A page has limit at most (1 or more); it may have fewer, and none, and still have one that follows: in a large store it ends after a while. page is
-// the next of the page before, empty for the first one, else a protocol.ErrBadRequest; next is empty when all is looked through. A session with
-// messages that are far apart may be in more than one page.
+// FindSessions returns a page of the sessions that match the query and are not deleted. First come
+// those with the text anywhere in their label or first words, ignoring case, by last activity; then
+// those with a message that [Store.Search] finds, also from before a reset, by the newest such
+// message. A page has at most limit sessions (1 or more). It may have fewer, or none, and still
+// have a next page, because in a large store the search stops after a while. page is the next of
+// the previous page, empty for the first one; any other value fails with protocol.ErrBadRequest.
+// next is empty when the search is complete. A session whose matching messages are far apart may be
+// on more than one page.
 func (s *Store) FindSessions(ctx context.Context, query, page string, limit int) (list []Session, next string, err error) {
 	from, err := parsePlace(page)
 	if err != nil {
@@ -91,7 +94,8 @@ func (s *Store) FindSessions(ctx context.Context, query, page string, limit int)
 	return list, next, err
 }
 
-// newestHolders returns the sessions of the newest texts with all terms and ids below top, limit at most. It goes on below next; 0 is the end.
+// newestHolders returns the sessions of the newest texts with all terms and IDs below top, at most
+// limit. The search continues below next; 0 means that it is complete.
 func (s *Store) newestHolders(db *gorm.DB, terms []string, top int64, limit int) (keys []string, next int64, err error) {
 	if len(terms) == 0 {
 		return nil, 0, nil
@@ -106,7 +110,7 @@ func (s *Store) newestHolders(db *gorm.DB, terms []string, top int64, limit int)
 	known := map[string]bool{}
 	for rows.Next() {
 		var id int64
-		var key *string // none: a mark
+		var key *string // nil: a mark
 		if err := rows.Scan(&id, &key); err != nil {
 			return nil, 0, err
 		}
@@ -121,10 +125,11 @@ func (s *Store) newestHolders(db *gorm.DB, terms []string, top int64, limit int)
 	return keys, 0, rows.Err()
 }
 
-// tired says that a search which began then has taken long enough.
+// tired reports whether a search that began at the given time has used up its time.
 func (s *Store) tired(began time.Time) bool { return s.patience > 0 && time.Since(began) > s.patience }
 
-// matching is the query of the index for all terms, which finds marks too when the time is to be looked at.
+// matching returns the index query for all terms. If the search has a time limit, it also matches
+// marks.
 func (s *Store) matching(terms []string) string {
 	if s.patience > 0 {
 		marked := make([]string, len(terms))

@@ -8,13 +8,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Grant is what a person allowed for a whole session.
+// Grant is a permission for a whole session.
 type Grant struct {
 	ID        string
 	Session   protocol.SessionKey
 	Node      protocol.NodeID
 	Tool      string
-	Match     string // what the call must be, in the form the approval package compares
+	Match     string // the call that it allows, in the form that package approval compares
 	Words     string // the same for people
 	CreatedAt int64
 	From      protocol.ApprovalID
@@ -34,7 +34,8 @@ type grantRow struct {
 
 func (grantRow) TableName() string { return "grants" }
 
-// PutGrant stores a grant together with the audit lines that tell of it, unless its session has the same one already.
+// PutGrant stores a grant together with the audit entries about it, unless its session already has
+// the same one.
 func (s *Store) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
 	if g.ID == "" {
 		g.ID = protocol.NewID()
@@ -53,7 +54,7 @@ func (s *Store) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEn
 	})
 }
 
-// Grants returns a session's grants; those of all sessions when session is empty. Oldest first.
+// Grants returns a session's grants; those of all sessions if session is empty. Oldest first.
 func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
 	var rows []grantRow
 	err := s.read(ctx, "read grants", func(db *gorm.DB) error {
@@ -73,8 +74,8 @@ func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Gran
 	return list, nil
 }
 
-// MarkGrant withdraws a grant, or gives it back when deletedAt is 0, together with the audit lines that tell of it. done is false when there is
-// no such grant in the other state.
+// MarkGrant revokes a grant, or restores it if deletedAt is 0, together with the audit entries
+// about it. done is false if there is no such grant in the other state.
 func (s *Store) MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (done bool, err error) {
 	err = s.write(ctx, "change grant", func(tx *gorm.DB) error {
 		res := tx.Model(&grantRow{}).Where("id = ? AND (deleted_at > 0) = ?", id, deletedAt == 0).Update("deleted_at", deletedAt)
@@ -86,7 +87,7 @@ func (s *Store) MarkGrant(ctx context.Context, id string, deletedAt int64, lines
 	return done && err == nil, err
 }
 
-// DropGrants withdraws all of a session's grants.
+// DropGrants revokes all of a session's grants.
 func (s *Store) DropGrants(ctx context.Context, session protocol.SessionKey) error {
 	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
 		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error

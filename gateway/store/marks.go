@@ -8,21 +8,24 @@ import (
 	"gorm.io/gorm"
 )
 
-// SQLite looks for the next message that matches in one go, however long that takes, and cannot be asked meanwhile. So the index has marks between the
-// texts: entries without a text, which every search finds too, and at which it looks at the clock. A mark is one word, which no chat is called, and
-// has the last id of a millisecond.
+// SQLite searches for the next matching message in one step, however long that takes, and cannot be
+// interrupted meanwhile. So the index has marks between the texts: entries without a text that
+// every search matches, at which it checks the time. A mark is one word that is not a key of any
+// chat, and has the last ID of a millisecond.
 
 // markWord is the word of a mark, in the column of the chats.
 const markWord = "mark"
 
-// markEvery is how many texts lie between two marks. Looking through them for a phrase of words that are in each takes a millisecond or two.
+// markEvery is the number of texts between two marks. Searching them for a phrase of words that are
+// in each takes a millisecond or two.
 const markEvery = 4096
 
-// orMark lets a term of a query match marks too. All terms of a query need it.
+// orMark makes a term of a query match marks too. All terms of a query need it.
 func orMark(term string) string { return "(" + term + " OR chat : " + markWord + ")" }
 
-// markOwn counts texts that are stored, and puts a mark behind the last one when there are enough. It is called by the one goroutine that writes. What
-// is lost of the count, when the program ends or a transaction fails, only makes a gap larger.
+// markOwn counts stored texts, and adds a mark after the last one when there are enough. Only the
+// writing goroutine calls it. If the count is lost, because the program stops or a transaction
+// fails, only a gap becomes larger.
 func (s *Store) markOwn(tx *gorm.DB, texts []textRow) error {
 	if s.patience == 0 {
 		return nil
@@ -34,14 +37,15 @@ func (s *Store) markOwn(tx *gorm.DB, texts []textRow) error {
 	return putMark(tx, texts[len(texts)-1].ID)
 }
 
-// putMark puts a mark into the millisecond of a text. One that has a mark, or is full, gets none.
+// putMark adds a mark to the millisecond of a text, unless that has one already or is full.
 func putMark(tx *gorm.DB, id int64) error {
 	id = id/perMilli*perMilli + perMilli - 1
 	_, err := run(tx, "INSERT INTO message_search (rowid, chat, words) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, markWord, id)
 	return err
 }
 
-// markAll puts marks between the texts behind the last mark: all of them in a store that was small until now, or that an older Fairlead wrote.
+// markAll adds marks between the texts after the last mark: between all of them in a store that has
+// only now become large, or that an older version wrote.
 func (s *Store) markAll(ctx context.Context) {
 	var ids []int64
 	err := s.read(ctx, "count texts", func(db *gorm.DB) error {

@@ -16,7 +16,7 @@ type mediaRef struct {
 
 func (mediaRef) TableName() string { return "media_refs" }
 
-// refer notes that a session shows the files of some contents.
+// refer records that a session shows the files of some contents.
 func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
 	var refs []mediaRef
 	for _, c := range contents {
@@ -32,7 +32,7 @@ func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
 	return tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(&refs, 100).Error
 }
 
-// Unreferred returns those of some media files that no session shows.
+// Unreferred returns those of the given media files that no session shows.
 func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, err error) {
 	if len(media) == 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, 
 	return list, err
 }
 
-// ArchiveIDs returns the ids of all archives.
+// ArchiveIDs returns the IDs of all archives.
 func (s *Store) ArchiveIDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
 	err = s.read(ctx, "list archives", func(db *gorm.DB) error { return db.Model(&archiveRow{}).Pluck("id", &ids).Error })
 	return ids, err

@@ -27,13 +27,14 @@ type messageRow struct {
 
 func (messageRow) TableName() string { return "messages" }
 
-// maxFirstText is the greatest length of Session.FirstText in bytes.
+// maxFirstText is the greatest length of Session.FirstText, in bytes.
 const maxFirstText = 80
 
-// Append stores messages at the end of a session and returns them with their ID and Seq. The session is made when it is
-// missing; its counts, usage and activity follow in the same transaction. A user's message brings a deleted session back, so that
-// [Store.PurgeDeleted] never takes a message that was acknowledged later than the deletion. A message whose ID is stored already is
-// a protocol.ErrConflict.
+// Append stores messages at the end of a session and returns them with their ID and Seq. It creates
+// a missing session, and updates counts, usage and activity in the same transaction. A user's
+// message restores a deleted session, so that [Store.PurgeDeleted] never deletes a message that was
+// acknowledged after the deletion. A message whose ID exists already fails with
+// protocol.ErrConflict.
 func (s *Store) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
 	out := slices.Clone(msgs)
 	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return s.appendMessages(tx, key, out) }); err != nil {
@@ -78,7 +79,7 @@ func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []prot
 			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
-		if m.Compaction == nil { // the notice that stands where a chat was shortened is not of the conversation
+		if m.Compaction == nil { // the notice of a compaction does not count as conversation
 			ses.MessageCount++
 		}
 		if m.Usage != nil {
@@ -116,10 +117,10 @@ func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []prot
 	return s.markOwn(tx, texts)
 }
 
-// fold is the form in which labels are searched.
+// fold returns the form in which labels are searched.
 func fold(s string) string { return strings.ToLower(s) }
 
-// cut shortens s to n bytes at most, between characters.
+// cut shortens s to at most n bytes, between characters.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -130,8 +131,9 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Limit 0 is all. Before 0 is the
-// end; without before, what was archived to shorten the chat is left out.
+// Messages returns messages of the current session ID in order: the last limit ones with a Seq
+// below before. limit 0 means all. before 0 means the end, and also omits messages that a
+// compaction has archived.
 func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
 	return s.messages(ctx, key, before, limit, "TRUE")
 }
@@ -161,7 +163,7 @@ func (s *Store) messages(ctx context.Context, key protocol.SessionKey, before in
 	return msgs, err
 }
 
-// errDamaged is about a message that is not what was stored.
+// errDamaged reports a message that cannot be decoded.
 var errDamaged = errors.New("read message")
 
 func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit int) ([]protocol.Message, error) {

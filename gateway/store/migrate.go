@@ -14,14 +14,14 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Progress says how far a store that an earlier Fairlead left is brought up to date.
+// Progress reports how far the migration of an older store is.
 type Progress struct {
 	Step, Steps int // from 1
-	// Percent is how much of the step is done, or -1 when that is not known.
+	// Percent is the completed part of the step, or -1 if unknown.
 	Percent int
 }
 
-// String is such as "step 2 of 3, about 40 %".
+// String returns a text such as "step 2 of 3, about 40 %".
 func (p Progress) String() string {
 	s := fmt.Sprintf("step %d of %d", p.Step, p.Steps)
 	if p.Percent >= 0 {
@@ -30,20 +30,21 @@ func (p Progress) String() string {
 	return s
 }
 
-// update brings a database up to date.
+// update migrates a database to the current format.
 type update struct {
 	db    *gorm.DB
 	from  fs.FS
 	files []string // the migrations, by number
 	parts map[int]parts
-	// tell is told of progress; it is nil for who does not want to know, and is not called for a new database.
+	// tell receives the progress; it may be nil, and is not called for a new database.
 	tell  func(Progress)
-	found int // the format that was there at first
+	found int // the format before the update
 }
 
-// migrate runs the numbered migrations that the database lacks, each in a transaction of its own, the long ones in several. PRAGMA user_version holds
-// the number of the last one; it is read inside the transaction, so that two programs which start together do not both run one. A migration is never
-// edited once it was released.
+// migrate runs the numbered migrations that the database lacks, each in its own transaction, long
+// ones in several. PRAGMA user_version holds the number of the last one; it is read inside the
+// transaction, so that two programs that start together do not both run one. A released migration
+// is never edited.
 func migrate(ctx context.Context, db *gorm.DB, from fs.FS, tell func(Progress)) error {
 	files, err := fs.Glob(from, "migrations/*.sql") // sorted by name
 	if err != nil {
@@ -73,8 +74,9 @@ func migrate(ctx context.Context, db *gorm.DB, from fs.FS, tell func(Progress)) 
 	return nil
 }
 
-// hurry has commits not wait for the disk: a loss of power may undo the last parts, which the next start does again, and nothing else is written
-// meanwhile. It returns what ends that.
+// hurry stops commits from waiting for the disk: a power failure may undo the last parts, which the
+// next start repeats, and nothing else is written meanwhile. It returns a function that restores
+// the setting.
 func (u *update) hurry() (end func()) {
 	u.db.Exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -64000")
 	return func() {
@@ -82,7 +84,8 @@ func (u *update) hurry() (end func()) {
 	}
 }
 
-// next does the next migration, or the next part of a long one. more says that there may be others.
+// next runs the next migration, or the next part of a long one. more reports whether others may
+// follow.
 func (u *update) next(tx *gorm.DB) (more bool, err error) {
 	var have int
 	if err := tx.Raw("PRAGMA user_version").Scan(&have).Error; err != nil {

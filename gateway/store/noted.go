@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Noted returns up to which message of a stretch it was looked for what is worth remembering; 0 is none.
+// Noted returns the Seq of the last message of a session ID that was scanned for memories, or 0.
 func (s *Store) Noted(ctx context.Context, id protocol.SessionID) (through int64, err error) {
 	err = s.read(ctx, "read what was noted", func(db *gorm.DB) error {
 		return db.Raw("SELECT coalesce(max(through), 0) FROM noted WHERE session_id = ?", string(id)).Scan(&through).Error
@@ -16,7 +16,8 @@ func (s *Store) Noted(ctx context.Context, id protocol.SessionID) (through int64
 	return through, err
 }
 
-// SetNoted writes that down. It never goes back. A session that is gone takes its entry with it.
+// SetNoted stores the last message that was scanned for memories. It never decreases. The entry is
+// deleted with its session.
 func (s *Store) SetNoted(ctx context.Context, key protocol.SessionKey, id protocol.SessionID, through int64) error {
 	return s.write(ctx, "note what was noted", func(tx *gorm.DB) error {
 		return tx.Exec(`INSERT INTO noted (session_id, session_key, through) SELECT ?, key, ? FROM sessions WHERE key = ?

@@ -21,29 +21,32 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Store is an open database. It is safe for use by many goroutines. Every method may block on the disk.
+// Store is an open database. It is safe for concurrent use. Every method may block on the disk.
 type Store struct {
 	path string
-	// patience bounds how long a search looks before it answers with what it has; 0 does not.
+	// patience is the time after which a search returns its results so far; 0 means no limit.
 	patience  time.Duration
-	markEvery int      // see the constant
-	unmarked  int      // texts that were stored since the last mark; the writer's
-	w         *gorm.DB // the one connection that writes; the writer's once the store is open
-	r         *gorm.DB // a pool that reads
-	out       *writer
-	stop      chan struct{} // closed by Close
-	once      sync.Once
-	wg        sync.WaitGroup
-	promised  promises
+	markEvery int // see the constant
+	unmarked  int // number of texts since the last mark; used by the writer only
+	// the one connection that writes; used by the writer only once the store is open
+	w        *gorm.DB
+	r        *gorm.DB // a pool that reads
+	out      *writer
+	stop     chan struct{} // closed by Close
+	once     sync.Once
+	wg       sync.WaitGroup
+	promised promises
 }
 
-// Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
-// that is not a database, or that a newer Fairlead wrote, is left as it is and reported.
+// Open opens the database file at path, creates it if it is missing (readable by its owner only),
+// and migrates it to the current format. A file that is not a database, or that a newer version
+// wrote, is not changed and returns an error.
 func Open(ctx context.Context, path string) (*Store, error) { return OpenTelling(ctx, path, nil) }
 
-// OpenTelling is Open that tells how far it is while it brings an older store up to date, which takes minutes for a large one. A program that ends
-// meanwhile, in any way, loses nothing: the next start goes on where it was. No copy is made: what is stored is not changed by an update, only
-// tables are added, and what searches look through is made anew. tell must not block.
+// OpenTelling is Open with progress reports of a migration, which takes minutes for a large store.
+// If the program ends meanwhile, in any way, nothing is lost: the next start continues. No copy is
+// made: a migration does not change stored data, it only adds tables and rebuilds search indexes.
+// tell must not block.
 func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store, error) {
 	s := &Store{path: path, stop: make(chan struct{}), markEvery: markEvery}
 	updating := false
@@ -61,7 +64,8 @@ func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store,
 	return s, nil
 }
 
-// Peek opens a store that may be in the middle of its update, for nothing but [Store.Settings]: these have been the same in every format.
+// Peek opens a store that may be in the middle of a migration, only for [Store.Settings], whose
+// table is the same in every format.
 func Peek(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, stop: make(chan struct{})}
 	var err error
@@ -76,7 +80,8 @@ func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its -wal and -shm files the same mode
+	// SQLite gives its -wal and -shm files the same mode
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -105,8 +110,9 @@ func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	return nil
 }
 
-// connect opens a pool of conns connections. Turning a new file to WAL needs it alone and does not wait for its turn as other
-// statements do: two programs that start together try again.
+// connect opens a pool of conns connections. Switching a new file to WAL needs exclusive access,
+// and SQLite does not wait for it as it does for other statements: two programs that start together
+// try again.
 func connect(ctx context.Context, path string, conns int, txlock string, pragmas ...string) (*gorm.DB, error) {
 	q := url.Values{"_txlock": {txlock}, "_pragma": append([]string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-4000)",
@@ -134,12 +140,13 @@ func connect(ctx context.Context, path string, conns int, txlock string, pragmas
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(time.Duration(try) * 4 * time.Millisecond): // 5 s in all
+		case <-time.After(time.Duration(try) * 4 * time.Millisecond): // 5 s in total
 		}
 	}
 }
 
-// Close writes what was put off, and closes the database. Everything else that was acknowledged is on the disk already. It may be called twice.
+// Close writes delayed calls, and closes the database. All other acknowledged data is on the disk
+// already. It may be called twice.
 func (s *Store) Close() error {
 	var errs []error
 	s.once.Do(func() { close(s.stop) })
@@ -161,16 +168,17 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// read runs f on the reading pool; doing says in errors what for. When ctx ends, so does the query, at its next row.
+// read runs f on the reading pool; doing describes the operation in errors. When ctx ends, the
+// query stops at its next row.
 func (s *Store) read(ctx context.Context, doing string, f func(*gorm.DB) error) error {
 	err := f(s.r.WithContext(ctx))
 	if ctx.Err() != nil {
-		err = ctx.Err() // the driver may report a query that ended so as an empty result
+		err = ctx.Err() // the driver may report such a query as an empty result
 	}
 	return s.explain(doing, err)
 }
 
-// write does f for good: it survives a loss of power. See [writer.write].
+// write runs f durably: the result survives a power failure. See [writer.write].
 func (s *Store) write(ctx context.Context, doing string, f func(*gorm.DB) error) error {
 	return s.change(ctx, doing, true, f)
 }
@@ -183,7 +191,8 @@ func (s *Store) change(ctx context.Context, doing string, lasting bool, f func(*
 	return s.explain(doing, err)
 }
 
-// Result codes of SQLite (sqlite.org/rescode.html): primary ones that mean the disk or the file, not the query.
+// Result codes of SQLite (sqlite.org/rescode.html): primary codes for problems of the disk or the
+// file, not of the query.
 const (
 	codePerm     = 3
 	codeBusy     = 5
@@ -196,7 +205,7 @@ const (
 	codeNotADB   = 26
 )
 
-// Broken constraints: the primary code and extended ones.
+// Violated constraints: the primary code and extended ones.
 const (
 	codeConstraint = 19
 	codeForeignKey = 787
@@ -212,7 +221,8 @@ func code(err error) int {
 	return 0
 }
 
-// explain adds what was done, and turns failures of the disk into a protocol.ErrStorage that says what to do.
+// explain adds the operation to an error, and converts failures of the disk to a
+// protocol.ErrStorage that says how to fix them.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -243,7 +253,7 @@ func (s *Store) explain(doing string, err error) error {
 		}
 		text = fmt.Sprintf("%s cannot be opened (%v). Check the folder's permissions.", s.path, err)
 	}
-	// A full disk comes in other guises too, when SQLite cannot make a file beside the database.
+	// A full disk has other error codes too, when SQLite cannot create a file beside the database.
 	if c&0xff != codeNotADB && c&0xff != codeCorrupt && diskFull(filepath.Dir(s.path)) {
 		text = s.fullText()
 	}
@@ -254,7 +264,7 @@ func (s *Store) fullText() string {
 	return "The disk that holds " + s.path + " is full. Free some space; nothing that was confirmed is lost."
 }
 
-// diskFull reports whether dir takes no more data.
+// diskFull reports whether no more data can be written to dir.
 func diskFull(dir string) bool {
 	f, err := os.CreateTemp(dir, ".space-*")
 	if err == nil {

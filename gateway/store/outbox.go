@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Outbound is something to be said. ID makes it unique: what is put in twice is said once.
+// Outbound is a message to be delivered to a channel. ID makes it unique: a message that is stored
+// twice is sent once.
 type Outbound struct {
 	Seq       int64
 	ID        string
@@ -20,7 +21,7 @@ type Outbound struct {
 	Attempts  int
 	NextAt    int64
 	CreatedAt int64
-	MessageID string // the channel's id of the message, when it told
+	MessageID string // the channel's ID of the message, if reported
 	Error     string
 	Event     protocol.ChannelOutbound
 }
@@ -49,7 +50,7 @@ func (r outboxRow) outbound() (Outbound, error) {
 	return o, nil
 }
 
-// PutOutbound puts something to be said into the outbox, unless it is there already: then added is false.
+// PutOutbound adds a message to the outbox. If it is there already, added is false.
 func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err error) {
 	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: text(o.Event)}
 	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
@@ -61,7 +62,7 @@ func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err er
 	return added, err
 }
 
-// NextOutbound returns the oldest message that waits on an account, or protocol.ErrNotFound.
+// NextOutbound returns the oldest waiting message of an account, or protocol.ErrNotFound.
 func (s *Store) NextOutbound(ctx context.Context, channel, account string) (Outbound, error) {
 	var row outboxRow
 	err := s.read(ctx, "read messages to a channel", func(db *gorm.DB) error {
@@ -89,7 +90,7 @@ func (s *Store) Outbound(ctx context.Context, id string) (Outbound, error) {
 	return row.outbound()
 }
 
-// OutboxWaiting counts what waits, by CHANNEL:ACCOUNT.
+// OutboxWaiting returns the number of waiting messages, by CHANNEL:ACCOUNT.
 func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
 	var rows []struct {
 		Channel, Account string
@@ -105,7 +106,7 @@ func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
 	return count, err
 }
 
-// SetOutbound stores how far a message is, unless it had its end already.
+// SetOutbound stores the delivery state of a message, unless its delivery has ended already.
 func (s *Store) SetOutbound(ctx context.Context, o Outbound) error {
 	return s.write(ctx, "store state of a message to a channel", func(tx *gorm.DB) error {
 		return tx.Model(&outboxRow{}).Where("seq = ? AND state = ?", o.Seq, OutboxWaiting).
@@ -113,14 +114,14 @@ func (s *Store) SetOutbound(ctx context.Context, o Outbound) error {
 	})
 }
 
-// PurgeOutbox removes messages from before that have had their end.
+// PurgeOutbox deletes messages whose delivery ended before the given time.
 func (s *Store) PurgeOutbox(ctx context.Context, before int64) error {
 	return s.write(ctx, "purge messages to channels", func(tx *gorm.DB) error {
 		return tx.Where("created_at < ? AND state <> ?", before, OutboxWaiting).Delete(&outboxRow{}).Error
 	})
 }
 
-// States of an outbox row.
+// The states of an outbox row.
 const (
 	OutboxWaiting = "waiting"
 	OutboxSent    = "sent"

@@ -7,14 +7,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// parts is how a migration that goes through a large table is done in many transactions, with the same outcome as its file: it can be told how far it is,
-// it needs little space beside the database, and a program that was killed in the middle goes on there at the next start.
+// parts describes a migration that processes a large table in many transactions, with the same
+// result as its file. It can report its progress, needs little space beside the database, and
+// continues at the next start after the program was killed.
 type parts struct {
 	begin string // before the first part
-	// table is gone through in the order of its integer key id, rows of it at a time.
+	// The table is processed in the order of its integer key id, rows rows at a time.
 	table, id string
 	rows      int
-	each      string // done to the rows with an id above :after and up to :through
+	each      string // for the rows with an id above :after and up to :through
 	end       string // after the last part
 }
 
@@ -51,13 +52,14 @@ END;
 	},
 }
 
-// mark is how far a migration in parts has come. Its table is there only while one is under way.
+// mark is the checkpoint of a migration in parts. Its table exists only while one is in progress.
 type mark struct {
-	Through     int64 // the last id that is done
+	Through     int64 // the last processed id
 	Done, Total int64 // rows
 }
 
-// next does the next part, and reports whether that was the last one. Before it begins, at is told the percentage that was reached.
+// next runs the next part, and reports whether it was the last one. Before it starts, it calls at
+// with the percentage so far.
 func (p parts) next(tx *gorm.DB, at func(percent int)) (over bool, err error) {
 	m, err := p.mark(tx)
 	if err != nil {
@@ -79,7 +81,7 @@ func (p parts) next(tx *gorm.DB, at func(percent int)) (over bool, err error) {
 	return false, tx.Exec("UPDATE updating SET through = ?, done = done + ?", part.Last, part.Rows).Error
 }
 
-// mark reads how far it is, and begins when it has not begun.
+// mark reads the checkpoint, and creates it at the start.
 func (p parts) mark(tx *gorm.DB) (m mark, err error) {
 	if tx.Migrator().HasTable("updating") {
 		return m, tx.Raw("SELECT through, done, total FROM updating").Scan(&m).Error

@@ -8,14 +8,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxPromises is how many sessions without a row are remembered; whoever asks for that many keys reads other ids the next time.
+// maxPromises is the number of sessions without a row that are remembered. A client that asks for
+// more keys than that gets other IDs the next time.
 const maxPromises = 1000
 
-// maxPreviousPromised is how many previous ids are remembered of a session without a row.
+// maxPreviousPromised is the number of previous IDs that are remembered for a session without a
+// row.
 const maxPreviousPromised = 20
 
-// promises are what readers were told of sessions that nobody has written to: in the original a session exists as soon as it is asked for. They
-// are kept until the session is made, so that it is the one that was read, and are forgotten when the program ends.
+// promises are the IDs and times that readers were given for sessions without messages: in the
+// original system, a session exists as soon as a client asks for it. They are remembered until the
+// session is created with them, and are lost when the program ends.
 type promises struct {
 	mu sync.Mutex
 	of map[protocol.SessionKey]promise
@@ -23,8 +26,9 @@ type promises struct {
 
 type promise struct {
 	id protocol.SessionID
-	at int64 // Unix milliseconds of the first look
-	// resets of the session, and when the last one was; at most maxPreviousPromised ids.
+	at int64 // Unix milliseconds of the first read
+	// previous has the IDs before resets of the session, at most maxPreviousPromised, and the time
+	// of the last reset follows.
 	previous []protocol.SessionID
 	resetAt  int64
 }
@@ -43,7 +47,7 @@ func (p *promises) give(key protocol.SessionKey, now int64) promise {
 	return told
 }
 
-// reset promises another id; the one until now becomes a previous one.
+// reset promises another ID; the current one becomes a previous one.
 func (p *promises) reset(key protocol.SessionKey, id protocol.SessionID, now int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,8 +58,8 @@ func (p *promises) reset(key protocol.SessionKey, id protocol.SessionID, now int
 	}
 }
 
-// redeem takes a promise back to be kept, or makes one when there was none. An id is given once: a session that is made again after a deletion is
-// another one.
+// redeem removes and returns a promise, or makes one if there was none. An ID is used once: a
+// session that is created again after a deletion gets another one.
 func (p *promises) redeem(key protocol.SessionKey, now int64) promise {
 	told := p.give(key, now)
 	p.mu.Lock()
@@ -64,8 +68,8 @@ func (p *promises) redeem(key protocol.SessionKey, now int64) promise {
 	return told
 }
 
-// PeekSession returns a session as EnsureSession would, and stores nothing: one that is missing is read with the id and the time that it will be
-// made with.
+// PeekSession returns a session as EnsureSession would, but stores nothing: a missing one has the
+// ID and the time with which it will be created.
 func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	out, err := s.Session(ctx, key)
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -75,8 +79,8 @@ func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now in
 	return out, err
 }
 
-// PeekAgain gives a session that nobody has written to another id, and stores nothing; it returns the one that was told until now. A session that is
-// there is left as it is: made is true.
+// PeekAgain assigns another ID to a session without messages, but stores nothing; it returns the
+// session with the ID until now. If the session exists, it is not changed and made is true.
 func (s *Store) PeekAgain(ctx context.Context, key protocol.SessionKey, next protocol.SessionID, now int64) (old Session, made bool, err error) {
 	switch old, err = s.Session(ctx, key); {
 	case err == nil:
@@ -89,7 +93,7 @@ func (s *Store) PeekAgain(ctx context.Context, key protocol.SessionKey, next pro
 	return fresh(key, told, told.at), false, nil
 }
 
-// fresh is a session that nobody has written to.
+// fresh returns a session without messages.
 func fresh(key protocol.SessionKey, told promise, now int64) Session {
 	return Session{
 		Key: key, ID: told.id, Agent: agentOf(key), CreatedAt: told.at, UpdatedAt: now, LastActiveAt: now, Previous: told.previous, LastResetAt: told.resetAt,

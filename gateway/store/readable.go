@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// readable is the text of a message for who looks for words: of a tool's result, which is JSON, the texts within, each on a line of its own. As they
-// stand there, the first word of each line would be another one, because of the n of the line's end before it.
+// readable returns the text of a message for searching. For a tool's result, which is JSON, that is
+// the texts in it, each on its own line. In the raw JSON, the first word of each line would start
+// with the n of the escaped line break before it.
 func readable(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
 		return plain
@@ -21,10 +22,10 @@ func readable(m protocol.Message, plain string) string {
 	return plain
 }
 
-// within collects the texts that are values in JSON, in their order; ok is false for what is no JSON.
+// within returns the text values in JSON, in order; ok is false for invalid JSON.
 func within(raw string) (string, bool) {
 	var b strings.Builder
-	var open []bool // for each array or object that is open, whether it is an object
+	var open []bool // for each open array or object, whether it is an object
 	key := false    // the next text is a key
 	for dec := json.NewDecoder(strings.NewReader(raw)); ; {
 		t, err := dec.Token()

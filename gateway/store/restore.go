@@ -12,12 +12,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// archivePage is how many messages of an archive are in memory at once.
+// archivePage is the number of messages of an archive that are in memory at once.
 const archivePage = 500
 
-// RestoreArchive makes an archived stretch of a session the present one again, under its old id: it is no archive any more. What was the present one
-// goes to the archive first, unless it is empty: then old.ID is empty. An archive that is only a part of a stretch, or of which messages are missing
-// or cannot be read, is a protocol.ErrConflict, and nothing is changed.
+// RestoreArchive makes archived messages current again, under their old session ID; the archive is
+// then gone. The current messages are archived first; if there are none, old.ID is empty. If the
+// archive is only a part of a session ID's messages, or some of its messages are missing or
+// unreadable, it fails with protocol.ErrConflict and changes nothing.
 func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID, now int64) (back, old Archive, err error) {
 	if back, err = s.Archive(ctx, key, id); err != nil {
 		return back, old, err
@@ -64,8 +65,9 @@ func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id 
 	return back, old, err
 }
 
-// wasCut tells up to where a stretch had been shortened, and how many messages followed. Of an archive that does not know, the newest shortening counts:
-// it can be taken back.
+// wasCut returns the last message that was removed from the context before archiving, and the
+// number of messages after it. If the archive does not know, the newest compaction counts, because
+// it can be undone.
 func wasCut(tx *gorm.DB, a Archive) (through int64, left int, err error) {
 	if through = a.Cut; through < 0 {
 		err = tx.Model(&archiveRow{}).Select("coalesce(max(last), 0)").Where("session_id = ? AND kind = ?", string(a.Session), protocol.ArchiveCompact).Scan(&through).Error
@@ -77,7 +79,7 @@ func wasCut(tx *gorm.DB, a Archive) (through int64, left int, err error) {
 	return through, left, err
 }
 
-// checkArchive reads an archive whole, and returns the words that its chat is called by.
+// checkArchive reads a whole archive, and returns the first words of its chat.
 func (s *Store) checkArchive(ctx context.Context, a Archive) (first string, err error) {
 	n := 0
 	for from := a.First; from <= a.Last; from += archivePage {
@@ -103,7 +105,8 @@ func (s *Store) checkArchive(ctx context.Context, a Archive) (first string, err 
 	return first, nil
 }
 
-// firstText is what a chat is called that begins with the message, or empty: it is not called by what nobody said.
+// firstText returns the title for a chat that begins with the message, or an empty text if nobody
+// wrote it.
 func firstText(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleUser || m.Origin == protocol.OriginEvent {
 		return ""

@@ -31,7 +31,7 @@ func (r ruleRow) rule() (protocol.Rule, error) {
 	return out, nil
 }
 
-// Rules returns all rules, also deleted ones, newest first.
+// Rules returns all rules, including deleted ones, newest first.
 func (s *Store) Rules(ctx context.Context) ([]protocol.Rule, error) {
 	var rows []ruleRow
 	if err := s.read(ctx, "read rules", func(db *gorm.DB) error { return db.Order("created_at DESC, id").Find(&rows).Error }); err != nil {
@@ -47,7 +47,8 @@ func (s *Store) Rules(ctx context.Context) ([]protocol.Rule, error) {
 	return list, nil
 }
 
-// PutRules stores rules, new or changed, together with the audit lines that tell of it. Hits of rules that are there stay as they are.
+// PutRules stores new or changed rules, together with the audit entries about them. The hits of
+// existing rules do not change.
 func (s *Store) PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
 	rows := make([]ruleRow, len(rules))
 	for i, r := range rules {
@@ -67,7 +68,7 @@ func (s *Store) PutRules(ctx context.Context, rules []protocol.Rule, lines ...pr
 	})
 }
 
-// CountRule adds one to a rule's hits. It does not wait for the disk.
+// CountRule increments a rule's hits. It does not wait for the disk.
 func (s *Store) CountRule(ctx context.Context, id string, at int64) error {
 	return s.change(ctx, "count rule", false, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE rules SET hits = hits + 1, last_used = ? WHERE id = ?", at, id).Error

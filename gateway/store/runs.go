@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Run is one run of the agent, or a message that waits for one. Params has no image data; Images are its images as stored blocks.
+// Run is one run of the agent, or a queued message. Params contains no image data; Images are its
+// images as stored blocks.
 type Run struct {
 	ID                            protocol.RunID
 	Session                       protocol.SessionKey
@@ -68,7 +69,8 @@ func (r runRow) run() (Run, error) {
 	return out, nil
 }
 
-// PutRun stores a run, new or changed. Without its session it is a protocol.ErrNotFound.
+// PutRun stores a new or changed run. If its session does not exist, it fails with
+// protocol.ErrNotFound.
 func (s *Store) PutRun(ctx context.Context, r Run) error {
 	return s.write(ctx, "store run", func(tx *gorm.DB) error { return putRun(tx, r) })
 }
@@ -81,7 +83,8 @@ func putRun(tx *gorm.DB, r Run) error {
 	return refer(tx, row.SessionKey, r.Images)
 }
 
-// StartRun stores a run together with the user message that it answers, and returns the message with ID and Seq.
+// StartRun stores a run together with the user message that starts it, and returns the message with
+// ID and Seq.
 func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
 	msgs := []protocol.Message{m}
 	err := s.write(ctx, "start run", func(tx *gorm.DB) error {
@@ -128,7 +131,7 @@ func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
 	return row.run()
 }
 
-// MessagesOfRun returns what a run has stored so far, in order.
+// MessagesOfRun returns the messages that a run has stored so far, in order.
 func (s *Store) MessagesOfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
 	var texts []string
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// textRow is a message's text. The full-text index follows it by triggers.
+// textRow is a message's text. Triggers update the full-text index.
 type textRow struct {
 	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see perMilli
 	SessionKey string
@@ -26,17 +26,19 @@ type textRow struct {
 
 func (textRow) TableName() string { return "message_texts" }
 
-// perMilli is how many ids a millisecond has; the last one is for a mark.
+// perMilli is the number of IDs per millisecond; the last one is for a mark.
 const perMilli = 1024
 
-// maxSearchText is how many bytes of a message can be found by a search.
+// maxSearchText is the number of bytes of a message that are searchable.
 const maxSearchText = 64 << 10
 
-// number gives texts their ids: the milliseconds in at, and a number among those of the same time.
+// number assigns IDs to texts: the milliseconds in at, and a number among the texts of the same
+// time.
 func number(tx *gorm.DB, texts []textRow, at []int64) error {
 	next := map[int64]int64{}
 	for i := range texts {
-		for first := max(at[i], 0) * perMilli; ; first += perMilli { // more at one time do not happen; the next millisecond would do
+		// more at one time do not occur in practice; the next millisecond would do
+		for first := max(at[i], 0) * perMilli; ; first += perMilli {
 			id, known := next[first]
 			if !known {
 				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+perMilli-2).Scan(&id).Error; err != nil {
@@ -54,14 +56,16 @@ func number(tx *gorm.DB, texts []textRow, at []int64) error {
 	return nil
 }
 
-// between separates what is written without spaces, so that the index has the characters as words. It has no width.
+// between is a zero-width separator between characters of scripts that are written without spaces,
+// so that the index treats each character as a word.
 const between = "\u200b"
 
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 var noMarks = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
 
-// spaced puts a separator between the characters of scripts without spaces, and takes out what marks words in snippets.
+// spaced puts a separator between the characters of scripts without spaces, and removes the
+// characters that mark words in snippets.
 func spaced(s string) string {
 	s = noMarks.Replace(s)
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x0e00 && unicode.In(r, unspaced...) }) < 0 {
@@ -80,9 +84,9 @@ func spaced(s string) string {
 	return b.String()
 }
 
-// terms turns what a person types into the terms of a query of the index: messages must have all the words, in any order, without regard to case and accents;
-// words in double quotes in that order; the last word may be the beginning of one, when it has three letters or more. There are none when there is
-// no word in it.
+// terms converts a person's query to terms of the index: messages must have all the words, in any
+// order, ignoring case and accents; words in double quotes in that order. The last word may be a
+// prefix if it has three letters or more. The result is empty if the query contains no word.
 func terms(query string) (terms []string) {
 	for i, part := range strings.Split(query, `"`) {
 		words := strings.Fields(part)
@@ -103,15 +107,15 @@ func terms(query string) (terms []string) {
 	return terms
 }
 
-// Searchable reports whether there is anything in a query to look for: a word or a sign.
+// Searchable reports whether a query contains anything to search for: a word or a sign.
 func Searchable(query string) bool { return len(terms(query)) > 0 || len(signs(query)) > 0 }
 
-// chatWord is a word that could be one of those that stand for sessions, or the beginning of one: a k and hexadecimal digits, in the index's eyes, which
-// sees neither case nor accents.
+// chatWord matches a word that could be one of those that stand for sessions, or a prefix of one: a
+// k and hexadecimal digits, as the index sees them, which ignores case and accents.
 var chatWord = regexp.MustCompile(`(?:^|[^\pL\pN\pM])[kķǩḱḳḵ](?:[0-9a-f]|[^\x00-\x7f])*(?:$|[^\pL\pN\pM])`)
 
-// inWords is terms for the texts alone. The index takes twice as long when it has to keep to one column, so that is only asked where a word could be
-// found in the other one.
+// inWords is terms for the texts only. The index takes twice as long when it is restricted to one
+// column, so this is done only if a word could occur in the other one.
 func inWords(query string) []string {
 	list := terms(query)
 	if chatWord.MatchString(strings.ToLower(query)) {
@@ -122,45 +126,48 @@ func inWords(query string) []string {
 	return list
 }
 
-// inChat is the term of a session.
+// inChat returns the term of a session.
 func inChat(key protocol.SessionKey) string {
 	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
 }
 
 // Found is a message that a search found.
 type Found struct {
-	ID        int64 // a later page begins before it
+	ID        int64 // a later page starts before it
 	Key       protocol.SessionKey
 	SessionID protocol.SessionID
-	Current   bool   // it is of the session's present stretch
+	Current   bool   // it belongs to the current session ID
 	Title     string // the session's label or first words
 	JSON      string // the message
-	Snippet   string // the text around the words, which stand between MarkStart and MarkEnd
+	Snippet   string // the text around the words, which are between MarkStart and MarkEnd
 }
 
-// What stands around the words that were looked for in a snippet. No text has these characters.
+// The characters around the found words in a snippet. No text contains them.
 const (
 	MarkStart = "\x02"
 	MarkEnd   = "\x03"
 )
 
-// patience is how long a search in a large store goes on before it answers with what it has, which may be nothing.
+// patience is the time after which a search in a large store returns its results so far, which may
+// be none.
 const patience = 30 * time.Millisecond
 
-// SetPatience bounds how long a search goes on before it answers with what it has; 0 does not. Open sets it for a large store. Call it before the
-// first search.
+// SetPatience sets the time after which a search returns its results so far; 0 means no limit. Open
+// sets it for a large store. Call it before the first search.
 func (s *Store) SetPatience(d time.Duration) { s.patience = d }
 
-// large is how many bytes a store has in which a search may take longer than that.
+// large is the size of a store, in bytes, above which a search may take longer than patience.
 const large = 64 << 20
 
-// TextTime is the time, in Unix milliseconds, of the texts of an id.
+// TextTime returns the time of the texts with an ID, in Unix milliseconds.
 func TextTime(id int64) int64 { return id / perMilli }
 
-// Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
-// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word looks for its signs, such as
-// emoji. next is before of the page that follows, 0 when all is looked through. A page may have fewer than limit, and none, and still have one that
-// follows: in a large store a search answers after a while with what it has.
+// Search returns messages of sessions that are not deleted, newest first: at most limit, with IDs
+// below before (0 means the newest), at or after from and before until (Unix milliseconds, 0 means
+// any). A key restricts it to one session. A query without a word searches for its signs, such as
+// emoji. next is the before of the next page, 0 when the search is complete. A page may have fewer
+// than limit messages, or none, and still have a next page: in a large store a search returns its
+// results so far after a while.
 func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
 	list, marks := inWords(query), signs(query)
 	if len(list) == 0 && len(marks) == 0 {
@@ -191,7 +198,8 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 	return found, next, err
 }
 
-// newest finds the ids and snippets of the newest messages that match all terms. next is where the search goes on, 0 when it is at its end.
+// newest returns the IDs and snippets of the newest messages that match all terms. next is where
+// the search continues, 0 when it is complete.
 func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
 	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
@@ -202,9 +210,9 @@ func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) 
 		return nil, 0, err
 	}
 	defer rows.Close()
-	for rows.Next() { // each is found when it is asked for
+	for rows.Next() { // SQLite searches for each row when Next is called
 		var id int64
-		var snippet *string // none: a mark, or a message of a deleted session
+		var snippet *string // nil: a mark, or a message of a deleted session
 		if err := rows.Scan(&id, &snippet); err != nil {
 			return nil, 0, err
 		}
@@ -218,7 +226,8 @@ func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) 
 	return found, 0, rows.Err()
 }
 
-// detailed adds to what was found whose it is and the message itself. What was deleted meanwhile is left out.
+// detailed adds the session and the message itself to the results. Messages that were deleted
+// meanwhile are omitted.
 func detailed(db *gorm.DB, found []Found) (list []Found, err error) {
 	ids := make([]int64, len(found))
 	for i, f := range found {
@@ -233,7 +242,7 @@ func detailed(db *gorm.DB, found []Found) (list []Found, err error) {
 		WHERE t.id IN ? ORDER BY t.id DESC`, ids).Scan(&all).Error; err != nil {
 		return nil, err
 	}
-	for _, f := range found { // both go from the newest to the oldest
+	for _, f := range found { // both are in the order from newest to oldest
 		if len(all) > 0 && all[0].ID == f.ID {
 			all[0].Snippet = f.Snippet
 			list, all = append(list, all[0]), all[1:]

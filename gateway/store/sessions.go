@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Session is a conversation with everything but its messages. Times are Unix milliseconds, 0 is never.
+// Session is a conversation without its messages. Times are Unix milliseconds, 0 means never.
 type Session struct {
 	Key   protocol.SessionKey
 	ID    protocol.SessionID
@@ -22,13 +22,15 @@ type Session struct {
 	// FirstText is the beginning of the first message since the last reset.
 	FirstText                                                  string
 	CreatedAt, UpdatedAt, LastActiveAt, LastResetAt, DeletedAt int64
-	Previous                                                   []protocol.SessionID // of earlier resets, oldest first
-	Prefs                                                      protocol.SessionPrefs
-	ResetPolicy                                                protocol.ResetPolicy
-	MessageCount                                               int
-	Usage                                                      protocol.Usage
-	ContextTokens, ContextWindow                               int64
-	// Cut is the Seq of the last message that was archived to shorten the chat: the model reads on from there.
+	// of earlier resets, oldest first
+	Previous                     []protocol.SessionID
+	Prefs                        protocol.SessionPrefs
+	ResetPolicy                  protocol.ResetPolicy
+	MessageCount                 int
+	Usage                        protocol.Usage
+	ContextTokens, ContextWindow int64
+	// Cut is the Seq of the last message that was archived by a compaction: the model reads from
+	// the next one.
 	Cut int64
 }
 
@@ -72,7 +74,7 @@ func (r sessionRow) session() (Session, error) {
 	return s, nil
 }
 
-// fill copies s into r, but for the sequence counter.
+// fill copies s to r, except for the sequence counter.
 func (r *sessionRow) fill(s Session) {
 	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
 	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
@@ -85,7 +87,7 @@ func (r *sessionRow) fill(s Session) {
 	r.Search = fold(s.Label + "\n" + s.FirstText)
 }
 
-// text encodes what is known to be encodable.
+// text encodes a value that can always be encoded.
 func text(v any) string {
 	raw, err := protocol.Marshal(v)
 	if err != nil {
@@ -115,7 +117,7 @@ func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
 	return row, err
 }
 
-// EnsureSession returns the session and makes it when there is none.
+// EnsureSession returns the session and creates it if it does not exist.
 func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	var out Session
 	err := s.write(ctx, "make session", func(tx *gorm.DB) error {
@@ -146,8 +148,8 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// UpdateSession changes a session in one transaction. What edit does to Key, ID and MessageCount is ignored; edit must not call
-// the Store, which waits for it.
+// UpdateSession changes a session in one transaction. Changes of Key, ID and MessageCount by edit
+// are ignored; edit must not call the Store, which would deadlock.
 func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
 	var out Session
 	err := s.write(ctx, "update session", func(tx *gorm.DB) error {
@@ -167,7 +169,8 @@ func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit
 	return out, err
 }
 
-// Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. Limit 0 means all.
+// Sessions returns one page of the sessions that are not deleted, last active first, and their
+// total number. limit 0 means all.
 func (s *Store) Sessions(ctx context.Context, offset, limit int) (list []Session, total int, err error) {
 	if limit <= 0 {
 		limit = -1
@@ -185,7 +188,7 @@ func (s *Store) Sessions(ctx context.Context, offset, limit int) (list []Session
 	return list, total, err
 }
 
-// sessions reads those of a query.
+// sessions returns the sessions of a query.
 func sessions(q *gorm.DB) ([]Session, error) {
 	var rows []sessionRow
 	if err := q.Find(&rows).Error; err != nil {
@@ -201,14 +204,15 @@ func sessions(q *gorm.DB) ([]Session, error) {
 	return list, nil
 }
 
-// SessionKeys returns the keys of all sessions, deleted ones included, in no order.
+// SessionKeys returns the keys of all sessions, including deleted ones, in no order.
 func (s *Store) SessionKeys(ctx context.Context) (keys []protocol.SessionKey, err error) {
 	err = s.read(ctx, "list sessions", func(db *gorm.DB) error { return db.Model(&sessionRow{}).Pluck("key", &keys).Error })
 	return keys, err
 }
 
-// PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were. Their grants go and their
-// open questions are cancelled, so that a later session with the same key inherits no permission; the calls' journal stays.
+// PurgeDeleted permanently removes the sessions that were deleted before a time, and returns their
+// number. Their grants are deleted and their pending approvals cancelled, so that a later session
+// with the same key inherits no permission; the journal of calls remains.
 func (s *Store) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
 	err = s.write(ctx, "remove deleted chats", func(tx *gorm.DB) error {
 		var keys []string

@@ -48,7 +48,7 @@ type nodeRow struct {
 
 func (nodeRow) TableName() string { return "nodes" }
 
-// PutNode remembers a machine.
+// PutNode stores a node.
 func (s *Store) PutNode(ctx context.Context, n protocol.NodeInfo) error {
 	row := nodeRow{string(n.ID), text(n)}
 	return s.write(ctx, "store machine", func(tx *gorm.DB) error {
@@ -56,7 +56,7 @@ func (s *Store) PutNode(ctx context.Context, n protocol.NodeInfo) error {
 	})
 }
 
-// Nodes returns every machine that ever was connected.
+// Nodes returns every node that was ever connected.
 func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	var rows []nodeRow
 	if err := s.read(ctx, "read machines", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	return list, nil
 }
 
-// DeleteNode forgets a machine, and reports whether it was known.
+// DeleteNode deletes a node, and reports whether it existed.
 func (s *Store) DeleteNode(ctx context.Context, id protocol.NodeID) (known bool, err error) {
 	err = s.write(ctx, "forget machine", func(tx *gorm.DB) error {
 		done := tx.Where("id = ?", string(id)).Delete(&nodeRow{})

@@ -9,14 +9,16 @@ import (
 	"gorm.io/gorm"
 )
 
-// maxSigns is how many texts are looked through for signs at once, which the index does not have; a few tens of milliseconds.
+// maxSigns is the number of texts that one search scans for signs, which the index does not
+// contain; this takes a few tens of milliseconds.
 const maxSigns = 8000
 
-// around is how many bytes a snippet has on either side of a sign.
+// around is the number of bytes in a snippet on either side of a sign.
 const around = 80
 
-// signs are what a query without a word looks for: emoji and other signs, each of which a message must have. The variant of an emoji is not
-// regarded, and no sign that is on every keyboard.
+// signs returns the signs that a query without a word searches for: emoji and others, all of which
+// a message must have. Variants of an emoji are ignored, and so are signs that are on every
+// keyboard.
 func signs(query string) []string {
 	if len(terms(query)) > 0 {
 		return nil
@@ -29,7 +31,8 @@ func signs(query string) []string {
 	})
 }
 
-// withSigns finds the newest texts that have all the signs, as newest does for words. maxSigns texts of the given time are looked at.
+// withSigns returns the newest texts that have all the signs, as newest does for words. It scans
+// maxSigns texts of the given time.
 func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit int) (found []Found, next int64, err error) {
 	if err := db.Raw("SELECT id FROM message_texts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", from, top, maxSigns).Scan(&next).Error; err != nil {
 		return nil, 0, err
@@ -57,7 +60,7 @@ func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit i
 	return found, next, nil
 }
 
-// excerpt is the text around the first of the signs, with all of them marked.
+// excerpt returns the text around the first of the signs, with all of them marked.
 func excerpt(text string, signs []string) string {
 	text = strings.ReplaceAll(text, between, "")
 	at := strings.Index(text, signs[0])

@@ -11,10 +11,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Transfer is a transfer with what only the gateway knows.
+// Transfer is a transfer with the gateway's internal data.
 type Transfer struct {
 	protocol.Transfer
-	Agent  protocol.AgentID // whose workspace "gsv:" is
+	Agent  protocol.AgentID // the owner of the workspace that "gsv:" means
 	Policy string           // fingerprint of the rules under which it was allowed
 }
 
@@ -51,7 +51,7 @@ func transfersOf(rows []transferRow) ([]Transfer, error) {
 	return list, nil
 }
 
-// PutTransfer stores a transfer, new or changed.
+// PutTransfer stores a new or changed transfer.
 func (s *Store) PutTransfer(ctx context.Context, t Transfer) error {
 	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, text(t.Transfer)}
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
@@ -72,7 +72,7 @@ func (s *Store) Transfer(ctx context.Context, id protocol.TransferID) (Transfer,
 	return rows[0].transfer()
 }
 
-// OpenTransfers returns those that have not ended, oldest first.
+// OpenTransfers returns the unfinished transfers, oldest first.
 func (s *Store) OpenTransfers(ctx context.Context) ([]Transfer, error) {
 	var rows []transferRow
 	if err := s.read(ctx, "read transfers", func(db *gorm.DB) error {
@@ -83,7 +83,8 @@ func (s *Store) OpenTransfers(ctx context.Context) ([]Transfer, error) {
 	return transfersOf(rows)
 }
 
-// EndedTransfers returns a page of those that have ended, newest first, and their number; of one machine when node is not empty.
+// EndedTransfers returns a page of the finished transfers, newest first, and their total number; if
+// node is not empty, only of that node.
 func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) (list []Transfer, total int, err error) {
 	var rows []transferRow
 	var n int64
@@ -104,7 +105,8 @@ func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset
 	return list, int(n), err
 }
 
-// TidyTransfer notes that a cancelled transfer has left nothing unfinished; any other one stays as it is.
+// TidyTransfer records that a cancelled transfer has left no unfinished files; any other transfer
+// is not changed.
 func (s *Store) TidyTransfer(ctx context.Context, id protocol.TransferID) error {
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
 		return tx.Model(&transferRow{}).Where("id = ? AND state = ?", string(id), protocol.TransferCancelled).
@@ -112,7 +114,7 @@ func (s *Store) TidyTransfer(ctx context.Context, id protocol.TransferID) error 
 	})
 }
 
-// ForgetTransfers removes ended transfers, all of them without ids, and returns which were removed.
+// ForgetTransfers deletes finished transfers, all of them without ids, and returns the deleted IDs.
 func (s *Store) ForgetTransfers(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	err = s.write(ctx, "forget transfers", func(tx *gorm.DB) error {
 		gone = nil

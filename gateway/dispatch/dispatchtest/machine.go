@@ -11,20 +11,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Machine plays a node with the tools Bash (exec), Read (read) and Write (write). It implements [nodes.Link].
+// Machine simulates a node with the tools Bash (exec), Read (read) and Write (write). It implements
+// [nodes.Link].
 type Machine struct {
 	ID protocol.NodeID
-	// Preview says what a call would touch. Nil: the folder of a command, the path argument of a file tool.
+	// Preview returns the preview of a call. If nil, it has the folder of a command, or the path
+	// argument of a file tool.
 	Preview func(protocol.ToolInvoke) protocol.CallPreview
-	// Run does a call; stop is closed when the gateway cancels it. Nil answers "ok". An error is the tool's own.
+	// Run runs a call; stop is closed when the gateway cancels it. If nil, the result is "ok". An
+	// error is the tool's own.
 	Run func(inv protocol.ToolInvoke, stop <-chan struct{}) (any, error)
-	// Has are the calls that it goes on with from before it came, see [protocol.ExtKeep].
+	// Has lists calls from before the connection that the machine continues, see
+	// [protocol.ExtKeep].
 	Has []protocol.CallID
 
 	hub    *nodes.Hub
 	detach func()
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	calls []protocol.ToolInvoke
 	stops map[protocol.CallID]chan struct{}
 	wg    sync.WaitGroup
@@ -68,10 +72,10 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 	return m
 }
 
-// Detach is the machine going away.
+// Detach disconnects the machine.
 func (m *Machine) Detach() { m.detach() }
 
-// Calls are the calls it was sent, without previews.
+// Calls returns the calls that the machine received, without previews.
 func (m *Machine) Calls() []protocol.ToolInvoke {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,5 +141,5 @@ func (m *Machine) answer(id protocol.CallID, v any, err error) {
 	} else {
 		p.Result, _ = json.Marshal(v)
 	}
-	m.hub.Result(m.ID, p) // the gateway may have left meanwhile
+	m.hub.Result(m.ID, p) // the gateway may have closed the connection meanwhile
 }

@@ -1,4 +1,5 @@
-// Package storetest makes stores as earlier versions left them, for tests of the start after an update.
+// Package storetest creates stores in the format of earlier versions, for tests of the start after
+// an update.
 package storetest
 
 import (
@@ -13,7 +14,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Old makes a store of format 16 at path, with a chat of some messages. Three updates bring it up to date, of which the first is done in parts.
+// Old creates a store of format 16 at path, with a chat of some messages. Three migrations bring it
+// up to date; the first one runs in parts.
 func Old(t testing.TB, path string, key protocol.SessionKey, messages int) {
 	t.Helper()
 	s, err := store.Open(t.Context(), path)

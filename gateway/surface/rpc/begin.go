@@ -8,11 +8,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxBegin is how many bytes of parameters are looked at where they are read: others of the connection wait there for their turn.
+// maxBegin is the size limit, in bytes, of parameters that are parsed on the reader, where other
+// requests of the connection wait.
 const maxBegin = 64 << 10
 
-// begin starts a tool.invoke on the reader, which then goes on reading: for a tool that only reads, waking one goroutine that waits for the machine and
-// another time when it answers would cost more than all the rest. It reports false for a call that must be answered beside the others.
+// begin starts a tool.invoke on the reader, which then continues to read. For a read-only tool,
+// waking one goroutine that waits for the node, and another when the node answers, would cost more
+// than all the rest. It returns false for a call that needs a goroutine of its own.
 func (c *Conn) begin(req protocol.Request) (begun bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -63,7 +65,7 @@ func (c *Conn) begin(req protocol.Request) (begun bool) {
 	return c.srv.s.Tools.Start(c.ctx, c.who(), c.own(dispatch.Call{Tool: p.Tool, Args: p.Args}), c.srv.beside, done)
 }
 
-// beside runs f, which may wait, beside its caller.
+// beside runs f, which may block, on another goroutine.
 func (s *Server) beside(f func()) {
 	s.crew.do(func() {
 		defer s.held.flush()

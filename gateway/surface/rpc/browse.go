@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// browse registers the browser of machines' files.
+// browse registers the methods of the file browser.
 func (s *Server) browse(all map[string]handler) {
 	handle(all, protocol.FilesList, func(ctx context.Context, c *Conn, p protocol.FilesListParams) (protocol.FilesListResult, error) {
 		return s.listFolder(ctx, c, p)
@@ -63,10 +63,11 @@ func (s *Server) browse(all map[string]handler) {
 	})
 }
 
-// maxTrash is how many things one call may delete.
+// maxTrash is the number of files and folders that one call may delete.
 const maxTrash = 10_000
 
-// fileAct has a machine do something with its files as the person's own act: in the journal, and stopped by what denies it.
+// fileAct runs a file operation on a node as a direct action of the person: it is journaled, and a
+// rule that denies it stops it.
 func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
 	if node == "" {
 		return out, protocol.ErrBadRequest.With("nodeId required")
@@ -80,7 +81,7 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	}
 	act := &dispatch.Act{Node: node, As: "Write", Effect: protocol.EffectWrite}
 	for _, p := range paths {
-		act.Paths = append(act.Paths, cmp.Or(p, ".")) // the empty path is the workspace
+		act.Paths = append(act.Paths, cmp.Or(p, ".")) // an empty path means the workspace
 	}
 	switch name {
 	case protocol.ActList, protocol.ActChanges:
@@ -97,7 +98,7 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	return out, json.Unmarshal(res, &out)
 }
 
-// browsable says why a machine's files cannot be browsed.
+// browsable returns an error with the reason when a node's files cannot be browsed.
 func (s *Server) browsable(node protocol.NodeID) error {
 	for _, n := range s.s.Nodes.Nodes() {
 		switch {

@@ -29,18 +29,18 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
 
-// direct runs a call as the person's own act.
+// direct runs a call as a direct action of the person.
 func (s *Server) direct(ctx context.Context, c *Conn, call dispatch.Call) (json.RawMessage, error) {
 	return answerOf(s.s.Tools.Call(ctx, c.who(), c.own(call)))
 }
 
-// own makes a call the person's own act.
+// own marks a call as a direct action of the person.
 func (c *Conn) own(call dispatch.Call) dispatch.Call {
 	call.Direct, call.AskedBy = true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
 	return call
 }
 
-// answerOf words how a person's own call ended.
+// answerOf converts the outcome of a direct call to a response.
 func answerOf(res dispatch.Result, err error) (json.RawMessage, error) {
 	var bad *toolkit.InputError
 	switch {
@@ -126,7 +126,7 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 	return protocol.ToolRequestResult{Status: "sent"}, nil
 }
 
-// claim keeps the id of a requested call until release.
+// claim reserves the ID of a requested call until release.
 func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(), err error) {
 	s.mu.Lock()
 	taken := s.requested[id]
@@ -173,7 +173,7 @@ func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParam
 	return protocol.Ack{OK: true, Dropped: true}, nil
 }
 
-// failedCall is the result of a call that could not be made.
+// failedCall returns the result of a call that could not be made.
 func failedCall(c dispatch.Call, err error) dispatch.Result {
 	node, tool, _ := c.Tool.Split()
 	return dispatch.Result{

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Channels are the chat networks.
+// Channels manages the chat networks.
 type Channels interface {
 	Attach(p protocol.ConnectParams, link channel.Link) (ready, detach func(), err error)
 	Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
@@ -45,7 +45,7 @@ func (s *Server) channels(all map[string]handler) {
 	})
 }
 
-// attachChannel takes the connection in as a channel. It may speak for one account of one channel only.
+// attachChannel registers the connection as a channel, for one account of one channel only.
 func (c *Conn) attachChannel(ctx context.Context, p *protocol.ConnectParams) error {
 	if p.Client.ID == "" {
 		return protocol.ErrInvalidConnect.With("Client id required")
@@ -64,14 +64,15 @@ func (c *Conn) attachChannel(ctx context.Context, p *protocol.ConnectParams) err
 	return nil
 }
 
-// account is what a connection in channel mode speaks for.
+// account returns the channel and the account of a connection in channel mode.
 func (c *Conn) account() (channel, account string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.params.Client.Channel, c.params.Client.AccountID
 }
 
-// inbound lets a channel speak for itself only (in the original it may for any).
+// inbound takes a message from a channel. Unlike in the original system, a channel may speak only
+// for its own account.
 func (s *Server) inbound(ctx context.Context, c *Conn, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	name, account := c.account()
 	same := protocol.ConnectParams{Client: protocol.ClientInfo{Channel: in.Channel, AccountID: in.AccountID}}

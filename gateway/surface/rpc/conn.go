@@ -15,39 +15,40 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxHandshake is how many bytes a frame of a peer may have that is not known yet: a node with hundreds of tools needs less.
+// maxHandshake is the size limit, in bytes, of a frame before connect. A node with hundreds of
+// tools needs less.
 const maxHandshake = 4 << 20
 
-// Conn is one peer.
+// Conn is the connection of one peer.
 type Conn struct {
 	srv     *Server
 	ws      *websocket.Conn
 	id      protocol.ConnID
-	came    uint64 // its number among the connections
+	came    uint64 // sequence number of the connection
 	trusted *auth.Principal
-	binding []byte // of the TLS session, for a connection from the network
-	remote  string // host, where it came from
+	binding []byte // of the TLS session, for connections from the network
+	remote  string // the peer's host
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     *wire.Writer
-	// deadline, requests and warned are the reader's.
+	// deadline, requests and warned belong to the reader.
 	deadline *wire.Deadline
 	requests bucket
-	warned   bool        // a frame that could not be read was logged
+	warned   bool        // an unreadable frame was logged
 	closing  atomic.Bool // a close frame was sent
 	slots    chan struct{}
 	wg       sync.WaitGroup
 
-	chats turn.Queue // the order of the messages of each chat
+	chats turn.Queue // orders the messages of each chat
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	params    *protocol.ConnectParams
 	principal auth.Principal
 	detach    func()
 	pusher    *pusher
-	feed      bool // it has subscribed to the feed
+	feed      bool // the peer has subscribed to the feed
 	feedSeq   uint64
-	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's own
+	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's spelling
 }
 
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
@@ -59,7 +60,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	}
 }
 
-// run serves the connection to its end.
+// run serves the connection until it closes.
 func (c *Conn) run() {
 	c.wg.Go(c.write)
 	err := c.read()
@@ -114,7 +115,7 @@ func (c *Conn) read() error {
 		if !direct {
 			c.srv.held.flush()
 		}
-		// The gateway asks nothing by request, so it expects no response and no event.
+		// The gateway sends no requests, so it expects no response and no event.
 	}
 }
 
@@ -148,5 +149,5 @@ func (c *Conn) isClient(id string) bool {
 	return c.params != nil && c.params.Client.Mode == protocol.ModeClient && c.params.Client.ID == id
 }
 
-// node is the machine behind the connection; only node methods call it.
+// node returns the node ID of the connection. Only methods for nodes call it.
 func (c *Conn) node() protocol.NodeID { return protocol.NodeID(c.clientID()) }

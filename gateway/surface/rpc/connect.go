@@ -29,7 +29,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	switch {
 	case c.trusted != nil:
 		principal = *c.trusted
-	case c.binding != nil: // from the network: only devices that were paired
+	case c.binding != nil: // from the network: only paired devices
 		var err error
 		if principal, err = c.srv.s.Devices.Authenticate(ctx, p.Auth, string(p.Client.Mode), c.binding); err == nil {
 			err = asPaired(principal, p.Client)
@@ -49,7 +49,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		}
 		principal = auth.Owner(p.Client.ID)
 	}
-	p.Auth = nil // known, and not to be kept
+	p.Auth = nil // verified; the token is not retained
 	switch p.Client.Mode {
 	case protocol.ModeClient:
 		if p.Client.ID == "" {
@@ -63,7 +63,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		entry.Listens = listens
 		afterResponse(ctx, func() { nodes.Listening(p, listens) })
 		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, entry, c)
-		p.Programs, p.Environment, p.Calls = nil, nil, nil // the machines' to keep
+		p.Programs, p.Environment, p.Calls = nil, nil, nil // the node registry retains them
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		if principal.Device == "" {
 			principal = auth.Node(protocol.NodeID(p.Client.ID))
 		}
-		afterResponse(ctx, func() { wire.Ping(c.ws) }) // how far away it is shall be known at once
+		afterResponse(ctx, func() { wire.Ping(c.ws) }) // measures the latency at once
 	case protocol.ModeChannel:
 		if p.Client.Channel == "" {
 			return nil, protocol.ErrInvalidConnect.With("Channel mode requires channel field")
@@ -110,7 +110,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	return hello, nil
 }
 
-// refuse logs a refused login and closes the connection after the answer.
+// refuse logs a refused login and closes the connection after the response.
 func (c *Conn) refuse(ctx context.Context, why error) {
 	c.srv.refused.add(c.remote, why)
 	afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })

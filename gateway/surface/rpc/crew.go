@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// idleLimit is how long a member of the crew waits for its next request.
+// idleLimit is the time that an idle worker waits for its next request.
 const idleLimit = 5 * time.Second
 
-// crew runs requests on goroutines that wait for the next one: their stacks have grown already, which costs a new goroutine a tenth of a small
-// request. There is no bound and no queue; a request that finds nobody waiting gets a goroutine of its own.
+// crew is a pool of worker goroutines for requests. Idle workers are reused because their stacks
+// have already grown; growing a new stack costs a tenth of a small request. The pool has no limit
+// and no queue: a request without an idle worker starts a new one.
 type crew struct {
 	next chan func()
 	stop chan struct{}
@@ -18,7 +19,7 @@ type crew struct {
 
 func newCrew() *crew { return &crew{next: make(chan func()), stop: make(chan struct{})} }
 
-// do runs f beside its caller. It may not be called during or after close.
+// do runs f on a worker. It must not be called during or after close.
 func (c *crew) do(f func()) {
 	select {
 	case c.next <- f:
@@ -43,7 +44,7 @@ func (c *crew) work(f func()) {
 	}
 }
 
-// close waits for what runs.
+// close waits for the running requests.
 func (c *crew) close() {
 	close(c.stop)
 	c.wg.Wait()

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Schedules are the jobs and the heartbeats.
+// Schedules manages scheduled jobs and heartbeats.
 type Schedules interface {
 	Status(ctx context.Context, in protocol.CronStatusParams) (protocol.CronStatus, error)
 	List(ctx context.Context, in protocol.CronListParams) (protocol.CronListResult, error)

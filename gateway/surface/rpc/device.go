@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Devices are the paired machines and clients.
+// Devices manages the paired machines and clients.
 type Devices interface {
 	List(ctx context.Context) (protocol.DeviceListResult, error)
 	Invite(ctx context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error)
@@ -97,7 +97,8 @@ func (s *Server) devices(all map[string]handler) {
 	})
 }
 
-// mayGive refuses a device that would give another, or itself, rights it has not. No scopes means all.
+// mayGive refuses a device that would grant scopes that it does not have itself. No scopes means
+// all scopes.
 func mayGive(who auth.Principal, scopes []protocol.Scope) error {
 	if who.Device == "" {
 		return nil
@@ -113,8 +114,9 @@ func mayGive(who auth.Principal, scopes []protocol.Scope) error {
 	return nil
 }
 
-// mayLast refuses a device that would give a client, a new one or the one with that id, a later end than its own; 0 is none. Else it could be there for good,
-// by itself or by one that it lets in. A machine has no rights of a person.
+// mayLast refuses a device that would give a client, a new one or the one with the given ID, a
+// later expiry than its own; 0 means no expiry. Otherwise it could stay for good, by itself or
+// through a client that it adds. Nodes have no rights of a person, so they are not limited.
 func (s *Server) mayLast(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
 	if who.Device == "" {
 		return nil
@@ -135,7 +137,8 @@ func (s *Server) mayLast(ctx context.Context, who auth.Principal, id protocol.De
 	return err
 }
 
-// mayApprove is mayGive and mayLast for a request that waits. One that is not there is refused later.
+// mayApprove applies mayGive and mayLast to a pending pairing request. A request that does not
+// exist is refused later.
 func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) error {
 	if who.Device == "" {
 		return nil
@@ -155,7 +158,7 @@ func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) 
 	return nil
 }
 
-// asPaired refuses a machine that comes under another name than it was paired as.
+// asPaired refuses a node that connects under another name than the one it was paired with.
 func asPaired(p auth.Principal, c protocol.ClientInfo) error {
 	if p.Role == protocol.RoleNode && c.ID != p.Name {
 		return protocol.ErrForbidden.With(fmt.Sprintf("this machine was paired as %s", p.Name))
@@ -163,7 +166,7 @@ func asPaired(p auth.Principal, c protocol.ClientInfo) error {
 	return nil
 }
 
-// entry says how a node comes in.
+// entry returns how a node was admitted.
 func (c *Conn) entry(who auth.Principal, p protocol.ConnectParams) nodes.Entry {
 	if who.Device != "" {
 		e := c.srv.s.Devices.Admit(who, p)
@@ -173,7 +176,7 @@ func (c *Conn) entry(who auth.Principal, p protocol.ConnectParams) nodes.Entry {
 	return nodes.Entry{Local: c.trusted != nil, Came: c.came}
 }
 
-// join counts a device's connection until it ends.
+// join registers a device's connection until it closes.
 func (c *Conn) join(ctx context.Context, who auth.Principal) error {
 	left, err := c.srv.s.Devices.Connected(context.WithoutCancel(ctx), who.Device, c.remote)
 	if left == nil {
@@ -194,7 +197,7 @@ func (c *Conn) join(ctx context.Context, who auth.Principal) error {
 	return nil
 }
 
-// CloseDevice ends every connection of a device. It does not wait for them.
+// CloseDevice closes every connection of a device. It does not wait for them.
 func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
 	s.mu.Lock()
 	var list []*Conn

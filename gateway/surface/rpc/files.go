@@ -19,7 +19,7 @@ func listing(l workspace.Listing) protocol.WorkspaceListResult {
 	return protocol.WorkspaceListResult{Path: l.Path, Files: list(l.Files), Directories: list(l.Directories)}
 }
 
-// readFile answers a folder with its listing, as the original does.
+// readFile reads a file. For a folder it returns the listing, as the original system does.
 func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadParams) (any, error) {
 	if p.Path == "" {
 		return nil, protocol.ErrBadRequest.With("path required")
@@ -53,7 +53,8 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	return out, err
 }
 
-// checkEncoding refuses a form that is not known, such as a misspelt one: the file would hold something else than was meant.
+// checkEncoding refuses an unknown encoding, such as a misspelled one, so that the file does not
+// get wrong contents.
 func checkEncoding(name string) error {
 	if name != "" && name != protocol.EncodingBase64 {
 		return protocol.ErrBadRequest.With(fmt.Sprintf("encoding must be %s, or left out for text, not %q", protocol.EncodingBase64, name))

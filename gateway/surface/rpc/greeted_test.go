@@ -31,7 +31,7 @@ func (slowDisk) StoppedCalls(context.Context, protocol.NodeID, []protocol.CallID
 	return nil, nil
 }
 
-// A node that knows only the seeds loses what comes before hello-ok, and what comes right after it.
+// A node without extensions loses messages before hello-ok, and those right after it.
 func TestATransferWaitsForTheNodesHelloOk(t *testing.T) {
 	for _, c := range []struct {
 		extensions string

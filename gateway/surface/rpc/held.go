@@ -7,14 +7,16 @@ import (
 	"fairlead/gateway/peer/wire"
 )
 
-// held are the writers that hold frames until the reader that made them would wait for more: what one read brings is answered by one write for each
-// peer. A reader flushes before it waits, whoever's frames they are; earlier does no harm.
+// held are the writers that delay their frames until the reader that produced them would block: all
+// frames that result from one read go out in one write per peer. A reader flushes all writers
+// before it blocks; an earlier flush does no harm.
 type held struct {
 	mu   sync.Mutex // guards list
 	list []*wire.Writer
 }
 
-// hold gives w a frame. It reports false as [wire.Writer.Hold] does. Whoever calls it must not wait for anything before the next flush.
+// hold adds a frame to w's delayed frames. It returns false when [wire.Writer.Hold] does. The
+// caller must not block before the next flush.
 func (h *held) hold(w *wire.Writer, frame []byte) bool {
 	if !w.Hold(frame) {
 		return false
@@ -27,7 +29,7 @@ func (h *held) hold(w *wire.Writer, frame []byte) bool {
 	return true
 }
 
-// flush writes all that is held. It never blocks.
+// flush writes all delayed frames. It never blocks.
 func (h *held) flush() {
 	for {
 		h.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Journal is the record of calls.
+// Journal is the record of tool calls.
 type Journal interface {
 	Journal(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
 }
@@ -39,14 +39,15 @@ func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalLis
 	return out, nil
 }
 
-// Limits of one answer of the journal, in bytes: a call's arguments may be as large as a frame, and must not keep all others from being seen.
+// Limits of one journal response, in bytes. A call's arguments may be as large as a frame, and must
+// not crowd out all other calls.
 const (
 	maxPage  = protocol.MaxWriteFrame / 2
 	maxInput = 200_000
 	maxHead  = 2_000
 )
 
-// input is what the journal shows of arguments. Of very long ones that is how they begin, as it is with results.
+// input returns the arguments as the journal shows them. Very long ones are cut, as results are.
 func input(args json.RawMessage) json.RawMessage {
 	if len(args) <= maxInput {
 		return args
@@ -58,7 +59,7 @@ func input(args json.RawMessage) json.RawMessage {
 	return part
 }
 
-// chatOf is the chat that a filter names in whatever spelling; empty is every chat.
+// chatOf returns the canonical key of the chat in a filter; empty means every chat.
 func (s *Server) chatOf(key protocol.SessionKey) protocol.SessionKey {
 	if key == "" {
 		return ""

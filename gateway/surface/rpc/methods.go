@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// logsLimit is how long a node may take to send its logs (the original's 20 s constant was never reached; its 60 s were).
+// logsLimit is the time in which a node must send its logs. The original system has a constant of
+// 20 s too, but only its 60 s take effect.
 const logsLimit = 60 * time.Second
 
 func (s *Server) handlers() map[string]handler {
@@ -151,7 +152,8 @@ func (s *Server) configSet(ctx context.Context, c *Conn, p protocol.ConfigSetPar
 	if p.Path == "" {
 		return protocol.ConfigSetResult{}, protocol.ErrBadRequest.With("path required")
 	}
-	if (p.Path == "auth" || p.Path == "auth.token") && c.who().Device != "" { // who knows it is the owner, without an end and with every right
+	// the token gives the owner's rights without expiry
+	if (p.Path == "auth" || p.Path == "auth.token") && c.who().Device != "" {
 		return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 	}
 	if err := s.s.Config.Set(ctx, p.Path, p.Value); err != nil {

@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// nativeRights are what the gateway's own tools need beside the right to run tools: that of the method which does the same. A device that may run tools
-// on machines shall not read all chats with one, or change who the agent is.
+// nativeRights are the scopes that the gateway's own tools need in addition to the scope to run
+// tools: the scope of the equivalent method. A device that may run tools on nodes must not read all
+// chats with one of them, or change the agent's identity.
 var nativeRights = map[string]protocol.Scope{
 	"ReadFile":     protocol.ScopeRead,
 	"WriteFile":    protocol.ScopeAdmin,
@@ -25,7 +26,8 @@ var nativeRights = map[string]protocol.Scope{
 	"Transfer":     protocol.ScopeInvoke,
 }
 
-// mayRun refuses a native tool to who could not do the same by a method. One that is not known needs the most.
+// mayRun refuses a native tool to a peer that may not call the equivalent method. An unknown tool
+// needs every scope.
 func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) error {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {
@@ -38,14 +40,15 @@ func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) er
 	if bare == "Transfer" {
 		var in native.TransferIn
 		if json.Unmarshal(args, &in) != nil {
-			return nil // it is refused where it is read
+			return nil // invalid arguments are refused by the tool
 		}
 		return mayMove(who, append(in.Sources, in.Source), in.Destination)
 	}
 	return has(who, right, fmt.Sprintf("%s needs the right to %s, which this device does not have", name, right))
 }
 
-// mayMove refuses files of the agent's workspace to who may not read it, or change it.
+// mayMove refuses transfers from or to the agent's workspace to a peer that may not read or change
+// it.
 func mayMove(who auth.Principal, sources []string, destination string) error {
 	for _, source := range sources {
 		if e, err := protocol.ParseEndpoint(source, true); err == nil && e.Node == protocol.NativePrefix {

@@ -14,17 +14,18 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// Limits of pairing conversations: strangers hold them.
+// Limits of pairing conversations, which unauthenticated devices can open.
 const (
 	maxPairings     = 32
 	maxPairingsHost = 4
-	// stepLimit is how long the device may take for one step.
+	// stepLimit is the time in which the device must complete one step.
 	stepLimit = 20 * time.Second
-	// pairLimit is how long a conversation may last: the person needs most of it.
+	// pairLimit is the longest duration of a conversation; the person's decision takes most of it.
 	pairLimit = 6 * time.Minute
 )
 
-// network answers what only the network listener serves, and reports whether it did. Web pages are refused: no program sends Origin.
+// network serves the paths that only the network listener has, and reports whether it did. It
+// refuses web pages: programs do not send an Origin header.
 func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Header.Get("Origin") != "":
@@ -37,7 +38,8 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// fromNetwork notes where a connection comes from; false when its TLS session cannot be told from others.
+// fromNetwork stores the peer's host and TLS binding. It returns false when the TLS session has no
+// unique binding.
 func (c *Conn) fromNetwork(r *http.Request) bool {
 	c.remote = host(r)
 	if r.TLS == nil {
@@ -56,7 +58,7 @@ func host(r *http.Request) string {
 	return h
 }
 
-// pair holds a pairing's conversation.
+// pair runs a pairing conversation (docs/protocol.md#pairing).
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	from := host(r)
 	if !s.enter(from) {
@@ -66,7 +68,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	defer s.leave(from)
 	ws, err := s.upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return // Upgrade has answered
+		return // Upgrade has sent the response
 	}
 	defer ws.Close()
 	ws.SetReadLimit(trust.MaxMessage)
@@ -87,7 +89,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	reader.Wait()
 }
 
-// enter counts a conversation; false when there are too many.
+// enter counts a conversation; it returns false when there are too many.
 func (s *Server) enter(from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +113,8 @@ func (s *Server) leave(from string) {
 	s.wg.Done()
 }
 
-// pairWire is a [trust.Wire] over a WebSocket. One goroutine reads, so that a device that leaves is noticed while the person decides.
+// pairWire is a [trust.Wire] over a WebSocket. One goroutine reads all the time, so that a device
+// that disconnects is noticed while the person decides.
 type pairWire struct {
 	ws       *websocket.Conn
 	messages chan received

@@ -13,10 +13,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// NotYet answers what comes to l while the gateway cannot serve it: every request, the handshake before all, with the error that why gives, and what
-// is no WebSocket with 503. It returns when ctx ends, with all connections closed; l stays open. l must know deadlines, as those of TCP do.
+// NotYet serves l while the gateway cannot: it answers every request, including connect, with the
+// error that why returns, and other HTTP requests with status 503. It returns when ctx ends, after
+// closing all connections; l stays open. l must support deadlines, as TCP listeners do.
 func NotYet(ctx context.Context, l net.Listener, why func() *protocol.Error) {
-	var up websocket.Upgrader // pages of other sites are refused
+	var up websocket.Upgrader // refuses pages of other sites
 	var wg sync.WaitGroup
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/ws" || !websocket.IsWebSocketUpgrade(r) {
@@ -26,14 +27,15 @@ func NotYet(ctx context.Context, l net.Listener, why func() *protocol.Error) {
 		}
 		ws, err := up.Upgrade(w, r, nil)
 		if err != nil {
-			return // Upgrade has answered
+			return // Upgrade has sent the response
 		}
 		wg.Add(1)
 		defer wg.Done()
 		defer ws.Close()
 		defer context.AfterFunc(ctx, func() { ws.Close() })()
 		ws.SetReadLimit(maxHandshake)
-		ws.SetReadDeadline(time.Now().Add(handshakeLimit)) // a peer that was refused goes by itself
+		// a refused peer closes the connection itself
+		ws.SetReadDeadline(time.Now().Add(handshakeLimit))
 		for {
 			_, data, err := ws.ReadMessage()
 			if err != nil {
@@ -66,7 +68,7 @@ func NotYet(ctx context.Context, l net.Listener, why func() *protocol.Error) {
 	lent.deadline(time.Time{})
 }
 
-// lentListener stays open when its server closes it: it only stops accepting.
+// lentListener ignores Close: when its server closes it, it only stops accepting.
 type lentListener struct {
 	net.Listener
 	deadline func(time.Time) error

@@ -12,10 +12,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// handler answers one method.
+// handler implements one method.
 type handler func(ctx context.Context, c *Conn, params json.RawMessage) (any, error)
 
-// handle registers a method with its types.
+// handle registers a method with its parameter and result types.
 func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(context.Context, *Conn, P) (R, error)) {
 	all[m.Name] = func(ctx context.Context, c *Conn, raw json.RawMessage) (any, error) {
 		var p P
@@ -29,13 +29,13 @@ func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(co
 	}
 }
 
-// Longest parts of an error's message: it may repeat what the peer sent, which may have megabytes.
+// Limits of the parts of an error message: it may repeat megabytes of what the peer sent.
 const (
 	maxMessageHead = 300
 	maxMessageTail = 200
 )
 
-// brief shortens the words of an error that says what was wrong with a request. A tool's own words stay whole.
+// brief shortens the message of an error about a request. A tool's own error text is not cut.
 func brief(err error) error {
 	e, ok := errors.AsType[*protocol.Error](err)
 	if !ok || e.Code == protocol.CodeInternal {
@@ -48,7 +48,7 @@ func brief(err error) error {
 	return e.With(strings.ToValidUTF8(text[:maxMessageHead], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessageTail:], ""))
 }
 
-// plain adapts a service method that does not care about the connection.
+// plain adapts a service method that does not need the connection.
 func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context, *Conn, P) (R, error) {
 	return func(ctx context.Context, _ *Conn, p P) (R, error) { return f(ctx, p) }
 }
@@ -70,7 +70,8 @@ func keyed[P, R any](s *Server, key func(*P) *protocol.SessionKey, f func(contex
 	}
 }
 
-// maxID is how many bytes an id may have that a peer makes up: a run's, a call's, its own. It comes back in every event.
+// maxID is the longest ID, in bytes, that a peer may choose for a run, a call or itself. Events
+// repeat it.
 const maxID = 200
 
 func checkID(name, id string) error {
@@ -80,7 +81,7 @@ func checkID(name, id string) error {
 	return nil
 }
 
-// maxLabel is how many characters a chat's name may have. Every window has it in its list.
+// maxLabel is the longest name of a chat, in characters. Every window lists it.
 const maxLabel = 200
 
 func checkLabel(label string) error {
@@ -90,10 +91,10 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// maxKey is how many bytes a session key may have: those that are made for people on channels are shorter.
+// maxKey is the longest session key, in bytes. Keys for people on channels are shorter.
 const maxKey = 1024
 
-// checkKey refuses a session key that could not be shown or found again.
+// checkKey refuses a session key that could not be displayed or looked up.
 func checkKey(key protocol.SessionKey) error {
 	if len(key) > maxKey || strings.ContainsFunc(string(key), unicode.IsControl) {
 		return protocol.ErrBadRequest.With(fmt.Sprintf("sessionKey may have %d bytes and no control characters", maxKey))

@@ -22,8 +22,9 @@ func (p *pusher) stop() {
 
 func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
 
-// pushChat starts sending chat events, deltas only when the client asked for them. A client that is
-// thousands of events behind would miss the end of its run without knowing: it is closed instead.
+// pushChat starts to send chat events, with deltas only when the client asked for them. A client
+// that is thousands of events behind could miss the end of its run unnoticed, so its connection is
+// closed instead.
 func (c *Conn) pushChat(deltas bool) {
 	wanted := func(change protocol.Change) bool {
 		return change.Kind == protocol.ChangeChat && (deltas || change.Chat.State != protocol.ChatDelta)
@@ -37,7 +38,7 @@ func (c *Conn) pushChat(deltas bool) {
 	})
 }
 
-// push sends what sub brings, until the connection ends or another pusher takes over.
+// push sends the changes of sub until the connection ends or another pusher replaces it.
 func (c *Conn) push(sub *event.Subscription, send func(protocol.Change)) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	p := &pusher{cancel: cancel, done: make(chan struct{})}
@@ -65,7 +66,7 @@ func (c *Conn) sendChange(change protocol.Change) {
 	c.mu.Unlock()
 	frame, err := protocol.EncodeEvent(protocol.EventFeed, change, seq)
 	if err != nil || len(frame) > protocol.MaxWriteFrame {
-		// Too big for a frame: the client loads the state anew instead.
+		// Too large for a frame: the client loads the state again instead.
 		frame, _ = protocol.EncodeEvent(protocol.EventFeed, protocol.Change{Kind: protocol.ChangeResync}, seq)
 	}
 	c.send(c.ctx, frame)
@@ -83,7 +84,7 @@ func (c *Conn) sendChat(e protocol.ChatEvent) {
 	}
 }
 
-// spell remembers how the peer writes a session key, and returns the canonical form.
+// spell stores the peer's spelling of a session key, and returns the canonical key.
 func (c *Conn) spell(key protocol.SessionKey) protocol.SessionKey {
 	canonical := c.srv.s.Canonical(key)
 	c.mu.Lock()
@@ -92,15 +93,15 @@ func (c *Conn) spell(key protocol.SessionKey) protocol.SessionKey {
 	return canonical
 }
 
-// subscribed reports whether the peer sees questions as they come.
+// subscribed reports whether the peer follows the feed, and so sees new approvals.
 func (c *Conn) subscribed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.feed
 }
 
-// subscribe answers feed.subscribe: the state as it is, and from then on every change. Changes that happen while the state is
-// gathered come afterwards once more, which does no harm.
+// subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
+// while the snapshot is made are sent again after it, which does no harm.
 func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.FeedSnapshot, error) {
 	sub := s.s.Bus.SubscribeOnly(inFeed)
 	snap, err := s.snapshot(ctx)
@@ -113,7 +114,7 @@ func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (prot
 	c.pusher, c.feed = nil, true
 	c.mu.Unlock()
 	if old != nil {
-		old.stop() // nothing may be numbered between here and the snapshot's answer
+		old.stop() // no event may be numbered between here and the response with the snapshot
 	}
 	c.mu.Lock()
 	snap.Seq = c.feedSeq
@@ -135,7 +136,7 @@ func (s *Server) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err 
 	return snap, nil
 }
 
-// list is l, or an empty list instead of null on the wire.
+// list returns l, or an empty list in place of nil, which would be null in JSON.
 func list[T any](l []T) []T {
 	if l == nil {
 		return []T{}

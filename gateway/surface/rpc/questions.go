@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// questions are the methods about what waits for the person.
+// questions registers the methods for approvals.
 func (s *Server) questions(all map[string]handler) {
 	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
 		open, err := s.s.Approvals.Pending(ctx)
@@ -34,7 +34,8 @@ func (s *Server) questions(all map[string]handler) {
 	})
 }
 
-// mayEdit refuses arguments in the place of those that were asked about: such a call is the person's own act, which nobody is asked about.
+// mayEdit refuses replaced arguments from a peer that could not run such a call directly: the
+// edited call is a direct action of the person and needs no approval.
 func mayEdit(who auth.Principal, args json.RawMessage) error {
 	if len(args) > 0 && !who.Has(protocol.ScopeInvoke) {
 		return protocol.ErrForbidden.With("this device may answer questions, but run nothing itself: allow the call as it is, or deny it")

@@ -8,11 +8,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// rate is how many requests a connection may make: burst at once, and each a second in the long run. The zero value has no limit.
+// rate limits the requests of a connection: burst at once, and each per second on average. The zero
+// value means no limit.
 type rate struct{ each, burst float64 }
 
-// The limits keep a peer that has gone wrong from taking all of the gateway. The owner's is beyond what one connection can do with tools; the person at
-// this computer has none. Before the handshake there is nothing to ask but connect.
+// The limits stop a faulty peer from using up the gateway. The owner's is above what one connection
+// can do with tools; the person at this computer has none. Before the handshake only connect is
+// needed.
 var (
 	rateStranger = rate{1, 10}
 	rateOwner    = rate{20_000, 40_000}
@@ -20,14 +22,14 @@ var (
 	rateChannel  = rate{200, 2_000}
 )
 
-// bucket counts requests against a rate. It belongs to the connection's reader.
+// bucket is a token bucket for a rate. It belongs to the connection's reader.
 type bucket struct {
 	rate
 	used float64
 	last time.Time
 }
 
-// take counts one request. When there are too many, it says how long to wait.
+// take consumes one request. When the limit is reached, it returns the time to wait.
 func (b *bucket) take(now time.Time) (wait time.Duration) {
 	if b.each == 0 {
 		return 0
@@ -41,7 +43,7 @@ func (b *bucket) take(now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// limit is the rate of a connection that has shaken hands.
+// limit returns the rate of a connection after its handshake.
 func (c *Conn) limit() rate {
 	switch {
 	case c.trusted != nil:
@@ -54,7 +56,8 @@ func (c *Conn) limit() rate {
 	return rateOwner
 }
 
-// allowed counts a request; one too many is answered here. A stranger who goes on is not listened to any more.
+// allowed counts a request, and answers it with an error when it is over the limit. A peer that is
+// over the limit before its handshake is disconnected.
 func (c *Conn) allowed(req protocol.Request) bool {
 	wait := c.requests.take(time.Now())
 	if wait == 0 {

@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// refusedEvery is how often the refused logins of an address are counted in the log after the
-	// first one.
+	// refusedEvery is the interval at which further refused logins of an address are logged as a
+	// count.
 	refusedEvery = time.Minute
-	// maxRefusedFrom bounds the addresses that are counted apart; the others share otherAddresses.
+	// maxRefusedFrom limits the addresses that are counted separately; all others share
+	// otherAddresses.
 	maxRefusedFrom = 64
 	otherAddresses = "other addresses"
 )
 
 // refusals writes refused logins to the log and the audit log: the first of an address at once,
-// then their number each minute until a minute passes without one. Whoever guesses tokens is seen,
-// and cannot fill the disk with lines.
+// then their number each minute until a minute passes without one. So guessing tokens is visible,
+// and cannot fill the disk with log lines.
 type refusals struct {
 	audit func(ctx context.Context, lines ...protocol.AuditEntry) error
 
-	mu    sync.Mutex     // guards what follows
-	more  map[string]int // by address: refused logins since its last line
-	timer *time.Timer    // runs while more has an address
+	mu    sync.Mutex     // guards the fields below
+	more  map[string]int // address to the number of refused logins since its last log line
+	timer *time.Timer    // runs while more is not empty
 }
 
-// add takes a refused login from an address. why never holds the token.
+// add counts a refused login from an address. why never contains the token.
 func (r *refusals) add(address string, why error) {
 	r.mu.Lock()
 	if _, known := r.more[address]; !known && len(r.more) >= maxRefusedFrom {
@@ -53,7 +54,7 @@ func (r *refusals) add(address string, why error) {
 	r.record("refused from " + address)
 }
 
-// report writes the numbers of the last minute and forgets the addresses that had none.
+// report logs the counts of the last minute and removes the addresses that had none.
 func (r *refusals) report() {
 	r.mu.Lock()
 	counts := maps.Clone(r.more)
@@ -81,7 +82,7 @@ func (r *refusals) record(what string) {
 	}
 }
 
-// close writes the numbers that are left. No login may be refused afterwards.
+// close logs the remaining counts. add must not be called afterwards.
 func (r *refusals) close() {
 	r.mu.Lock()
 	running := r.timer != nil && r.timer.Stop()

@@ -15,18 +15,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxInFlight is how many requests of one connection run at once. A further one waits slotWait for its turn and is refused then: a peer whose
-// calls all wait for the person must still be able to answer.
+// maxInFlight limits the requests of one connection that run at once. A further request waits for
+// at most slotWait and is then refused, so that a peer whose calls all wait for the person can
+// still send an answer.
 const (
 	maxInFlight = 256
 	slotWait    = time.Second
 )
 
-// maxError is how many bytes of an error a peer is told; a node's error may be as long as a frame.
+// maxError is the longest error, in bytes, that is sent to a peer; a node's error may be as long as
+// a frame.
 const maxError = 1 << 20
 
-// accept starts a request. Requests of one peer run beside each other, but the messages of one chat one after the other, as they were sent; so does
-// all that a node reports, which never blocks: progress must not overtake a result.
+// accept starts a request. Requests of one peer run concurrently, but the messages of one chat run
+// one after the other, in the order of arrival. So do all reports of a node, which never block:
+// progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
 	switch {
 	case !c.allowed(req):
@@ -34,7 +37,7 @@ func (c *Conn) accept(req protocol.Request) {
 	case req.Method == protocol.InvokeTool.Name && c.connected() && c.mode() != protocol.ModeNode && c.begin(req):
 		return
 	case req.Method != protocol.ReturnResult.Name:
-		c.srv.held.flush() // what comes now may wait
+		c.srv.held.flush() // the next steps may block
 	}
 	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
 		before := c.connected()
@@ -66,8 +69,9 @@ func (c *Conn) accept(req protocol.Request) {
 	})
 }
 
-// chatOf names the chat in which a request writes a message: of a channel the conversation there. A message may take its time, because a file of it is
-// fetched or a recording is transcribed; that holds up its own chat alone.
+// chatOf returns the chat to which a request writes a message; for a channel, the conversation
+// there. A message may take long, because a file is fetched or a recording is transcribed; that
+// delays its own chat only.
 func (c *Conn) chatOf(req protocol.Request) (chat string, writes bool) {
 	var in struct {
 		SessionKey protocol.SessionKey `json:"sessionKey"`
@@ -77,7 +81,7 @@ func (c *Conn) chatOf(req protocol.Request) (chat string, writes bool) {
 	}
 	switch req.Method {
 	case protocol.ChatSend.Name:
-		_ = json.Unmarshal(req.Params, &in) // what cannot be read is refused in its turn
+		_ = json.Unmarshal(req.Params, &in) // invalid parameters are refused in order, too
 		return string(c.srv.s.Canonical(in.SessionKey)), true
 	case protocol.ChannelInbound.Name:
 		_ = json.Unmarshal(req.Params, &in)
@@ -103,9 +107,9 @@ func (c *Conn) slot() bool {
 	return false
 }
 
-// badFrame answers a frame that could not be read when its id is known, so that its sender does not
-// wait. Of those without an id the first is logged, and the peer hears nothing: the protocol has no
-// frame for it. The socket stays open.
+// badFrame answers an unreadable frame when its ID is known, so that its sender does not wait. Of
+// the frames without an ID, the first is logged and none is answered: the protocol has no frame for
+// that. The socket stays open.
 func (c *Conn) badFrame(err error) {
 	var bad *protocol.FrameError
 	if errors.As(err, &bad) && bad.ID != "" {
@@ -125,7 +129,8 @@ func (c *Conn) serve(req protocol.Request) {
 	ctx := context.WithValue(c.ctx, afterKey{}, &after)
 	frame, err := c.answer(ctx, req)
 	if req.Method == protocol.ReturnResult.Name && err == nil {
-		// Whoever waits for the result goes before the node's receipt, which the node's next call may take along.
+		// The result goes to its caller before the response to the node, which can then share a
+		// write with the node's next call.
 		if !c.out.SendSoon(frame) {
 			c.srv.held.flush()
 			c.send(c.ctx, frame)
@@ -138,7 +143,7 @@ func (c *Conn) serve(req protocol.Request) {
 	}
 }
 
-// respond sends the response to the request with the id.
+// respond sends the response to the request with the given ID.
 func (c *Conn) respond(id string, result []byte, err error) {
 	if result, err = checked(id, result, err); err != nil {
 		slog.Error("An error could not be sent", "conn", c.id, "err", err)
@@ -147,7 +152,7 @@ func (c *Conn) respond(id string, result []byte, err error) {
 	c.send(c.ctx, result)
 }
 
-// checked is the frame that answers a request: that of its result, or that of what went wrong.
+// checked returns the response frame with the result, or with the error.
 func checked(id string, result []byte, err error) ([]byte, error) {
 	if err == nil && len(result) > protocol.MaxWriteFrame {
 		err = tooLarge("the answer", len(result), "ask for a part of it")
@@ -169,14 +174,14 @@ func tooLarge(what string, size int, advice string) error {
 
 type afterKey struct{}
 
-// afterResponse has f run once the response of ctx's request is queued.
+// afterResponse registers f to run once the response of ctx's request is queued.
 func afterResponse(ctx context.Context, f func()) {
 	if list, ok := ctx.Value(afterKey{}).(*[]func()); ok {
 		*list = append(*list, f)
 	}
 }
 
-// answer runs a request and encodes its result. A panic is the request's failure, not the gateway's.
+// answer runs a request and encodes its result. A panic fails the request, not the gateway.
 func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -190,7 +195,7 @@ func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, 
 	return frame, err
 }
 
-// panicked logs a panic and words it for the peer.
+// panicked logs a panic and returns an error for the peer.
 func panicked(method string, r any) error {
 	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(r), "stack", string(debug.Stack()))
 	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
@@ -211,7 +216,7 @@ func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (any, error) 
 	return h(ctx, c, req.Params)
 }
 
-// permit returns what answers a method that the peer may call.
+// permit returns the handler of a method that the peer may call.
 func (c *Conn) permit(method string) (handler, error) {
 	info, ok := protocol.MethodByName(method)
 	h := c.srv.methods[method]

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Rules are the person's rules about calls.
+// Rules manages the person's rules about calls.
 type Rules interface {
 	All(ctx context.Context) (protocol.RulesResult, error)
 	Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
@@ -21,7 +21,7 @@ type Rules interface {
 	Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error)
 }
 
-// Audit is the log of who allowed what.
+// Audit is the audit log.
 type Audit interface {
 	AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
 	VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error)
@@ -65,7 +65,7 @@ func (s *Server) rules(all map[string]handler) {
 	})
 }
 
-// tried is how many of the last calls a rule is tried on.
+// tried is the number of recent calls on which a rule is tried.
 const tried = 1000
 
 func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
@@ -94,7 +94,7 @@ func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams)
 	return s.s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
 }
 
-// offered is the rule that an answer to an open question would make.
+// offered returns the rule that an answer to a pending approval would save.
 func (s *Server) offered(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
 	open, err := s.s.Approvals.Pending(ctx)
 	if err != nil {

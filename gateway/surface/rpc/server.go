@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Server serves GET /ws and GET /health. It is safe for use by many goroutines.
+// Server serves GET /ws and GET /health. It is safe for concurrent use.
 type Server struct {
 	watches  watches
 	s        Services
@@ -27,36 +27,37 @@ type Server struct {
 	crew     *crew
 	held     held
 	refused  refusals
-	came     atomic.Uint64 // connections so far
+	came     atomic.Uint64 // number of connections so far
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	conns    map[*Conn]struct{}
-	pairings map[string]int // conversations by host; "" counts them all
-	// requested are the calls of tool.request that have not ended.
+	pairings map[string]int // host to the number of its conversations; "" counts all
+	// requested are the unfinished calls of tool.request.
 	requested map[protocol.CallID]bool
 	closed    bool
-	wg        sync.WaitGroup // connections and calls in the background
+	wg        sync.WaitGroup // connections and background calls
 }
 
-// New makes a server.
+// New returns a server.
 func New(s Services) *Server {
 	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew(), refused: refusals{audit: s.Audit.Audit}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
-		CheckOrigin: func(*http.Request) bool { return true }, // checked in ServeHTTP, with an answer that says why
+		// ServeHTTP checks it, with a response that gives the reason
+		CheckOrigin: func(*http.Request) bool { return true },
 	}
 	srv.methods = srv.handlers()
 	return srv
 }
 
-// ServeHTTP serves the network: everyone needs the token.
+// ServeHTTP serves the network: every peer needs the token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) }
 
-// Owner serves connections that only this process can make, as the person themself.
+// Owner serves connections that only this process can make, with the rights of the owner.
 func (s *Server) Owner() http.Handler {
 	owner := auth.Owner("this computer")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, &owner) })
@@ -79,7 +80,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):
 		ws, err := s.upgrader.Upgrade(w, r, nil)
 		if err != nil {
-			return // Upgrade has answered
+			return // Upgrade has sent the response
 		}
 		c := newConn(s, ws, trusted)
 		if !c.fromNetwork(r) {
@@ -117,7 +118,8 @@ func (s *Server) remove(c *Conn) {
 	s.wg.Done()
 }
 
-// background runs f beside all connections, until the server closes; false when it has.
+// background runs f on its own goroutine, until the server closes. It returns false when the server
+// is closed.
 func (s *Server) background(f func(context.Context)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +130,9 @@ func (s *Server) background(f func(context.Context)) bool {
 	return true
 }
 
-// replaceClient closes older connections of the same client id (the original does the same) and the same device: an id is whatever a peer says, and a
-// paired device shall not close the person's window.
+// replaceClient closes older connections with the same client ID and the same device, as the
+// original system does by the ID alone. A peer chooses its ID freely, so a paired device must not
+// be able to close the person's window.
 func (s *Server) replaceClient(now *Conn) {
 	s.mu.Lock()
 	var old []*Conn
@@ -137,7 +140,7 @@ func (s *Server) replaceClient(now *Conn) {
 		if c == now || !c.isClient(now.clientID()) || c.who().Device != now.who().Device {
 			continue
 		}
-		if c.came > now.came { // now was given up by its sender before c came
+		if c.came > now.came { // now was abandoned by its sender before c connected
 			c, now = now, c
 		}
 		old = append(old, c)
@@ -148,7 +151,8 @@ func (s *Server) replaceClient(now *Conn) {
 	}
 }
 
-// Serve accepts connections from l until ctx ends; Close ends those that are open. Connections over l are the owner's when owner is set.
+// Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,
+// connections over l have the owner's rights.
 func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	h := http.Handler(s)
 	if owner {
@@ -170,12 +174,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	return err
 }
 
-// Times of a connection that is no WebSocket: anybody can make one, and gives it up in the end. What becomes a WebSocket has its own.
+// Time limits of connections that are not WebSockets, which anybody can open. WebSockets have their
+// own limits.
 const (
 	headerLimit   = 10 * time.Second
 	requestLimit  = 30 * time.Second
 	idleHTTPLimit = 30 * time.Second
-	// responseLimit is for a program that a new machine fetches over a slow wire.
+	// responseLimit lets a new machine download a program over a slow network.
 	responseLimit = 30 * time.Minute
 )
 
@@ -186,7 +191,8 @@ func httpServer(h http.Handler) *http.Server {
 	}
 }
 
-// Close ends every connection and every requested call, and waits for them: a peer that takes nothing delays it by a few seconds.
+// Close closes every connection, cancels every requested call, and waits for them. A peer that does
+// not read delays it by a few seconds.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true

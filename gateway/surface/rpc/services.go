@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Sessions are the conversations.
+// Sessions manages the conversations.
 type Sessions interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
@@ -38,7 +38,7 @@ type Sessions interface {
 	Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error)
 }
 
-// Tools run calls.
+// Tools runs tool calls.
 type Tools interface {
 	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
 	Start(ctx context.Context, p auth.Principal, c dispatch.Call, beside func(func()), done func(dispatch.Result, error)) bool
@@ -48,7 +48,7 @@ type Tools interface {
 	Running() []protocol.CallInfo
 }
 
-// Nodes are the machines.
+// Nodes manages the connected nodes.
 type Nodes interface {
 	Attach(ctx context.Context, p protocol.ConnectParams, e nodes.Entry, link nodes.Link) (detach func(), err error)
 	Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error)
@@ -66,7 +66,7 @@ type Nodes interface {
 	Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error)
 }
 
-// Approvals are the questions.
+// Approvals manages the approvals.
 type Approvals interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
@@ -75,7 +75,7 @@ type Approvals interface {
 	Shown(ctx context.Context, p protocol.ApprovalShownParams) error
 }
 
-// Config is the configuration.
+// Config reads and changes the configuration.
 type Config interface {
 	All() (json.RawMessage, error)
 	Read(path string) (json.RawMessage, bool, error)
@@ -83,7 +83,7 @@ type Config interface {
 	Schema() []protocol.ConfigField
 }
 
-// Models are the providers.
+// Models lists and tests the model providers.
 type Models interface {
 	Providers() []protocol.Provider
 	Models(ctx context.Context, provider string) ([]protocol.ModelInfo, error)
@@ -91,7 +91,7 @@ type Models interface {
 	Detect(ctx context.Context) []protocol.DetectedServer
 }
 
-// Files are the agents' workspaces.
+// Files accesses the agents' workspaces.
 type Files interface {
 	List(agent protocol.AgentID, name string) (workspace.Listing, error)
 	Read(agent protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error)
@@ -99,7 +99,8 @@ type Files interface {
 	Delete(agent protocol.AgentID, name string) (string, error)
 }
 
-// Services is everything the surface needs. All fields but Requested are required.
+// Services are the parts of the gateway that the surface uses. All fields but Requested are
+// required.
 type Services struct {
 	Version   string
 	Bus       *event.Bus
@@ -116,24 +117,26 @@ type Services struct {
 	Schedules Schedules
 	Skills    Skills
 	Transfers Transfers
-	// StartTransfer puts a transfer into the queue as a person's own act.
+	// StartTransfer queues a transfer as a direct action of the person.
 	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
-	// UndoTransfer brings back what one has replaced, as a person's own act.
+	// UndoTransfer restores the files that a transfer has replaced, as a direct action of the
+	// person.
 	UndoTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error)
 	Devices      Devices
-	// Install serves what another machine needs to become a node; nil answers 404.
+	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install  http.Handler
 	Channels Channels
-	// Status gives the gateway's state; Pause changes it.
+	// Status returns the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)
-	// Verify checks a token, CheckOrigin a request's Host and Origin.
+	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
 	Verify      func(ctx context.Context, token string) error
 	CheckOrigin func(r *http.Request) error
-	// Canonical maps the spellings of a session key to one.
+	// Canonical maps every spelling of a session key to the canonical one.
 	Canonical func(protocol.SessionKey) protocol.SessionKey
-	// ExecEvent takes a node's report on a background command.
+	// ExecEvent handles a node's report on a background command.
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
-	// Requested stores the result of a tool.request in its session; nil leaves it to journal and feed.
+	// Requested stores the result of a tool.request in its session. When nil, the result is only in
+	// the journal and the feed.
 	Requested func(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error
 }

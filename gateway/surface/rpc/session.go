@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// createSession makes a chat; without a key, one of its own (extension).
+// createSession creates a chat; without a key, with a generated one (extension).
 func (s *Server) createSession(ctx context.Context, _ *Conn, p protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	if err := checkKey(p.SessionKey); err != nil {
 		return protocol.SessionEntry{}, err

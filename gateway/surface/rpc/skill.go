@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Skills are what agents were taught.
+// Skills manages the agents' skills.
 type Skills interface {
 	Status(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error)
 	Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error)

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// Transfers are the queue of transfers, and what connections bring for them.
+// Transfers is the queue of transfers, and takes the reports and data of connections.
 type Transfers interface {
 	Frame(l transfer.Link, f *stream.Frame)
 	Meta(l transfer.Link, p protocol.TransferMetaParams) (proceed func(), err error)
@@ -65,7 +65,7 @@ func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
 }
 
-// mayGoOn refuses a transfer to who could not have begun it.
+// mayGoOn refuses to continue a transfer for a peer that could not have started it.
 func (s *Server) mayGoOn(ctx context.Context, c *Conn, p protocol.TransferParams) error {
 	t, err := s.s.Transfers.Get(ctx, p)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) mayGoOn(ctx context.Context, c *Conn, p protocol.TransferParams
 	return mayMove(c.who(), t.Sources, t.Destination)
 }
 
-// report answers a report on a transfer before the transfer goes on.
+// report sends the response to a transfer report before the transfer continues.
 func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Context, *Conn, P) (protocol.OK, error) {
 	return func(ctx context.Context, c *Conn, p P) (protocol.OK, error) {
 		proceed, err := f(c, p)
@@ -86,14 +86,15 @@ func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Contex
 	}
 }
 
-// binary takes a binary frame. Before the handshake nobody has anything to send.
+// binary handles a binary frame. Before the handshake none is expected.
 func (c *Conn) binary(kind int, r io.Reader) {
 	if kind == websocket.BinaryMessage && c.connected() && !c.closing.Load() {
-		stream.ReadFrame(r, c.alive, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) }) // an error is the connection's, which the next read meets
+		// on an error the connection is broken, and the next read fails
+		stream.ReadFrame(r, c.alive, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) })
 	}
 }
 
-// SendEventBehind, SendFrame and Gone are transfer.Link.
+// SendEventBehind, SendFrame and Gone implement transfer.Link.
 func (c *Conn) SendEventBehind(ctx context.Context, name string, payload any) error {
 	frame, err := protocol.EncodeEvent(name, payload, 0)
 	if err != nil {
@@ -121,5 +122,5 @@ func (c *Conn) sendFailed(ctx context.Context) error {
 
 func (c *Conn) Gone() <-chan struct{} { return c.ctx.Done() }
 
-// Device is transfer.Window.
+// Device implements transfer.Window.
 func (c *Conn) Device() protocol.DeviceID { return c.who().Device }

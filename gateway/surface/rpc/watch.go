@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxWatches is how many folders one connection may watch.
+// maxWatches is the number of folders that one connection may watch.
 const maxWatches = 16
 
-// watches are the folders that clients look at.
+// watches are the folders that clients watch.
 type watches struct {
 	mu   sync.Mutex // guards open
 	open map[string]watching
@@ -42,7 +42,7 @@ func (w *watches) begin(c *Conn, node protocol.NodeID) (id string, err error) {
 	return id, nil
 }
 
-// end forgets a watching of c, and has its node told. It reports whether there was one.
+// end removes a watch of c and tells its node. It reports whether there was one.
 func (w *watches) end(id string, c *Conn) bool {
 	w.mu.Lock()
 	o, ok := w.open[id]
@@ -56,7 +56,7 @@ func (w *watches) end(id string, c *Conn) bool {
 	return ok
 }
 
-// leave ends all that a connection watches.
+// leave ends all watches of a connection.
 func (w *watches) leave(c *Conn) {
 	w.mu.Lock()
 	var ids []string
@@ -71,7 +71,7 @@ func (w *watches) leave(c *Conn) {
 	}
 }
 
-// tell passes a node's report on to those who look.
+// tell forwards a node's report to the clients that watch the folder.
 func (w *watches) tell(ctx context.Context, from *Conn, change protocol.FilesChange) {
 	node, ids := from.node(), change.WatchIDs
 	change.Node = node
@@ -89,14 +89,14 @@ func (w *watches) tell(ctx context.Context, from *Conn, change protocol.FilesCha
 	}
 }
 
-// unwatch tells a node that nobody looks any more.
+// unwatch tells a node that nobody watches the folder any more.
 func (s *Server) unwatch(node protocol.NodeID, id string) {
 	if link, ok := s.s.Nodes.LinkOf(node); ok {
 		link.SendEvent(context.Background(), protocol.EventFilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 	}
 }
 
-// listFolder lists a folder of a machine, and has it watched if that is wanted.
+// listFolder lists a folder of a node, and watches it on request.
 func (s *Server) listFolder(ctx context.Context, c *Conn, p protocol.FilesListParams) (out protocol.FilesListResult, err error) {
 	p.WatchID = ""
 	if p.Watch && s.browsable(p.Node) == nil {
