@@ -16,7 +16,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// platform is what the original's nodes send: "linux-x64", "darwin-arm64" (seed 000, Runtime Information).
+// platform returns the platform as nodes of the original system send it, such as "linux-x64" or
+// "darwin-arm64".
 func platform() string {
 	arch := runtime.GOARCH
 	if arch == "amd64" {

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// events are the names that the original's node log has for what ours says (gsv interop notes, node log), so that what reads one reads the other.
+// events maps our log messages to the event names in the node log of the original system, so that
+// tools for one log can read the other.
 var events = map[string]string{
 	"Node started": "node.start", "Node stopped": "shutdown", "Connected": "connect.ok", "Gateway lost": "connect.lost", "Reconnecting": "connect.failed",
 	"Gateway does not answer": "keepalive.failed", "Call done": "tool.execute.ok", "Call failed": "tool.execute.error", "Tool crashed": "tool.execute.error",

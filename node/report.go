@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// maxReports is how many events of background commands wait for the gateway at most; beyond it the oldest are lost (gsv interop notes 2.2).
+// maxReports is the maximum number of events of background commands that wait for the gateway.
+// Beyond it the oldest are dropped, as in the original system.
 const maxReports = 2048
 
 // reports are the events that the gateway has not confirmed, oldest first. The zero value is ready.

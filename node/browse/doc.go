@@ -1,3 +1,4 @@
-// Package browse does what a person does in the browser of a machine's files: list, make, rename, move, delete and take back. It is no tool of the
-// agent. Every path goes through the [workspace.Root], and nothing is ever replaced.
+// Package browse serves the file browser of the windows: it lists, creates, renames, moves, deletes
+// and restores files of this machine. It is not a tool of the agent. Every path goes through the
+// [workspace.Root], and no operation replaces an existing file.
 package browse

@@ -1,24 +1,36 @@
-// Package direct connects two machines for one transfer beside their connections to the gateway (issue 6; an extension between our own ends): straight, or
-// through the gateway's port, where it joins a second connection of each (package junction). What moves over the connection is package stream's, as in
-// messages through the gateway.
+// Package direct connects two machines for one transfer, beside their connections to the gateway.
+// The connection runs either straight between the machines or through the gateway's port, where the
+// gateway joins a second connection of each machine (package junction). It is an extension between
+// Fairlead's own peers: docs/protocol.md#transfers-between-fairleads-own-peers. Package stream
+// defines the data that moves over the connection; it is the same as in messages through the
+// gateway.
 //
-// The gateway stays in charge: it alone says that a transfer runs, tells each end of the other one, hears of the progress, and stops both. A machine
-// that lost its gateway stops as well.
+// The gateway stays in charge: only the gateway starts a transfer, tells each machine about the
+// other, receives the progress, and stops both. A machine that loses its gateway stops as well.
 //
-// What is at stake is a port that opens on somebody's machine, and whom it lets in. Therefore:
+// The risk is a port that opens on somebody's machine. Therefore:
 //
-//   - A machine opens no port and connects to no other machine unless its owner says so ([LAN]); otherwise it makes only outgoing connections to its
-//     gateway, where it has met it, and that stays the default. One that runs in the gateway's own process takes no part: its way is the straight one.
-//   - The destination listens only for a transfer that it has accepted, on the addresses of its own private networks and never on all of them, on
-//     ports that the system chooses, until the source has come or 30 seconds are over. Whoever comes from another network is hung up on.
-//   - The source connects only into private networks that it is on itself, and to no port below 1024: a gateway cannot have it look around elsewhere.
-//   - TLS 1.3, no resumption. Both ends show a certificate whose key is made for this one attempt and known by its SHA-256, which each learns over
-//     its own authenticated connection to the gateway. The devices' long-lived keys are not used: nothing that is learned here is worth anything
-//     elsewhere, and machines that are not paired but share a token can do it too.
-//   - Over that the source proves that it has a token of this transfer, and the destination answers in kind: an HMAC over what only the two ends of
-//     this TLS session know (RFC 9266) and the transfer's id. The token itself goes over no direct connection, and what is overheard or passed on is
-//     worth nothing in another session. The first proof is the last that is taken.
+//   - A machine opens no port and connects to no other machine unless its owner allows it ([LAN]).
+//     By default it makes only outgoing connections to its gateway. A machine that runs in the
+//     gateway's own process does not take part, because its data needs no other route.
+//   - The destination listens only for a transfer that it has accepted, on the addresses of its own
+//     private networks and never on all addresses, and on ports that the system chooses. It listens
+//     until the source has connected, at most 30 seconds. Connections from other networks are
+//     closed.
+//   - The source connects only to private networks that it is on itself, and never to a port below
+//     1024: a gateway cannot use it to probe other networks.
+//   - Both machines use TLS 1.3 without resumption. Each shows a certificate whose key is made for
+//     this one attempt and identified by its SHA-256, which the other learns over its own
+//     authenticated connection to the gateway. The long-lived device keys are not used: nothing
+//     that is learned here is valid elsewhere, and machines that share a token without being paired
+//     can take part too.
+//   - Within TLS the source proves that it has the token of this transfer, and the destination
+//     answers in kind. The proof is an HMAC over the transfer's ID and keying material that only
+//     the two ends of this TLS session know (RFC 9266). The token itself never crosses a direct
+//     connection, and a recorded or relayed proof is useless in another session. Only one proof is
+//     accepted.
 //
-// The gateway could lie about the pins and sit between the two. It sees every byte of a transfer in messages anyway: a connection of the ends' own takes
-// nothing away from it that it has to be kept from. One that keeps to the rules sees nothing of what goes over them.
+// A gateway could lie about the pins and sit between the two machines. It already sees every byte
+// of a transfer that goes through it in messages, so this gives it nothing new. An honest gateway
+// cannot read a connection of the machines' own.
 package direct

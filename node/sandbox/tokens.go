@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// netPrograms are the programs that seed 001 (Network Blocking) knows to use the network.
+// netPrograms lists programs that are known to use the network, as in the original system.
 var netPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
 
-// gitRemote are git's words for remote operations (seed 001).
+// gitRemote lists git's subcommands that contact a remote repository.
 var gitRemote = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
 
 // NetworkWord is the error of CheckTokens.
@@ -18,9 +18,11 @@ func (e *NetworkWord) Error() string {
 	return fmt.Sprintf("the network is blocked for commands: %q %s. Ask for the network, or do without it.", e.Word, e.Why)
 }
 
-// CheckTokens looks for the network in the words of a command, as seed 001 does where the system itself cannot block it: basenames of known
-// programs, http and https addresses, and git with a remote operation. The words are those of one command or of a whole line, decoded.
-// It is no containment: a script hides from it.
+// CheckTokens returns an error if the words of a command suggest that it uses the network: the base
+// name of a known program, an HTTP or HTTPS address, or git with a remote operation. The words may
+// be those of one command or of a whole line; they must be decoded. Like the original system,
+// Fairlead uses this check where the operating system cannot block the network. It is a warning
+// sign, not containment: a script can easily evade it.
 func CheckTokens(words []string) error {
 	git := false
 	for _, w := range words {

@@ -13,8 +13,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Time limits of a command (seed 000, Bash). Of the other limits of seed 001, the length of a command is maxCommand, the most that the system takes as
-// one argument, which is what a shell's command line is; the length of workdir is the system's for a path; output is cut as seed 000 has it.
+// Time limits of a command, as in the original system. The length of a command is limited by
+// maxCommand, which is the system's limit for one argument of a program, because the shell gets the
+// command as one argument. The length of workdir is limited by the system's maximum path length.
 const (
 	defaultTimeout = 5 * time.Minute
 	maxTimeout     = 24 * time.Hour
@@ -33,7 +34,7 @@ type bashIn struct {
 	Network    bool     `json:"network,omitempty" jsonschema:"it needs the network; the person is asked where this machine allows that for single commands"`
 }
 
-// bashOut is what Bash returns: completed, failed or running (seed 000, Output).
+// bashOut is the output of Bash. Its status is completed, failed or running.
 type bashOut struct {
 	Status     string `json:"status" jsonschema:"completed (exit code 0), failed, or running"`
 	SessionID  string `json:"sessionId"`
@@ -58,7 +59,8 @@ type bashOut struct {
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
 
-// MarshalJSON writes every field that the seed gives for the status, also empty ones.
+// MarshalJSON writes every field that belongs to the status, including empty ones, as the original
+// system does.
 func (o bashOut) MarshalJSON() ([]byte, error) {
 	type plain bashOut
 	if o.Status == "running" {

@@ -66,9 +66,10 @@ func (b *bench) bash(command string) func() error {
 	}
 }
 
-// Issue 3 allows Bash 1.3 times what the bare shell takes. A command gets a session of its own, which Linux schedules as a group of its own: on a
-// busy machine it waits several times as long for its turn as what this program starts in its own session ("bare-here"), whoever starts it.
-// The bare shell that the ratios compare with has a session of its own too.
+// Bash may take at most 1.3 times as long as the bare shell. Each command gets a session of its
+// own, which Linux schedules as a separate group: on a busy machine it waits several times longer
+// for the processor than a program in our own session ("bare-here"), whoever starts it. The bare
+// shell that the ratios compare with therefore also has its own session.
 func BenchmarkBashTrue(b *testing.B) {
 	b.Setenv("SHELL", "/bin/sh")
 	b.Setenv("HOME", b.TempDir()) // a profile of the person's would be most of the time
@@ -85,7 +86,8 @@ func BenchmarkBashTrue(b *testing.B) {
 	})
 }
 
-// Issue 3 wants 0.7 times the speed of a plain reader of cat's pipe, so a ratio of at most 1.43, and flat memory.
+// Bash must reach 0.7 times the speed of a plain reader of cat's pipe (a ratio of at most 1.43)
+// with flat memory use.
 func BenchmarkOutput1GB(b *testing.B) {
 	const size = 1 << 30
 	b.Setenv("SHELL", "/bin/sh")

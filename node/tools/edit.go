@@ -41,7 +41,8 @@ func (in editIn) steps() []editStep {
 	return append([]editStep{{in.OldString, in.NewString, in.ReplaceAll}}, in.Edits...)
 }
 
-// editOut is seed 000's output; what follows Replacements are extensions. The sums are of the file before and after.
+// editOut is the output of Edit. The fields after Replacements are extensions. The checksums are
+// those of the file before and after.
 type editOut struct {
 	Path         string `json:"path"`
 	Replacements int    `json:"replacements"`

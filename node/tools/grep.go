@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxMatches = 100 // seed 000, Grep
+	maxMatches = 100 // as in the original system
 	maxLine    = 200 // characters of a matching line
 	// maxFiles is how many files are listed when the lines are not asked for.
 	maxFiles = 1000

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// killAfter is how long a command may take to obey SIGTERM (seed 000, Security).
+	// killAfter is the time between SIGTERM and SIGKILL, as in the original system.
 	killAfter = 250 * time.Millisecond
 	// drainLimit is how long output is awaited from processes that could not be ended and keep the
 	// output open.
@@ -104,9 +104,9 @@ type order struct {
 	key          string                  // the call's idempotency key, when it has one
 }
 
-// environ completes the environment of the command: variables for a command at whose terminal
-// nobody sits, git's configuration unless the command is the person's own, and the idempotency key,
-// for the command to pass on to what it changes (seed 001).
+// environ completes the environment of the command: it adds variables for commands without a person
+// at the terminal, git's configuration unless the command is the person's own, and the idempotency
+// key, which the command can pass on to the systems that it changes.
 func (o order) environ(env []string) []string {
 	env = quiet(env, o.tty)
 	if !o.direct {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// keepFinished is how long a finished background command can be looked at (seed 000, Process).
+	// keepFinished is how long the result of a finished background command stays available, as in
+	// the original system.
 	keepFinished = 30 * time.Minute
 	// maxWaited bounds the commands that run at once and that someone waits for; the others wait their turn.
 	maxWaited = 64
@@ -34,7 +35,8 @@ type JobOptions struct {
 	Env []string
 	// Home is the program's own data folder, which no call is ever given.
 	Home string
-	// Events hears when a background command starts and ends (seed 004, node.exec.event), which is to be confirmed then. It may be nil and must not block.
+	// Events receives the start and the end of each background command
+	// (docs/protocol.md#background-commands). It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
 	// Ledger is a folder of the node's own that keeps which commands run, and which ends nobody has confirmed, for [Jobs.Recover]; it is made when
 	// needed. Empty: none is kept.

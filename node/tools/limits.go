@@ -7,11 +7,12 @@ import (
 	"fairlead/node/workspace"
 )
 
-// FileLimits bound what Read, Write and Edit take and give, in bytes. A zero means its default. Seed 001 has one bound of 200 KB for all; these are
-// what a model's window, a frame and a machine's memory bear.
+// FileLimits bounds the input and output of Read, Write and Edit, in bytes. Zero means the default.
+// The original system has one limit of 200 KB for everything; these limits follow from a model's
+// context, a frame's size and a machine's memory.
 type FileLimits struct {
 	ReadText  int   // most text one Read returns, numbers included: 4 MiB
-	ReadImage int64 // largest image: 10 MiB, as seed 000 has it
+	ReadImage int64 // largest image; by default 10 MiB, as in the original system
 	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
 	Write     int   // most content of one Write: 15 MiB, which fits into a frame of 16 with what is around it
 	Edit      int   // largest file before and after an Edit: 64 MiB

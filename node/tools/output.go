@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of captured output (seed 000, Output Constraints), in characters.
+// Limits of captured output in characters, as in the original system.
 const (
 	maxOutput = 200_000
 	maxTail   = 4_000

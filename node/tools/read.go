@@ -29,7 +29,7 @@ type readIn struct {
 	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all that one call can return"`
 }
 
-// readText is seed 000's output; what follows Lines are extensions.
+// readText is the output of Read for a text file. The fields after Lines are extensions.
 type readText struct {
 	Path      string `json:"path"`
 	Content   string `json:"content"`
@@ -175,7 +175,7 @@ func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, l
 	return out, nil
 }
 
-// tooLarge is seed 001's error, with the byte counts.
+// tooLarge returns an error in the original system's words, with the byte counts.
 func tooLarge(p workspace.Path, what string, size, most int64) error {
 	if what != "" {
 		what += " "

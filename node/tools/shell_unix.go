@@ -16,7 +16,8 @@ import (
 // maxCommand is a little under what Linux takes as one argument.
 const maxCommand = 128<<10 - 256
 
-// shell is what runs commands: the user's login shell (seed 000, Execution Model).
+// shell returns the path of the shell that runs commands: the user's login shell, as in the
+// original system.
 func shell() string {
 	s := os.Getenv("SHELL")
 	if filepath.IsAbs(s) {

@@ -11,7 +11,8 @@ import (
 // maxCommand is what a Windows command line may hold, less the shell's own part.
 const maxCommand = 32_000
 
-// shell is what $SHELL names (seed 000, Execution Model) when that is a program here, else PowerShell, or cmd.exe where there is none.
+// shell returns the program that $SHELL names if it exists here, as in the original system;
+// otherwise PowerShell, or cmd.exe if there is no PowerShell.
 func shell() string {
 	if s := os.Getenv("SHELL"); filepath.IsAbs(s) {
 		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() {

@@ -8,8 +8,9 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// checkWords looks for the network in what a command says, one command of a line after the other (seed 001, Network Blocking). It is all there is
-// where the system cannot keep commands off the network.
+// checkWords looks for use of the network in the words of a command line, one command after the
+// other. It is the only check where the system cannot keep commands off the network; see
+// [sandbox.CheckTokens].
 func checkWords(shell, command string) error {
 	for _, words := range commandWords(shell, command) {
 		if err := sandbox.CheckTokens(words); err != nil {

@@ -16,7 +16,7 @@ type writeIn struct {
 	ExpectedSHA256 string `json:"expectedSha256,omitempty" jsonschema:"write only if the file's SHA-256 is this, or only if there is no file: absent"`
 }
 
-// writeOut is seed 000's output; what follows Bytes are extensions.
+// writeOut is the output of Write. The fields after Bytes are extensions.
 type writeOut struct {
 	Path       string `json:"path"`
 	Bytes      int    `json:"bytes"`
@@ -81,7 +81,7 @@ func (f *files) checkContent(p workspace.Path, in writeIn) error {
 	return nil
 }
 
-// contentTooLarge is seed 001's error, with the byte counts.
+// contentTooLarge returns an error in the original system's words, with the byte counts.
 func contentTooLarge(p workspace.Path, size, most int) error {
 	return failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }

@@ -1,17 +1,23 @@
-// Package workspace is the one door between a node's file tools and the disk.
+// Package workspace reads and writes files for the node's tools. Every access of a file tool to the
+// disk goes through it.
 //
-// A [Root] is opened once on the node's working folder, with the folders that the person granted beside it ([Config]). Relative paths lie in the
-// working folder; absolute paths that name something in it or in a granted folder are used; what lies outside is refused, or with [WholeDisk] used
-// as it is (seed 000, Path Resolution, as a mode of the node). Every access goes through the [os.Root] of its folder, relative to a directory
-// handle, so a symbolic link that leads out is refused even when it is put there between check and use. Links from one folder into another work. A
-// folder that was moved or replaced after the start is noticed: a [SwappedError].
+// A [Root] is opened once on the node's working folder and on the further folders that the person
+// granted ([Config]). Relative paths start at the working folder. Absolute paths are accepted when
+// they name something in the working folder or in a granted folder; all others are refused, unless
+// [WholeDisk] is set. Every access goes through the [os.Root] of its folder, relative to a
+// directory handle, so a symbolic link that leads outside is refused even when it is created
+// between check and use. Links from one folder into another work. A folder that was moved or
+// replaced after the start causes a [SwappedError].
 //
-// Names that a system takes for something else (devices, streams, another spelling of a file that exists) are refused on that system.
+// Names that an operating system interprets as something else (devices, streams, another spelling
+// of an existing file) are refused on that system.
 //
-// A [Watcher] tells of changes in a folder and, where wanted, below it: by inotify on Linux, by one handle on Windows; elsewhere what is below is looked
-// through in rounds, which comes later and costs a little all the time.
+// A [Watcher] reports changes in a folder and, on request, below it: by inotify on Linux and by one
+// handle on Windows. Elsewhere it polls the folders below, which is slower and costs a little all
+// the time.
 //
-// Only regular files are opened. Writes are atomic: a new file beside the old one, synced, then renamed over it. Mode, owner, access lists and
-// extended attributes are kept where the system lets us. Further hard links keep the old content. What a crash left behind is removed by the
-// next write in the same folder.
+// Only regular files are opened. Writes are atomic: the content goes to a new file beside the old
+// one, is synced, and is renamed over it. Mode, owner, access lists and extended attributes are
+// preserved where the system permits it. Other hard links still have the old content. Temporary
+// files left by a crash are removed by the next write in the same folder.
 package workspace

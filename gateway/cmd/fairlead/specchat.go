@@ -54,7 +54,7 @@ func (q *chatEvents) all() []protocol.ChatEvent {
 	return list
 }
 
-// specRun is a run that is followed by its chat events (seed 004, chat event).
+// specRun follows a run by its chat events (docs/protocol.md#chat).
 type specRun struct {
 	*chat
 	id      protocol.RunID

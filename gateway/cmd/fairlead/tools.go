@@ -92,7 +92,8 @@ func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// nativeFailure is the failure that a tool of the gateway itself tells of in its result (seed 002).
+// nativeFailure returns the failure that a tool of the gateway reports in its result
+// (docs/protocol.md#tools-and-calls), or nil.
 func nativeFailure(r protocol.ToolInvokeResult) error {
 	var out struct {
 		OK    *bool   `json:"ok"`

@@ -1,9 +1,11 @@
-// Package dfa finds lines that match a regular expression, several times faster than package regexp, which it agrees with.
+// Package dfa finds lines that match a regular expression. It is several times faster than package
+// regexp and gives the same answers.
 //
-// A [Program] is made once per expression and shared; every goroutine has a [Machine] of its own, which builds the states of a
-// deterministic automaton as the text asks for them and forgets them when they grow too many: memory is bounded, and so is the time per
-// byte. Because only whether a line matches is asked, and not where, assertions are part of the automaton.
+// A [Program] is made once per expression and is shared. Every goroutine has its own [Machine],
+// which builds the states of a deterministic automaton as the text requires them and discards them
+// when they become too many: both memory and time per byte are bounded. Because it only decides
+// whether a line matches, not where, assertions are part of the automaton.
 //
-// Lines end with a line feed or with a carriage return and a line feed, which are no part of the line. ^ \A (?m)^ are the beginning of
-// a line, $ \z (?m)$ its end.
+// Lines end with a line feed, or with a carriage return and a line feed, neither of which is part
+// of the line. ^ \A (?m)^ match the beginning of a line, $ \z (?m)$ its end.
 package dfa

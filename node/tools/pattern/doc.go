@@ -5,7 +5,7 @@
 // assertions \< and \b{start} and most Unicode properties, limits repetitions to 1,000, and
 // restricts \d, \w, \s and \b to ASCII.
 //
-// Trees have no captures, and repetitions are neither lazy nor greedy: they serve to tell whether a
-// line matches, not where. Beyond Rust, as in RE2, \Q...\E quotes text, \p{^Greek} is \P{Greek},
-// and a brace that begins no repetition is literal.
+// Trees have no captures, and repetitions are neither lazy nor greedy, because the trees decide
+// whether a line matches, not where. In addition to Rust's syntax, as in RE2, \Q...\E quotes text,
+// \p{^Greek} is \P{Greek}, and a brace that begins no repetition is literal.
 package pattern
