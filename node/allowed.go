@@ -11,8 +11,10 @@ import (
 	"fairlead/node/workspace"
 )
 
-// check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change. place is
-// where the path of a file tool leads, which the call is bound to; empty where nothing was compared, or the call fails anyway.
+// check compares the call with what the person saw and allowed: machine, tool, arguments, folder,
+// programs, the file and its change. It returns the place that the path of a file tool leads to, to
+// which the call is then bound. place is empty when nothing was compared, or when the call fails
+// anyway.
 func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvoke) (place string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
@@ -37,12 +39,12 @@ func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvok
 	return "", errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
 }
 
-// within reports whether each of the opened folders is one that the call needs, with the same rights.
+// within reports whether the call needs each of the opened folders, with the same rights.
 func within(opened, needed []protocol.FolderAccess) bool {
 	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
 }
 
-// preview answers null for a tool that has none.
+// preview returns null for a tool that has no preview.
 func preview(ctx context.Context, t toolkit.Tool, args json.RawMessage) (json.RawMessage, error) {
 	p, ok, err := t.Preview(ctx, args)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// act does what the person asked for in the browser of this machine's files.
+// act carries out a person's operation in the browser of this machine's files.
 func (n *Node) act(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
 	select {
 	case n.turns <- struct{}{}:
@@ -21,7 +21,7 @@ func (n *Node) act(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessag
 	return n.browse.Act(ctx, inv.Tool, inv.Args)
 }
 
-// past is where the node keeps what the agent replaced.
+// past returns the folder for the files that the agent replaced.
 func past(home string) string {
 	if home == "" {
 		return ""
@@ -29,10 +29,10 @@ func past(home string) string {
 	return filepath.Join(home, "before")
 }
 
-// sweepFilesEvery is how often what is too old is removed for good.
+// sweepFilesEvery is the interval at which expired files are removed for good.
 const sweepFilesEvery = 24 * time.Hour
 
-// sweepFiles removes what is too old, at the start and then once a day.
+// sweepFiles removes expired files at the start and then once a day.
 func (n *Node) sweepFiles(ctx context.Context) {
 	tick := time.NewTicker(sweepFilesEvery)
 	defer tick.Stop()
@@ -51,8 +51,8 @@ func (n *Node) sweepFiles(ctx context.Context) {
 	}
 }
 
-// filesChanged reports a change in a folder that somebody looks at. A report that is lost is not sent again: after a lost connection every folder is
-// listed anew.
+// filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
+// again, because every folder is listed again after a lost connection.
 func (n *Node) filesChanged(c protocol.FilesChange) {
 	if n.client == nil {
 		return

@@ -15,17 +15,18 @@ import (
 	"fairlead/node/tools"
 )
 
-// maxResult is how large a result may be: with what is around it, it must fit into one frame.
+// maxResult is the largest size of a result in bytes: with its envelope it must fit into one frame.
 const maxResult = protocol.MaxReadFrame - 1<<20
 
-// maxCalls bounds the calls that work at once, and with them their memory and open files; the others wait their turn. Bash has a bound of its own,
-// as its calls may take long, and Process, which ends them, none.
+// maxCalls bounds the calls that run at the same time, and with them their memory and open files;
+// further calls wait. Bash has its own limit, because its calls may take long. Process has no
+// limit, because it ends them.
 const maxCalls = 64
 
-// ownBound are the tools that maxCalls does not hold up.
+// ownBound are the tools to which maxCalls does not apply.
 var ownBound = map[string]bool{"Bash": true, "Process": true}
 
-// event takes what the gateway asks for. It does not block.
+// event handles an event from the gateway. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	if n.ends != nil && n.ends.Event(e.Event, e.Payload) {
 		return
@@ -54,7 +55,8 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	}
 }
 
-// read decodes an event. One that cannot be read may say all the same which call it is of: that is answered, so that nobody waits for it.
+// read decodes an event. If it is invalid but its call ID can be read, the call is answered with
+// the error, so that nobody waits for it.
 func (n *Node) read(e protocol.EventFrame, into any) error {
 	if err := protocol.Decode(e.Payload, into); err != nil {
 		n.log.Warn("Event cannot be read", "name", e.Event, "err", err)
@@ -63,8 +65,9 @@ func (n *Node) read(e protocol.EventFrame, into any) error {
 	return nil
 }
 
-// invoke starts a call, unless it is one that runs or whose result waits: a gateway may ask again after a lost connection. With an error, which says that it
-// could not be read, it fails.
+// invoke starts a call, unless it is already running or its result waits for confirmation: a
+// gateway may repeat a request after a lost connection. When unread is set, the request was invalid
+// and the call fails with it.
 func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke, unread error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n.mu.Lock()
@@ -102,7 +105,7 @@ func (n *Node) cancel(call protocol.CallID) {
 	}
 }
 
-// call runs one call and words its result. Arguments and output stay out of the log.
+// call runs one call and returns its result. Arguments and output are not logged.
 func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolResultParams {
 	began := time.Now()
 	log := n.log.With("call", inv.CallID, "tool", inv.Tool, "preview", inv.Preview)
@@ -131,7 +134,8 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 	return protocol.ToolResultParams{CallID: inv.CallID, Result: raw}
 }
 
-// words is an error as the gateway gets it; an empty one would read as success.
+// words returns the text of an error for the gateway. It is never empty, because an empty error
+// would read as success.
 func words(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "The call was cancelled."
@@ -142,7 +146,7 @@ func words(err error) string {
 	return "The tool failed and did not say why."
 }
 
-// crashError is a panic of a tool. The panic's value may hold arguments, so it is not told.
+// crashError is a panic of a tool. The panic's value may hold arguments, so it is not reported.
 type crashError struct{ stack []byte }
 
 func (*crashError) Error() string {
@@ -202,21 +206,23 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}()
 	return t.Call(tools.WithProgress(ctx, func(tail string, bytes int64) {
 		select {
-		case <-latest: // not sent yet, and out of date
+		case <-latest: // discard a report that is outdated and not sent yet
 		default:
 		}
 		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
 	}), inv.Args)
 }
 
-// progressLimit is how long a report may wait for its confirmation: the result must not wait long for it.
+// progressLimit is how long a progress report may wait for its confirmation, because the call's
+// result waits for it.
 const progressLimit = 2 * time.Second
 
-// report sends what a running call prints until latest is closed. A report that is lost is not sent again.
+// report sends the progress of a running call until latest is closed. A lost report is not sent
+// again.
 func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) {
 	for p := range latest {
 		if n.client == nil {
-			continue // not run yet: nobody listens
+			continue // Run has not been called yet: there is no connection
 		}
 		sending, cancel := context.WithTimeout(ctx, progressLimit)
 		client.Call(sending, n.client, protocol.ReportProgress, p)
@@ -224,7 +230,7 @@ func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) 
 	}
 }
 
-// logs answers logs.get.
+// logs answers the event logs.get.
 func (n *Node) logs(l protocol.LogsGet, unread error) {
 	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}

@@ -11,19 +11,25 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Confinement says how far a node's tools reach. The zero value keeps files and commands in the workspace and commands off the network.
+// Confinement limits what a node's tools can reach. The zero value restricts files and commands to
+// the workspace and blocks the network for commands.
 type Confinement struct {
-	Access  workspace.Access // of the file tools; "" means workspace.InWorkspace, or InGranted with grants
-	Grants  []workspace.Grant
-	Mode    sandbox.Mode    // of commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly the file tools and transfers change nothing either
-	Network sandbox.Network // of commands; "" means sandbox.NetBlocked; AskNetwork blocks it but for single commands
-	Env     []string        // more variables for contained commands: NAME or NAME=value
+	// of the file tools; "" means workspace.InWorkspace, or InGranted if there are grants
+	Access workspace.Access
+	Grants []workspace.Grant
+	// of commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly, file tools and transfers
+	// cannot change anything either
+	Mode sandbox.Mode
+	// of commands; "" means sandbox.NetBlocked; AskNetwork blocks it except for single commands
+	Network sandbox.Network
+	Env     []string // further variables for contained commands: NAME or NAME=value
 }
 
-// AskNetwork keeps commands off the network until the person allows it for one of them.
+// AskNetwork blocks the network for commands until the person allows it for one of them.
 const AskNetwork sandbox.Network = "ask"
 
-// ParseConfinement reads what people write: mode and network may be empty, a grant is DIR, DIR:rw or DIR:ro. Grants become absolute.
+// ParseConfinement parses flags: mode and network may be empty; a grant is DIR, DIR:rw or DIR:ro.
+// Grants become absolute.
 func ParseConfinement(mode, network string, grants []string) (c Confinement, err error) {
 	c.Mode, c.Network = sandbox.Mode(mode), sandbox.Network(network)
 	switch c.Mode {
@@ -49,7 +55,7 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 	return c, nil
 }
 
-// profile is what commands may do in a workspace.
+// profile returns the restrictions of commands in a workspace.
 func (c Confinement) profile(dir string) sandbox.Profile {
 	p := sandbox.Profile{Mode: c.Mode, Network: c.Network, Workspace: dir}
 	if p.Mode == "" {
@@ -68,7 +74,8 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 	return p
 }
 
-// openBox finds out what the machine enforces. What it found is kept in home, as it takes a moment.
+// openBox tests what the machine enforces. The result is cached in home, because the test takes a
+// moment.
 func openBox(home string) (*sandbox.Box, error) {
 	o := sandbox.Options{Home: home}
 	if home != "" {
@@ -77,7 +84,8 @@ func openBox(home string) (*sandbox.Box, error) {
 	return sandbox.New(context.Background(), o)
 }
 
-// enforcement is what is published of a box and what commands may do in a workspace.
+// enforcement returns the published description of a box and of the restrictions of commands in a
+// workspace.
 func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
 	p := c.profile(dir)
 	now := r.For(p)

@@ -12,10 +12,11 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// WorksError says that another program of the same data folder works for a gateway: with the same key, of which a gateway lets one in, the two would drive
-// each other out.
+// WorksError says that another program with the same data folder is already a node of the gateway.
+// Both have the same key, and a gateway accepts one connection per key, so the two would displace
+// each other.
 type WorksError struct {
-	Gateway string // its name
+	Gateway string // the gateway's name
 	By      string // the program; may be empty
 }
 
@@ -27,8 +28,9 @@ func (e *WorksError) Error() string {
 	return fmt.Sprintf("this computer works for %s already: %s does", e.Gateway, by)
 }
 
-// Hold has this program be the only one of the data folder home that is a node of a gateway, until release is called. Another one that is it is a
-// *WorksError. program is what others are told this one is.
+// Hold makes this program the only one with the data folder home that is a node of the gateway,
+// until release is called. If another program already is, the error is a *WorksError. program is
+// the name that others see in theirs.
 func Hold(home string, gateway trust.Peer, program string) (release func(), err error) {
 	if home == "" {
 		return func() {}, nil

@@ -48,7 +48,8 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	return h
 }
 
-// topFolders are what lies at the top of the file system, where a system has most of its own links, such as /bin, or /tmp on macOS.
+// topFolders returns the entries at the top of the file system, where a system has most of its own
+// links, such as /bin, or /tmp on macOS.
 func topFolders() (list []string) {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -65,7 +66,7 @@ func topFolders() (list []string) {
 	return list
 }
 
-// osName is the system as a person would say it.
+// osName returns the name of the system for people.
 func osName() string {
 	switch runtime.GOOS {
 	case "linux":

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Applicant is how a node describes itself when it is to be paired: what it would offer is what the person says yes to.
+// Applicant describes the node for pairing: the person approves what the node would offer.
 func (n *Node) Applicant() trust.Applicant {
 	h := n.hello
 	a := trust.Applicant{Role: protocol.RoleNode, NodeID: n.opts.ID, Name: string(n.opts.ID), Platform: h.Client.Platform, Version: h.Client.Version, Reach: protocol.ReachOf(h)}
@@ -17,5 +17,5 @@ func (n *Node) Applicant() trust.Applicant {
 	return a
 }
 
-// Close releases a node that was not run.
+// Close releases a node whose Run was never called.
 func (n *Node) Close() { n.close() }

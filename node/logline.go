@@ -20,12 +20,12 @@ var events = map[string]string{
 	"Event cannot be read": "event.invalid",
 }
 
-// lineHandler writes records as the lines of node.log: one JSON object with sorted keys, among them ts, level, component, nodeId and event, and msg
-// with our own words. Each line is one Write.
+// lineHandler writes records as lines of node.log: one JSON object with sorted keys, among them ts,
+// level, component, nodeId and event, and msg with our own message. Each line is one Write.
 type lineHandler struct {
 	to    io.Writer
-	fixed map[string]any // not changed once made
-	group string         // what keys begin with
+	fixed map[string]any // immutable
+	group string         // the prefix of keys
 }
 
 func newLineHandler(to io.Writer, node protocol.NodeID, workspace string) slog.Handler {
@@ -69,7 +69,7 @@ func (h *lineHandler) WithGroup(name string) slog.Handler {
 	return &more
 }
 
-// add puts an attribute in a line; those of a group get its name before theirs.
+// add adds an attribute to a line; those of a group are prefixed with its name.
 func add(line map[string]any, prefix string, a slog.Attr) {
 	v := a.Value.Resolve()
 	key := prefix + a.Key
@@ -86,7 +86,7 @@ func add(line map[string]any, prefix string, a slog.Attr) {
 		line[key] = v.Duration().String()
 	case slog.KindTime:
 		line[key] = v.Time().UTC().Format(time.RFC3339Nano)
-	case slog.KindFloat64: // JSON knows no infinity
+	case slog.KindFloat64: // JSON has no infinity
 		line[key] = fmt.Sprint(v.Float64())
 	case slog.KindAny:
 		line[key] = v.Any()
@@ -101,7 +101,7 @@ func add(line map[string]any, prefix string, a slog.Attr) {
 	}
 }
 
-// level names a level as the original does, which has three.
+// level returns the level's name in the original system's log, which has three levels.
 func level(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:

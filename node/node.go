@@ -24,37 +24,43 @@ import (
 	"fairlead/node/workspace"
 )
 
-// keepAlive is how often an idle node calls the gateway, so that nothing on the way forgets the connection.
+// keepAlive is the interval at which an idle node calls the gateway, so that routers in between do
+// not drop the connection.
 const keepAlive = 240 * time.Second
 
-// logName is the node's log in its folder.
+// logName is the file name of the node's log.
 const logName = "node.log"
 
-// memoryURL is where a node connects that is given only Dial.
+// memoryURL is the address of a node that has only Dial.
 const memoryURL = "ws://memory/ws"
 
-// Options say who a node is, where it works and how it reaches its gateway.
+// Options say who a node is, where it works and how it connects to its gateway.
 type Options struct {
 	ID        protocol.NodeID
-	Workspace string // folder that the tools work in; must exist
+	Workspace string // the tools' working folder; must exist
 	Confine   Confinement
-	Home      string // the program's own data, absolute: no command reads it; empty: there is none
-	Keep      string // folder of what must outlive the node: its commands and unfinished transfers; no two nodes share it. Empty: in Home
+	// absolute folder of the program's own data, which no command can read; may be empty
+	Home string
+	// folder of data that outlives the node: its commands and unfinished transfers. No two nodes
+	// may share it. Empty means a folder in Home
+	Keep string
 
-	URL   string // ws:// or wss://, path included; may be empty with Dial
+	URL   string // ws:// or wss://, including the path; may be empty with Dial
 	Token string
 	Dial  func(context.Context) (net.Conn, error) // nil means TCP
-	// Through, when set, completes how the node reaches a gateway it is paired with; URL, Token and Dial may be empty then.
+	// Through, when set, completes the options for connecting to a paired gateway; URL, Token and
+	// Dial may then be empty.
 	Through func(client.Options) client.Options
 
-	// Receive says what the node takes from transfers.
+	// Receive is the policy for incoming transfers.
 	Receive transfer.Policy
-	// Direct lets transfers go from machine to machine; nil: all go through the gateway. Without a Beside it gets the node's own.
+	// Direct allows transfers from machine to machine. If it is nil, all go through the gateway. If
+	// its Beside is nil, the node sets it.
 	Direct *direct.Connector
 
-	LogDir  string // folder of node.log, which logs.get reads; empty: no log is kept
+	LogDir  string // folder of node.log, which logs.get reads; empty: there is no log
 	Version string
-	Logger  *slog.Logger // hears what node.log gets; may be nil
+	Logger  *slog.Logger // receives the same records as node.log; may be nil
 }
 
 // Node is one machine of a gateway.
@@ -72,14 +78,14 @@ type Node struct {
 	reports reports
 	file    *logfile.File // nil without LogDir
 	log     *slog.Logger
-	turns   chan struct{}  // one for each call that works; see maxCalls
-	work    sync.WaitGroup // calls under way or waiting
+	turns   chan struct{}  // one for each running call; see maxCalls
+	work    sync.WaitGroup // running and waiting calls
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
 }
 
-// New prepares a node; Run connects it. It opens the workspace and the log.
+// New opens the workspace and the log and prepares a node; Run connects it.
 func New(opts Options) (*Node, error) {
 	if _, err := protocol.ParseNodeID(string(opts.ID)); err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func New(opts Options) (*Node, error) {
 	return n, nil
 }
 
-// offer sets the tools and what the node says of itself.
+// offer sets the tools and the node's description of itself.
 func (n *Node) offer(list []toolkit.Tool) {
 	n.tools = make(map[string]toolkit.Tool, len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
@@ -155,10 +161,10 @@ func (n *Node) offer(list []toolkit.Tool) {
 	runtime.HostCapabilities = slices.Compact(runtime.HostCapabilities)
 }
 
-// Hello is what the node says of itself when it connects.
+// Hello returns the parameters with which the node connects.
 func (n *Node) Hello() protocol.ConnectParams { return n.hello }
 
-// introduce is Hello with the calls that go on or have ended since an earlier connection.
+// introduce returns Hello with the calls that continue or have ended since an earlier connection.
 func (n *Node) introduce() protocol.ConnectParams {
 	hello := n.hello
 	n.mu.Lock()
@@ -166,15 +172,16 @@ func (n *Node) introduce() protocol.ConnectParams {
 		hello.Calls = append(hello.Calls, id)
 	}
 	n.mu.Unlock()
-	// Read last: a call is in one of them at any time.
+	// Read the outbox last, so that no call is missed when it moves there.
 	hello.Calls = append(hello.Calls, n.out.calls()...)
 	slices.Sort(hello.Calls)
 	hello.Calls = slices.Compact(hello.Calls)
 	return hello
 }
 
-// Run serves the gateway, reconnecting as often as needed, until ctx ends or the gateway refuses the node for good (a *client.FinalError).
-// Then it stops all calls and commands, waits for them, and closes the node. It is called once.
+// Run serves the gateway, reconnecting as often as needed, until ctx ends or the gateway refuses
+// the node for good (a *client.FinalError). Then it stops all calls and commands, waits for them,
+// and closes the node. Run may be called once.
 func (n *Node) Run(ctx context.Context) error {
 	defer n.close()
 	calls, stopCalls := context.WithCancel(ctx)
@@ -222,11 +229,11 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// down ends the transfers of a connection that was lost: the gateway begins them again on the next one.
+// down ends the transfers of a lost connection; the gateway starts them again on the next one.
 func (n *Node) down(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()
-	n.browse.UnwatchAll() // whoever looks asks again
+	n.browse.UnwatchAll() // windows ask for their folders again
 }
 
 func (n *Node) close() {
@@ -239,7 +246,7 @@ func (n *Node) close() {
 	}
 }
 
-// up runs while there is a connection.
+// up is called while there is a connection.
 func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.nudge()

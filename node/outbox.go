@@ -10,39 +10,43 @@ import (
 )
 
 const (
-	// ackLimit is how long the gateway may take to confirm something; a large result on a slow line needs its time.
+	// ackLimit is how long the gateway may take to confirm an item; a large result on a slow line
+	// needs time.
 	ackLimit = 2 * time.Minute
 	retryMin = time.Second
 	retryMax = time.Minute
-	// maxSending bounds what is sent and not confirmed yet: one slow confirmation must not hold up all others.
+	// maxSending bounds the items that are sent and not yet confirmed, so that one slow
+	// confirmation does not delay all others.
 	maxSending = 16
-	// maxRefusals is how often the gateway may say that it could not take an item before that is given up. One that cannot be reached, or says
-	// that it is not there yet, is asked for ever.
+	// maxRefusals is how often the gateway may fail to take an item before the item is dropped.
+	// While the gateway cannot be reached, or says that it is unavailable, the item is retried
+	// without limit.
 	maxRefusals = 8
 )
 
-// outbox holds what the gateway must get even when the connection breaks, until it has confirmed it. Items of one lane go one after the other in
-// their order, lanes go beside each other.
+// outbox holds items that the gateway must receive even when the connection breaks, until it has
+// confirmed them. Items of one lane are sent one after the other in order; lanes are independent.
 type outbox struct {
 	wake chan struct{}
 
 	mu     sync.Mutex // guards what follows
 	lanes  map[lane][]*item
-	ready  []lane // with an item to send, in the order that they came to be so
-	failed []lane // with an item to send again later
+	ready  []lane // lanes with an item to send, in the order in which they became ready
+	failed []lane // lanes whose item must be sent again later
 }
 
-// lane keeps apart what needs no order: each result has its own, and each session's events.
+// lane is an ordering key: each result has its own lane, and each session's events have one.
 type lane string
 
 func resultLane(call protocol.CallID) lane { return lane("call " + string(call)) }
 
 func sessionLane(id string) lane { return lane("session " + id) }
 
-// item is one thing to deliver. send is called again after every failure that is worth it; over, which may be nil, once it is confirmed or given up.
+// item is one thing to deliver. send is called again after every failure that is worth a retry;
+// over, which may be nil, is called once the item is confirmed or dropped.
 type item struct {
 	lane    lane
-	call    protocol.CallID // that it comes from
+	call    protocol.CallID // the call that it comes from
 	send    func(context.Context) error
 	over    func()
 	refused int
@@ -68,7 +72,7 @@ func (o *outbox) holds(call protocol.CallID) bool {
 	return len(o.lanes[resultLane(call)]) > 0
 }
 
-// calls are those of which something waits for confirmation.
+// calls returns the calls of which something waits for confirmation.
 func (o *outbox) calls() (list []protocol.CallID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +84,7 @@ func (o *outbox) calls() (list []protocol.CallID) {
 	return list
 }
 
-// nudge has everything that failed tried again at once, as after a reconnect.
+// nudge retries all failed items at once, as after a reconnect.
 func (o *outbox) nudge() {
 	o.mu.Lock()
 	o.ready, o.failed = append(o.ready, o.failed...), nil
@@ -95,7 +99,8 @@ func (o *outbox) stir() {
 	}
 }
 
-// next gives the first item of the next lane that is ready; the lane is nowhere else until sent is told.
+// next returns the first item of the next ready lane. The lane is in no queue until the outcome of
+// sending is known.
 func (o *outbox) next() *item {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,14 +112,14 @@ func (o *outbox) next() *item {
 	return o.lanes[l][0]
 }
 
-// drop forgets a lane's first item, which next gave.
+// drop removes a lane's first item, which next returned.
 func (o *outbox) drop(i *item) {
 	if i.over != nil {
 		i.over()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lanes[i.lane][0] = nil // let go of the result
+	o.lanes[i.lane][0] = nil // release the result's memory
 	if o.lanes[i.lane] = o.lanes[i.lane][1:]; len(o.lanes[i.lane]) > 0 {
 		o.ready = append(o.ready, i.lane)
 	} else {
@@ -122,24 +127,24 @@ func (o *outbox) drop(i *item) {
 	}
 }
 
-// retry puts a lane among the failed ones.
+// retry adds a lane to the failed ones.
 func (o *outbox) retry(l lane) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed = append(o.failed, l)
 }
 
-// outcome is what came of sending an item.
+// outcome is the result of sending an item.
 type outcome struct {
 	item *item
 	err  error
 }
 
-// deliver sends items until ctx ends. lost hears of those that the gateway will not have.
+// deliver sends items until ctx ends. It calls lost for items that the gateway refuses.
 func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error)) {
 	var sending sync.WaitGroup
 	outcomes := make(chan outcome, maxSending)
-	defer func() { // what was confirmed just now need not be sent by the next node
+	defer func() { // an item that has just been confirmed need not be sent by the next node
 		sending.Wait()
 		close(outcomes)
 		for c := range outcomes {
@@ -193,8 +198,9 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 	}
 }
 
-// worthRetry reports whether sending again may help: the gateway was not reached, or could not take it this time. What it refused, such as the result
-// of a call that it has forgotten, stays refused.
+// worthRetry reports whether sending again may help: the gateway was not reached, or could not take
+// the item this time. An item that it refused, such as the result of a call that it no longer
+// knows, stays refused.
 func (i *item) worthRetry(err error) bool {
 	var e *protocol.Error
 	if !errors.As(err, &e) {

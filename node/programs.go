@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxPrograms bounds how many programs a node tells of.
+// maxPrograms bounds the number of programs that a node reports.
 const maxPrograms = 8000
 
-// programs lists the names of the programs that PATH leads to, sorted; on Windows in lower case and without their ending. Skills that need a
-// program are offered only where it is.
+// programs lists the names of the programs in PATH, sorted; on Windows in lower case and without
+// their extension. Skills that need a program are offered only where it exists.
 func programs() []string {
 	var list []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {

@@ -14,13 +14,14 @@ import (
 // Beyond it the oldest are dropped, as in the original system.
 const maxReports = 2048
 
-// reports are the events that the gateway has not confirmed, oldest first. The zero value is ready.
+// reports holds the events that the gateway has not confirmed, oldest first. The zero value is
+// ready.
 type reports struct {
 	mu   sync.Mutex // guards list
 	list []*protocol.NodeExecEvent
 }
 
-// add takes an event. It reports the one that had to give way to it, or nil.
+// add adds an event. It returns the event that was dropped to make room, or nil.
 func (r *reports) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +33,7 @@ func (r *reports) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) 
 	return lost
 }
 
-// waits reports whether an event is still to be sent.
+// waits reports whether an event has still to be sent.
 func (r *reports) waits(e *protocol.NodeExecEvent) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +48,7 @@ func (r *reports) remove(e *protocol.NodeExecEvent) {
 	}
 }
 
-// reportExec passes on what became of a background command.
+// reportExec sends the gateway the state of a background command.
 func (n *Node) reportExec(e protocol.NodeExecEvent) {
 	event := &e
 	if lost := n.reports.add(event); lost != nil {
@@ -58,7 +59,7 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 		lane: sessionLane(e.SessionID), call: e.CallID,
 		send: func(ctx context.Context) error {
 			if !n.reports.waits(event) {
-				return nil // it gave way to later ones
+				return nil // dropped in favor of later events
 			}
 			if _, err := client.Call(ctx, n.client, protocol.ReportExec, *event); err != nil {
 				return fmt.Errorf("report a command: %w", err)
@@ -72,7 +73,8 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 	})
 }
 
-// reported forgets what was kept of a command in case that its end would not reach the gateway.
+// reported removes the stored end of a command, which was retained in case it did not reach the
+// gateway.
 func (n *Node) reported(e *protocol.NodeExecEvent) {
 	if e.Event != protocol.ExecStarted {
 		n.jobs.Confirm(e.SessionID)

@@ -8,10 +8,12 @@ import (
 	"fairlead/gateway/peer/stream"
 )
 
-// sweepEvery is how often a node looks for unfinished files of transfers that nobody goes on with; the first time is its start.
+// sweepEvery is the interval at which a node removes unfinished files of abandoned transfers; the
+// first time is at its start.
 const sweepEvery = 24 * time.Hour
 
-// ledger is where the node writes down what transfers may leave unfinished; nil when the program has no place of its own.
+// ledger returns the node's record of unfinished files of transfers, or nil if the program has no
+// data folder.
 func (n *Node) ledger() *stream.Ledger {
 	if n.opts.Keep == "" {
 		return nil

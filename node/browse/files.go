@@ -13,28 +13,31 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Browser is safe for use by many goroutines.
+// Browser carries out file operations for people. It is safe for use by many goroutines.
 type Browser struct {
 	ws    *workspace.Root
 	watch watch
 	past  *past
 }
 
-// New makes the browser of a workspace. What the agent replaces is kept in the folder home, which is made; empty keeps nothing. tell hears of changes in the folders that are watched, on one goroutine. Close ends it.
+// New makes the browser of a workspace. The files that the agent replaces are saved in the folder
+// home, which is created; if home is empty, nothing is saved. tell receives the changes in watched
+// folders, on one goroutine, until Close.
 func New(ws *workspace.Root, home string, tell func(protocol.FilesChange)) *Browser {
 	return &Browser{ws: ws, watch: watch{tell: tell}, past: &past{dir: home}}
 }
 
-// Close ends all watching.
+// Close stops watching all folders.
 func (b *Browser) Close() { b.watch.close() }
 
-// These bound one answer, which must fit into a frame: what is in a folder beyond them is not told.
+// Limits of one answer, which must fit into a frame. Entries of a folder beyond them are left out.
 const (
 	maxEntries   = 200_000
 	maxListBytes = 12 << 20
 )
 
-// Act does one of the operations of protocol, by its name. Errors are sentences for the person.
+// Act carries out one of the operations of package protocol, by its name. Errors are sentences for
+// people.
 func (b *Browser) Act(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
 	case protocol.ActList:
@@ -114,7 +117,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	return out, nil
 }
 
-// info is what the person is told of one thing in a folder.
+// info describes one entry of a folder.
 func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
 	out := protocol.FileInfo{Name: workspace.Spell(i.Name), Kind: protocol.FileRegular, Time: i.Time.UnixMilli(), Mode: i.Mode.String()}
 	switch {
@@ -154,7 +157,7 @@ func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protoco
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
-	unlock, err := b.ws.Lock(ctx, from) // a file that is being written keeps its name until that is done
+	unlock, err := b.ws.Lock(ctx, from) // wait until a running write to the file is finished
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
@@ -195,7 +198,7 @@ func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (pro
 	return protocol.FilesDone{Path: back.String()}, worded("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
 }
 
-// worded says what could not be done, unless the error says it all.
+// worded says which operation failed, unless the error is complete by itself.
 func worded(what string, p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError

@@ -20,20 +20,21 @@ import (
 	"fairlead/node/workspace"
 )
 
-// What the agent replaces is kept in the node's data folder: a note ID.json and the content ID.old, both only for the person's own account. Both are
-// written before the file is replaced, so that a kill in between leaves a note of a change that was never made, which its hashes tell.
+// A replaced file is saved in the node's data folder as a note ID.json and its content ID.old, both
+// readable only by the person's own account. Both are written before the file is replaced. A crash
+// in between leaves a note of a change that never happened, which its hashes reveal.
 const (
 	pastAge  = 30 * 24 * time.Hour
-	pastMost = 500 << 20 // bytes of contents
-	pastFile = 64 << 20  // largest content, which is what Edit takes
+	pastMost = 500 << 20 // bytes of all contents
+	pastFile = 64 << 20  // largest saved content; the same as the limit of Edit
 )
 
-// past is safe for use by many goroutines.
+// past stores replaced files. It is safe for use by many goroutines.
 type past struct {
-	dir string // empty: nothing is kept
+	dir string // empty: nothing is saved
 
 	mu      sync.Mutex // guards written
-	written int64      // bytes since the last sweep
+	written int64      // bytes since the last removal of old files
 }
 
 // kept is the note of one replacement.
@@ -46,10 +47,11 @@ type kept struct {
 	At      int64               `json:"at"`
 	Before  string              `json:"before"` // SHA-256, or [workspace.Absent]
 	After   string              `json:"after"`
-	Lost    string              `json:"lost,omitempty"` // why the content is not kept
+	Lost    string              `json:"lost,omitempty"` // why the content was not saved
 }
 
-// Keep keeps what a call of the agent replaces. A file whose old content cannot be kept is replaced all the same: the person has allowed that.
+// Keep saves the content that a call of the agent is about to replace. A file whose old content
+// cannot be saved is replaced all the same, because the person has allowed that.
 func (b *Browser) Keep(call protocol.CallID, session protocol.SessionKey, run protocol.RunID) workspace.Keep {
 	if b.past.dir == "" {
 		return nil
@@ -95,7 +97,7 @@ func (p *past) put(k kept, old io.Reader) {
 	}
 }
 
-// content copies what was there and gives its hash and size.
+// content copies the old content and returns its hash and size.
 func (p *past) content(name string, old io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	err = writeSynced(name, func(w io.Writer) error {
@@ -121,12 +123,13 @@ func writeSynced(name string, write func(io.Writer) error) error {
 
 func (p *past) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
 
-// notes are all notes, the oldest first. One that cannot be read is left out: a kill cut it short.
+// notes returns all notes, oldest first. Notes that cannot be read, because a crash cut them short,
+// are skipped.
 func (p *past) notes() ([]kept, error) {
 	if p.dir == "" {
 		return nil, nil
 	}
-	entries, err := os.ReadDir(p.dir) // sorted, and names begin with the time
+	entries, err := os.ReadDir(p.dir) // sorted, because names begin with the time
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -145,10 +148,12 @@ func (p *past) notes() ([]kept, error) {
 	return list, nil
 }
 
-// group is what one run made of one file: the first and the last of its replacements that follow on each other.
+// group is the change of one file by one run: the first and the last of its successive
+// replacements.
 type group struct{ first, last kept }
 
-// groups puts together what belongs together, the oldest first. Where somebody else changed the file in between, another group begins.
+// groups combines successive replacements, oldest first. When somebody else changed the file in
+// between, a new group begins.
 func groups(list []kept) (out []*group) {
 	at := map[string]*group{}
 	for _, k := range list {
@@ -164,7 +169,8 @@ func groups(list []kept) (out []*group) {
 	return out
 }
 
-// find is the group with an id, which is that of its first replacement, of the file path: that is what the rules have judged.
+// find returns the group of the file path whose first replacement has this ID. The path must match
+// because it is what the rules have judged.
 func (p *past) find(id, path string) (*group, error) {
 	list, err := p.notes()
 	if err != nil {
@@ -181,7 +187,7 @@ func (p *past) find(id, path string) (*group, error) {
 	return nil, errors.New("this change is not known any more: what the agent replaced is kept for 30 days, and at most 500 MB of it")
 }
 
-// Sweep removes what is too old and, the oldest first, what is too much.
+// Sweep removes expired contents, then the oldest ones until the size limit is met.
 func (b *Browser) Sweep(now time.Time) error { return b.past.sweep(now) }
 
 func (p *past) sweep(now time.Time) error {
@@ -198,14 +204,15 @@ func (p *past) sweep(now time.Time) error {
 		}
 		return err
 	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) }) // the newest first
+	// newest first
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
 	var total int64
 	var errs []error
 	for _, e := range entries {
 		millis, _, _ := strings.Cut(e.Name(), "-")
 		var at int64
 		if _, err := fmt.Sscan(strings.TrimLeft(millis, "0"), &at); err != nil {
-			continue // not ours
+			continue // not one of our files
 		}
 		info, err := e.Info()
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// changes lists what the agent changed.
+// changes lists the agent's changes.
 func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
 	list, err := b.past.notes()
 	if err != nil {
@@ -38,8 +38,8 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 	return out, nil
 }
 
-// reverted reports whether a file is as it was before a change. A file of another size is not, and only one of the same size is read, up to
-// [maxDiffFile]: a larger one counts as changed.
+// reverted reports whether a file is the same as before a change. A file of another size is not.
+// Only a file of the same size is read, up to [maxDiffFile]; a larger one counts as changed.
 func (b *Browser) reverted(g *group) bool {
 	at, err := b.ws.Resolve(g.first.Path)
 	if err != nil {
@@ -60,10 +60,10 @@ func (b *Browser) reverted(g *group) bool {
 	return err == nil && g.state(sum) == protocol.ChangeReverted
 }
 
-// state compares a file with what the agent left.
+// state compares a file with what the agent wrote.
 func (g *group) state(sum string) string {
 	switch sum {
-	case g.first.Before: // also when a kill came before the file was replaced
+	case g.first.Before: // also after a crash before the file was replaced
 		return protocol.ChangeReverted
 	case g.last.After:
 		return protocol.ChangeStands
@@ -71,7 +71,7 @@ func (g *group) state(sum string) string {
 	return protocol.ChangeAltered
 }
 
-// maxDiff bounds a diff, and a file that is compared.
+// maxDiff bounds the size of a diff, and maxDiffFile that of a compared file.
 const (
 	maxDiff     = 1 << 20
 	maxDiffFile = 4 << 20
@@ -116,7 +116,7 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 	return out, nil
 }
 
-// before is what was there before a change; nothing where there was no file.
+// before returns the content before a change; nothing if there was no file.
 func (p *past) before(g *group) ([]byte, error) {
 	switch {
 	case g.first.Lost != "":
@@ -131,7 +131,8 @@ func (p *past) before(g *group) ([]byte, error) {
 	return data, nil
 }
 
-// revert puts back what was there before a change, unless the file was changed since. A file that the agent made goes into the trash.
+// revert restores the content before a change, unless the file was changed since. A file that the
+// agent created is moved to the trash.
 func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
 	g, err := b.past.find(p.ID, p.Path)
 	if err != nil {

@@ -8,17 +8,18 @@ import (
 	"fairlead/node/workspace"
 )
 
-// watch is which folders are watched for whom. It begins with the first one.
+// watch holds the watched folders. The watcher is started with the first one.
 type watch struct {
 	tell func(protocol.FilesChange)
 
 	mu      sync.Mutex // guards what follows
 	watcher *workspace.Watcher
 	failed  bool
-	folders map[string]string // the absolute path of a folder, by the gateway's name for the watching
+	folders map[string]string // absolute paths of folders, by the gateway's name for the watch
 }
 
-// begin watches a folder under a name. It returns where the folder is, or nothing: a folder that cannot be watched is listed all the same.
+// begin watches a folder under a name and returns its absolute path, or "" if it cannot be watched.
+// Such a folder is listed all the same.
 func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	if id == "" {
 		return ""
@@ -44,7 +45,7 @@ func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	return abs
 }
 
-// know says what a folder held when it was listed.
+// know gives the watcher the entries that a folder had when it was listed.
 func (b *Browser) know(abs string, known []workspace.Info) {
 	b.watch.mu.Lock()
 	watcher := b.watch.watcher
@@ -54,7 +55,7 @@ func (b *Browser) know(abs string, known []workspace.Info) {
 	}
 }
 
-// Unwatch ends the watching of that name.
+// Unwatch stops the watch with that name.
 func (b *Browser) Unwatch(id string) {
 	b.watch.mu.Lock()
 	abs, watcher := b.watch.folders[id], b.watch.watcher
@@ -65,7 +66,7 @@ func (b *Browser) Unwatch(id string) {
 	}
 }
 
-// UnwatchAll ends all watching: whoever wanted it is gone.
+// UnwatchAll stops all watches, because nobody is connected to see them.
 func (b *Browser) UnwatchAll() {
 	b.watch.mu.Lock()
 	var ids []string
@@ -78,7 +79,7 @@ func (b *Browser) UnwatchAll() {
 	}
 }
 
-// changed tells of a change.
+// changed reports a change.
 func (b *Browser) changed(c workspace.Changed) {
 	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Gone), Again: c.Again, Below: spelled(c.Below), Rescan: c.Rescan, Shallow: c.Shallow}
 	b.watch.mu.Lock()
@@ -86,7 +87,7 @@ func (b *Browser) changed(c workspace.Changed) {
 		if dir == c.Dir {
 			out.WatchIDs = append(out.WatchIDs, id)
 			if c.Again {
-				delete(b.watch.folders, id) // the watcher gave it up
+				delete(b.watch.folders, id) // the watcher stopped watching it
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (b *Browser) changed(c workspace.Changed) {
 		return
 	}
 	slices.Sort(out.WatchIDs)
-	if len(c.Entries) > maxChange { // that is a list, and sent as one
+	if len(c.Entries) > maxChange { // so many entries are sent as a new list instead
 		out.Again, out.Gone = true, nil
 		for _, id := range out.WatchIDs {
 			b.Unwatch(id)
@@ -108,7 +109,7 @@ func (b *Browser) changed(c workspace.Changed) {
 	b.watch.tell(out)
 }
 
-// spelled are names as text.
+// spelled returns the names as text.
 func spelled(names []string) (list []string) {
 	for _, n := range names {
 		list = append(list, workspace.Spell(n))
@@ -116,7 +117,7 @@ func spelled(names []string) (list []string) {
 	return list
 }
 
-// maxChange is how many entries one report has at most.
+// maxChange is the maximum number of entries in one report.
 const maxChange = 20_000
 
 func (w *watch) close() {

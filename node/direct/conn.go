@@ -8,13 +8,14 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// conn is a connection to the other end. What is written at once goes out in one piece, in however many records; one goroutine writes at a time.
+// conn is a connection to the other machine. Each Write is sent in one piece, in as many TLS
+// records as needed. Only one goroutine may write at a time.
 type conn struct {
 	*tls.Conn
 	pile *trust.Pile
 }
 
-// secure puts TLS upon a connection, by tls.Client or tls.Server.
+// secure adds TLS to a connection, by tls.Client or tls.Server.
 func secure(raw net.Conn, upon func(net.Conn, *tls.Config) *tls.Conn, config *tls.Config) *conn {
 	pile := trust.NewPile(raw)
 	return &conn{upon(pile, config), pile}

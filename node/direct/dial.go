@@ -18,25 +18,26 @@ import (
 )
 
 const (
-	// dialLimit is how long all of the addresses may take together.
+	// dialLimit bounds the time for trying all addresses together.
 	dialLimit = 2 * time.Second
-	// joinLimit is how long it may take to be joined to the destination by the gateway.
+	// joinLimit bounds the time until the gateway has joined this connection to the destination's.
 	joinLimit = 10 * time.Second
-	// leastPort is below what systems choose by themselves.
+	// leastPort is lower than the ports that systems choose by themselves.
 	leastPort = 1024
 )
 
-// caller is a source.
+// caller is the source.
 type caller struct {
 	c        *Connector
 	transfer protocol.TransferID
 	self     identity
 }
 
-// Self is stream.Caller.
+// Self implements stream.Caller.
 func (c *caller) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: string(c.self.pin)} }
 
-// Dial is stream.Caller: from machine to machine if that is offered and can be had, else where the gateway joins the two.
+// Dial implements stream.Caller: it connects from machine to machine if the destination offers that
+// and it succeeds, otherwise through the gateway, which joins both connections.
 func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net.Conn, route string, err error) {
 	pin, err := trust.ParsePin(peer.Pin)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *caller) straight(ctx context.Context, addresses []string, pin trust.Pin
 		cancel()
 		wg.Wait()
 		close(won)
-		for conn := range won { // a destination lets only one in
+		for conn := range won { // a destination accepts only one connection
 			conn.Close()
 		}
 	}()
@@ -109,7 +110,7 @@ func (c *caller) straight(ctx context.Context, addresses []string, pin trust.Pin
 	return nil, err
 }
 
-// reach connects to one address, and lets no other machine than the destination answer.
+// reach connects to one address and verifies that the destination answers.
 func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token secret) (net.Conn, error) {
 	dial := c.c.DialContext
 	if dial == nil {
@@ -122,7 +123,8 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 	return c.secure(ctx, raw, pin, token)
 }
 
-// secure speaks TLS over a connection, and finds out that the destination is at its other end; else it is closed.
+// secure performs the TLS handshake and verifies that the destination is at the other end;
+// otherwise it closes the connection.
 func (c *caller) secure(ctx context.Context, raw net.Conn, pin trust.Pin, token secret) (net.Conn, error) {
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
 	conn := secure(raw, tls.Client, c.self.config(pin))

@@ -10,17 +10,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What a machine's owner says about direct connections.
+// Modes of direct connections, set by the machine's owner.
 const (
-	Off = "off" // there are none
+	Off = "off" // no direct connections
 	LAN = "lan" // with machines on the same private network
 )
 
-// Usage is for the flag that says it.
+// Usage is the help text of the flag that sets the mode.
 const Usage = "whether files may go straight between this machine and another on its network, not through the gateway: off, or lan, " +
 	"which opens a port on private networks while such a file is taken"
 
-// Parse reads what people write: nil is Off, which is also what an empty text means.
+// Parse parses a mode. It returns nil for Off and for an empty text.
 func Parse(mode string) (*Connector, error) {
 	switch mode {
 	case "", Off:
@@ -31,13 +31,16 @@ func Parse(mode string) (*Connector, error) {
 	return nil, fmt.Errorf("%q is no way to connect to other machines: off or lan", mode)
 }
 
-// Connector is stream.Direct. The zero value connects machines on the same private network; it is safe for use by many goroutines.
+// Connector implements stream.Direct. The zero value connects machines on the same private network.
+// It is safe for use by many goroutines.
 type Connector struct {
-	// Beside makes another connection to the gateway, which joins it to the other end's; nil: there are none of these.
+	// Beside makes a further connection to the gateway, which joins it to that of the other
+	// machine. If it is nil, this route is not used.
 	Beside func(ctx context.Context) (net.Conn, error)
-	// Alone says that the owner wants no connections from machine to machine.
+	// Alone forbids connections from machine to machine.
 	Alone bool
-	// Networks are this machine's addresses and their networks; nil means those of its interfaces.
+	// Networks returns this machine's addresses with their networks; nil means those of its
+	// interfaces.
 	Networks func() []netip.Prefix
 	// DialContext connects; nil means TCP.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
@@ -50,7 +53,7 @@ func (c *Connector) networks() []netip.Prefix {
 	return private()
 }
 
-// Source is stream.Direct.
+// Source implements stream.Direct.
 func (c *Connector) Source(id protocol.TransferID) (stream.Caller, error) {
 	self, err := newIdentity()
 	if err != nil {
@@ -59,7 +62,7 @@ func (c *Connector) Source(id protocol.TransferID) (stream.Caller, error) {
 	return &caller{c: c, transfer: id, self: self}, nil
 }
 
-// Destination is stream.Direct.
+// Destination implements stream.Direct.
 func (c *Connector) Destination(id protocol.TransferID, source protocol.TransferPeer) (stream.Listener, error) {
 	return c.listen(id, source)
 }

@@ -24,7 +24,7 @@ var (
 	errProof = errors.New("the machine at the other end does not have the transfer's token")
 )
 
-// identity is an end of one attempt: a key that nobody keeps, and its certificate.
+// identity is one end of one attempt: a key that is never stored, and its certificate.
 type identity struct {
 	cert tls.Certificate
 	pin  trust.Pin
@@ -52,15 +52,16 @@ func newIdentity() (identity, error) {
 	return identity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf)}, nil
 }
 
-// application keeps the connection apart from whatever else a port may serve (ALPN).
+// application separates the connection from other protocols on the same port (ALPN).
 const application = "fairlead-transfer"
 
-// config is the TLS of either end with one that has the pin.
+// config returns the TLS configuration of either end, which accepts only a peer with the pin.
 func (i identity) config(other trust.Pin) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.cert}, NextProtos: []string{application},
 		ClientAuth: tls.RequireAnyClientCert, SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
-		InsecureSkipVerify: true, // the pin is the check: no authority vouches for a key that lives for one transfer
+		// the pin is checked instead: no authority vouches for a key that exists for one transfer
+		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(trust.PinOf(state.PeerCertificates[0])), []byte(other)) != 1 {
 				return errPin
@@ -70,7 +71,7 @@ func (i identity) config(other trust.Pin) *tls.Config {
 	}
 }
 
-// tokenSize is how long tokens and proofs are.
+// tokenSize is the length of tokens and proofs, in bytes.
 const tokenSize = sha256.Size
 
 // secret is a transfer's token.
@@ -90,10 +91,10 @@ func parseSecret(s string) (secret, error) {
 	return b, nil
 }
 
-// text is how a token goes to the gateway.
+// text returns the token in the form that is sent to the gateway.
 func (s secret) text() string { return base64.StdEncoding.EncodeToString(s) }
 
-// Who proves to have the token.
+// The end that proves to have the token.
 const (
 	bySource      = "source"
 	byDestination = "destination"
@@ -102,7 +103,8 @@ const (
 // exporterLabel separates our use of RFC 8446 exporters (section 7.5) from others'.
 const exporterLabel = "EXPORTER-fairlead-transfer-1"
 
-// proof shows that an end has the token, in this TLS session and for this transfer only.
+// proof shows that an end has the token. It is valid in this TLS session and for this transfer
+// only.
 func (s secret) proof(who string, id protocol.TransferID, state tls.ConnectionState) ([]byte, error) {
 	session, err := state.ExportKeyingMaterial(exporterLabel, []byte(id), 32)
 	if err != nil {

@@ -21,14 +21,15 @@ import (
 const (
 	// listenLimit is how long a destination waits for the source.
 	listenLimit = 30 * time.Second
-	// proveLimit is how long whoever connects may take to prove who it is, and maxCallers how many may be at it at once.
+	// proveLimit bounds the time of the handshake and proof of one caller; maxCallers bounds the
+	// callers that do so at the same time.
 	proveLimit = 5 * time.Second
 	maxCallers = 2 * maxAddresses
 )
 
 var errNobody = errors.New("nobody has come")
 
-// listener is a destination.
+// listener is the destination.
 type listener struct {
 	transfer protocol.TransferID
 	self     identity
@@ -36,15 +37,16 @@ type listener struct {
 	config   *tls.Config
 	networks []netip.Prefix
 	ports    []net.Listener
-	beside   func(context.Context) (net.Conn, error) // to the gateway, where ticket joins it to the source's; nil: not that way
-	ticket   string
-	limit    time.Duration
-	turns    chan struct{}
-	came     chan net.Conn // the source
-	wg       sync.WaitGroup
+	// connects to the gateway, where ticket joins it to the source's connection; nil: not available
+	beside func(context.Context) (net.Conn, error)
+	ticket string
+	limit  time.Duration
+	turns  chan struct{}
+	came   chan net.Conn // receives the connection of the source
+	wg     sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
-	taken bool       // by the source, or nobody may come any more
+	taken bool       // by the source, or by Accept when it gave up
 }
 
 func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer) (*listener, error) {
@@ -89,7 +91,7 @@ func (l *listener) open(networks []netip.Prefix) error {
 	return err
 }
 
-// Self is stream.Listener.
+// Self implements stream.Listener.
 func (l *listener) Self() protocol.TransferPeer {
 	peer := protocol.TransferPeer{Pin: string(l.self.pin), Token: l.token.text()}
 	for _, p := range l.ports {
@@ -98,14 +100,15 @@ func (l *listener) Self() protocol.TransferPeer {
 	return peer
 }
 
-// Close is stream.Listener.
+// Close implements stream.Listener.
 func (l *listener) Close() {
 	for _, p := range l.ports {
 		p.Close()
 	}
 }
 
-// Accept is stream.Listener. Errors: the cause of ctx, or that nobody has come within 30 seconds.
+// Accept implements stream.Listener. It returns the cause of ctx, or an error when nobody has
+// connected within 30 seconds.
 func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, errNobody)
 	defer l.wg.Wait()
@@ -122,13 +125,13 @@ func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 		return conn, nil
 	case <-ctx.Done():
 	}
-	if !l.take() { // it came just now
+	if !l.take() { // the source has just connected
 		return <-l.came, nil
 	}
 	return nil, context.Cause(ctx)
 }
 
-// take is true once.
+// take returns true on its first call only.
 func (l *listener) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +140,7 @@ func (l *listener) take() bool {
 	return !was
 }
 
-// serve lets callers prove themselves until the port closes.
+// serve accepts callers and checks their proofs until the port closes.
 func (l *listener) serve(ctx context.Context, port net.Listener) {
 	for {
 		conn, err := port.Accept()
@@ -151,7 +154,9 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 		}
 		select {
 		case l.turns <- struct{}{}:
-		default: // whoever holds all the places holds up nothing but this way: the transfer goes through the gateway
+		// a caller that occupies all places blocks this route only: the transfer goes through the
+		// gateway
+		default:
 			conn.Close()
 			continue
 		}
@@ -162,18 +167,18 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 	}
 }
 
-// join waits for the source where the gateway joins the two.
+// join waits for the source at the gateway, which joins the two connections.
 func (l *listener) join(ctx context.Context) {
 	conn, err := l.beside(ctx)
 	if err != nil {
-		return // who has not come by another way by then is told of the time
+		return // without another route, Accept times out
 	}
 	if junction.Enter(ctx, conn, l.ticket) == nil {
 		l.answer(ctx, conn)
 	}
 }
 
-// answer gives Accept a caller that is the source, and hangs up on any other.
+// answer passes a caller that is the source to Accept, and closes the connection of any other.
 func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)
 	defer cancel()
@@ -185,11 +190,11 @@ func (l *listener) answer(ctx context.Context, raw net.Conn) {
 		return
 	}
 	conn.SetWriteDeadline(time.Now().Add(proveLimit))
-	conn.Write(proof) // if that fails, so does what is sent next
+	conn.Write(proof) // if this fails, so does the next write
 	l.came <- conn
 }
 
-// check lets a caller prove that it is the source, and returns the destination's own proof.
+// check verifies a caller's proof that it is the source, and returns the destination's own proof.
 func (l *listener) check(ctx context.Context, conn *tls.Conn) (own []byte, err error) {
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return nil, err

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// maxAddresses is how many addresses a destination names, and a source tries.
+// maxAddresses is the maximum number of addresses that a destination names and a source tries.
 const maxAddresses = 8
 
-// private gives the addresses of this machine on private networks, with their networks; loopback only when there is no other.
+// private returns this machine's addresses on private networks, with their networks. Loopback
+// addresses are included only if there are no others.
 func private() []netip.Prefix {
 	interfaces, err := net.Interfaces()
 	if err != nil {

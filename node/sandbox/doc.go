@@ -15,8 +15,9 @@
 // Each box has one helper process, which is this program started again. It starts every command and
 // is the parent of whatever a command leaves behind (PR_SET_CHILD_SUBREAPER). When the node ends
 // for any reason, the helper's socket closes and the helper ends all commands: SIGTERM, and after
-// TermGrace SIGKILL until none remains. An environment variable that children inherit tells which
-// command an orphan belongs to; see kin_linux.go.
+// TermGrace SIGKILL until none remains. A hard limit of file locks
+// (RLIMIT_LOCKS), which children inherit and kernels ignore, tells which command an orphan belongs
+// to; see kin_linux.go.
 //
 // Landlock and seccomp restrict a thread, so the helper restricts a new thread, starts the command
 // from it and lets the thread end (package confine). That saves the second exec of a launcher,

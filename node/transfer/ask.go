@@ -12,13 +12,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// errNobody is why nothing arrives at a machine whose person cannot be asked. No one at the gateway may answer in their stead: it is their machine.
+// errNobody is the error when this machine's person cannot be asked. Nobody at the gateway may
+// answer instead, because it is the person's machine.
 //
 //lint:ignore ST1005 for people
 var errNobody = errors.New("This machine was started with --receive ask, and nobody is there to ask: start it in a terminal, or with --receive trusted or --receive-from")
 
-// AskAt asks the person at a terminal about each transfer, one after the other; it is for Policy.Ask. What they typed before a question is no answer to it.
-// From its first question to the end of in, a goroutine reads in.
+// AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer,
+// one after the other. Input that was typed before a question does not answer it. From its first
+// question until in ends, a goroutine reads in.
 func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferReceive) error {
 	turn := make(chan struct{}, 1)
 	lines, over := make(chan string), make(chan struct{})
@@ -59,7 +61,8 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 	}
 }
 
-// question words what would be received. Names come from elsewhere: quoted, they cannot steer a terminal.
+// question describes the transfer to be received. Names come from elsewhere; they are quoted, so
+// that they cannot control a terminal.
 func question(r protocol.TransferReceive) string {
 	from, again := r.From, ""
 	if r.Stream != nil {

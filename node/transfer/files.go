@@ -1,5 +1,6 @@
-// Package transfer is a node's side of transfers: which files it gives and takes. Everything goes through the node's workspace (package workspace): what
-// the file tools may not reach, a transfer may not either. The moving itself is package stream's.
+// Package transfer is a node's side of transfers: which files it sends and accepts. Every access
+// goes through the node's workspace (package workspace), so a transfer cannot reach more than the
+// file tools can. Package stream moves the data.
 package transfer
 
 import (
@@ -13,16 +14,17 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Files gives a workspace's files to the ends of transfers.
+// Files opens a workspace's files for the ends of transfers.
 type Files struct {
 	ws     *workspace.Root
 	policy Policy
 }
 
-// NewFiles makes them. What is received goes by the policy.
+// NewFiles returns the files of a workspace. The policy decides about incoming files.
 func NewFiles(ws *workspace.Root, p Policy) *Files { return &Files{ws: ws, policy: p} }
 
-// Consent is stream.Consent: the policy's, who asks nobody about what could not be taken anyway.
+// Consent implements stream.Consent by the policy. It asks nobody about a transfer that could not
+// be received anyway.
 func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error {
 	if f.ws.OnlyRead() {
 		return &workspace.ReadOnlyError{Path: in.Path}
@@ -30,7 +32,7 @@ func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	return f.policy.Consent(ctx, in)
 }
 
-// Source is stream.Files. Errors are the original's where it has any.
+// Source implements stream.Files. Errors have the original system's words where it has any.
 func (f *Files) Source(name string) (stream.Item, func(), error) {
 	p, err := f.ws.Resolve(name)
 	if err != nil {
@@ -47,7 +49,7 @@ func (f *Files) Source(name string) (stream.Item, func(), error) {
 	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, func() { h.Root.Close() }, nil
 }
 
-// Target is stream.Files.
+// Target implements stream.Files.
 func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	if f.policy.Folder != "" && !filepath.IsAbs(name) {
 		name = filepath.Join(f.policy.Folder, name)
@@ -86,7 +88,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	return t, nil
 }
 
-// clear reports whether an error says by itself which path it is about and what to do.
+// clear reports whether an error names the path and the remedy by itself.
 func clear(err error) bool {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError

@@ -12,24 +12,27 @@ import (
 	"fairlead/node/workspace"
 )
 
-// How a machine takes what is sent to it.
+// Modes in which a machine receives files.
 const (
-	Trusted = "trusted" // from everyone in Policy.From, or from all when that is empty
-	Ask     = "ask"     // a person at this machine is asked about each transfer
-	Off     = "off"     // nothing
+	Trusted = "trusted" // accept from everyone in Policy.From, or from all when that is empty
+	Ask     = "ask"     // ask a person at this machine about each transfer
+	Off     = "off"     // accept nothing
 )
 
-// Policy says what a machine takes. The zero value takes everything that its workspace takes.
+// Policy decides which files a machine accepts. The zero value accepts everything that its
+// workspace permits.
 type Policy struct {
-	Mode string            // Trusted when empty
-	From []protocol.NodeID // machines that are trusted; "gsv" is the agent's workspace, "@here" a window or command line
-	// Folder is where everything goes: relative destinations are in it, others are refused. Empty: the workspace is the limit.
+	Mode string // "" means Trusted
+	// trusted machines; "gsv" is the agent's workspace, "@here" a window or command line
+	From []protocol.NodeID
+	// Folder is where everything is stored: relative destinations are in it, others are refused. If
+	// it is empty, the workspace is the limit.
 	Folder string
-	// Ask asks a person, and returns why not. It may block.
+	// Ask asks a person, and returns an error if they refuse. It may block.
 	Ask func(ctx context.Context, in protocol.TransferReceive) error
 }
 
-// ParsePolicy reads what people write: a mode, machines parted by commas, and a folder; each may be empty.
+// ParsePolicy parses flags: a mode, machines separated by commas, and a folder; each may be empty.
 func ParsePolicy(mode, from, folder string) (p Policy, err error) {
 	switch p.Mode = mode; mode {
 	case "", Trusted, Ask, Off:
@@ -47,7 +50,7 @@ func ParsePolicy(mode, from, folder string) (p Policy, err error) {
 	return p, err
 }
 
-// Consent is stream.Consent.
+// Consent implements stream.Consent.
 func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error {
 	from := in.From
 	if in.Stream != nil {
@@ -68,7 +71,7 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	return p.Ask(ctx, in)
 }
 
-// Check reports a folder that the workspace would never let anything into.
+// Check returns an error if the workspace can never write into the folder.
 func (p Policy) Check(ws *workspace.Root) error {
 	if p.Folder == "" {
 		return nil
@@ -79,7 +82,7 @@ func (p Policy) Check(ws *workspace.Root) error {
 	return nil
 }
 
-// inside refuses a folder outside Policy.Folder.
+// inside refuses a path outside Policy.Folder.
 func (p Policy) inside(ws *workspace.Root, abs string) error {
 	if p.Folder == "" {
 		return nil

@@ -1,4 +1,5 @@
-// The runtime would look every few seconds whether the processors have become more or fewer, which wakes an idle node.
+// Without this setting, the runtime would check the number of processors every few seconds, which
+// wakes an idle node.
 //go:debug updatemaxprocs=0
 
 // Command fairlead-node connects this machine to a Fairlead gateway as a node, without the gateway itself.
@@ -78,7 +79,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return resident.Run(ctx, n.Run)
 }
 
-// parse reads flags and environment. The token is taken from the environment only: a command line is visible to everyone on the machine.
+// parse reads flags and environment. The token is read from the environment only, because everyone
+// on the machine can see a command line.
 func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err error) {
 	host, _ := os.Hostname()
 	f := flag.NewFlagSet("fairlead-node", flag.ContinueOnError)
@@ -148,8 +150,8 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Receive: policy, Direct: connector, Home: home, LogDir: logs, Version: version}, p, nil
 }
 
-// folders are where our own data and the log are kept, the same as the gateway's on this machine; empty, so that there are none, where the system
-// names no folder for them.
+// folders returns the folders for our own data and for the log, the same as those of a gateway on
+// this machine. They are empty when the system names no such folder.
 func folders() (home, logs string) {
 	home = os.Getenv("FAIRLEAD_HOME")
 	if home == "" {

@@ -17,7 +17,7 @@ import (
 	"fairlead/node"
 )
 
-// pairing says how the node comes to its gateway.
+// pairing are the flags that say how the node connects to its gateway.
 type pairing struct {
 	invitation, gateway, home string
 	ask, key, only, ownID     bool
@@ -32,7 +32,7 @@ func (p pairing) identity() (trust.Identity, *trust.Peers, error) {
 	return id, trust.OpenPeers(p.home, secrets), err
 }
 
-// pair pairs this machine, or prints its key. done says that there is nothing more to do.
+// pair pairs this machine, or prints its key. done reports that nothing remains to be done.
 func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out, stderr io.Writer) (done bool, err error) {
 	id, peers, err := p.identity()
 	if err != nil {
@@ -76,7 +76,8 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	return p.only, nil
 }
 
-// yes reads the person's answer, which is no when ctx ends first; the reading goroutine then stays until the program ends.
+// yes reads the person's answer. It is no when ctx ends first; the reading goroutine then stays
+// until the program ends.
 func yes(ctx context.Context, lines *bufio.Reader) bool {
 	read := make(chan string, 1)
 	go func() {
@@ -91,8 +92,9 @@ func yes(ctx context.Context, lines *bufio.Reader) bool {
 	}
 }
 
-// reach says how the node gets to its gateway: by address and token, or through its pairing. No other program here is a node of one that is paired with
-// until release, which is never nil, is called.
+// reach sets how the node connects to its gateway: by address and token, or through its pairing.
+// Until release is called, no other program of this data folder can be a node of the same paired
+// gateway. release is never nil.
 func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(p.gateway, "://") {
@@ -104,13 +106,13 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 		return release, err
 	}
 	name := p.gateway
-	if strings.Contains(name, ":") { // an address that was paired with
+	if strings.Contains(name, ":") { // an address of a paired gateway
 		name = ""
 	}
 	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
 		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
-	peer, err := peers.Find(p.gateway, protocol.RoleNode) // also by an address
+	peer, err := peers.Find(p.gateway, protocol.RoleNode) // an address is accepted, too
 	if errors.Is(err, protocol.ErrNotFound) && name != p.gateway {
 		peer, err = peers.Find(name, protocol.RoleNode)
 	}
