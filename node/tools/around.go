@@ -2,7 +2,7 @@ package tools
 
 import "bytes"
 
-// around gives the lines before and after the line from..to, which are offsets in the file.
+// around returns the lines before and after the line from..to, which are offsets in the file.
 func (s *scanner) around(from, to int64) (before, after []string) {
 	b := s.spare()
 	if s.before > 0 && from > 0 {
@@ -36,9 +36,9 @@ func (s *scanner) around(from, to int64) (before, after []string) {
 	return before, after
 }
 
-// piece reads what lies at an offset.
+// piece reads bytes at an offset.
 func (s *scanner) piece(b []byte, at int64) []byte {
-	if s.last && at >= s.base { // small files are still here
+	if s.last && at >= s.base { // small files are still in the buffer
 		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]
 	}
 	n := 0

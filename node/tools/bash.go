@@ -50,12 +50,13 @@ type bashOut struct {
 	Tail       string `json:"tail"`
 	Truncated  bool   `json:"truncated,omitempty"`
 	Workdir    string `json:"workdir"`
-	// Enforced is what held the command, one line (extension); empty where commands run as plain children.
+	// Enforced says in one line how the command was contained (extension). It is empty where
+	// commands run as plain children.
 	Enforced string `json:"enforced,omitempty"`
-	// Note says what else there is to know (extension).
+	// Note has further remarks on the command's end (extension).
 	Note string `json:"note,omitempty"`
-	// OutputStillOpen: a process could not be ended and keeps the output open; what it prints later
-	// is lost (extension).
+	// OutputStillOpen reports that a process could not be ended and still has the output open; its
+	// later output is lost (extension).
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
 
@@ -90,11 +91,11 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool {
 	})
 }
 
-// bashPlan is a checked call.
+// bashPlan is a validated call.
 type bashPlan struct {
 	dir     string
 	timeout time.Duration
-	yield   time.Duration // 0: none
+	yield   time.Duration // 0: wait for the end
 }
 
 func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
@@ -106,7 +107,7 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	case len(in.Command) > maxCommand:
 		return p, failf("command is too long (%d bytes, at most %d). Write it to a script file and run that.", len(in.Command), maxCommand)
 	}
-	// A command may go anywhere the user may, so its folder is not confined.
+	// A command may use any folder that the user may use, so its folder is not restricted.
 	dir, err := ws.Resolve(in.Workdir)
 	if err != nil && dir.Abs == "" {
 		return p, err
@@ -136,7 +137,7 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	return p, nil
 }
 
-// millis reads an optional duration in milliseconds; a fraction counts as a whole one.
+// millis reads an optional duration in milliseconds. Fractions are rounded up to a whole one.
 func millis(name string, v *float64, otherwise time.Duration) (time.Duration, error) {
 	if v == nil {
 		return otherwise, nil
@@ -176,8 +177,8 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	return jobs.report(j), nil
 }
 
-// await waits for the end of j and reports its output meanwhile. The end of ctx ends j. With a yield it gives up waiting after that time
-// and returns false.
+// await waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
+// yield, await stops waiting after that time and returns false.
 func await(ctx context.Context, j *job, yield time.Duration) bool {
 	var enough <-chan time.Time
 	if yield > 0 {
@@ -212,7 +213,7 @@ func await(ctx context.Context, j *job, yield time.Duration) bool {
 	}
 }
 
-// report is j's state as Bash gives it.
+// report returns the state of j as the output of Bash.
 func (t *Jobs) report(j *job) bashOut {
 	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforced}
 	if j.running() {

@@ -6,34 +6,34 @@ import (
 	"sync/atomic"
 )
 
-// best keeps what was found in the first files, in order of their paths, until as much was found as is wanted. Files are searched in any
-// order; those behind the last one that is wanted need not be searched at all.
+// best retains the results of the first files in the order of their paths, up to a limit. Files are
+// searched in any order; files after the last one that counts need not be searched at all.
 type best struct {
 	limit int
-	cut   atomic.Pointer[string] // the last path that counts; nil while there is room
+	cut   atomic.Pointer[string] // the last path that counts; nil while the limit is not reached
 
 	mu    sync.Mutex // guards what follows
 	files []result
-	total int // what the files weigh
+	total int // sum of the weights
 }
 
-// result is what was found in one file.
+// result is the result of searching one file.
 type result struct {
 	path string
 	found
-	weight int // how much of the limit it takes
+	weight int // its share of the limit
 }
 
-// full reports whether as much was found as is wanted, in whichever files.
+// full reports whether the limit is reached, in whichever files.
 func (b *best) full() bool { return b.cut.Load() != nil }
 
-// late reports whether what is found in path, or below it, cannot be wanted any more.
+// late reports whether results in path, or below it, cannot count any more.
 func (b *best) late(path string) bool {
 	cut := b.cut.Load()
 	return cut != nil && comparePaths(path, *cut) > 0
 }
 
-// add puts in what was found in a file, once.
+// add adds the result of a file. It is called once per file.
 func (b *best) add(r result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,8 @@ func (b *best) add(r result) {
 	}
 }
 
-// comparePaths orders paths as a walk meets them: what is in a folder comes before what has the folder's name and more.
+// comparePaths orders paths as a walk visits them: the content of a folder comes before names that
+// begin with the folder's name.
 func comparePaths(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -2,5 +2,5 @@
 
 package tools
 
-// born is not known here: what a node left is reported and not ended.
+// born is not supported here: processes that a node left behind are reported but not ended.
 func born(int) string { return "" }

@@ -15,7 +15,7 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 	plan, err := planBash(ws, in)
 	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: shell(), Network: in.Network}
 	if err == nil {
-		err = jobs.network(in, true) // what remains is the person's to allow
+		err = jobs.network(in, true) // everything else needs the person's approval
 	}
 	if err != nil {
 		preview.Problem = err.Error()
@@ -35,8 +35,8 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 	return preview
 }
 
-// programs lists the programs that a command names, in the order it names them. It is a help for the reader, not a promise: names that
-// the shell makes up as it runs are not in it.
+// programs lists the programs that a command names, in order. The list helps the reader and is not
+// complete: it lacks names that the shell computes while it runs.
 func programs(command, dir string) (list []protocol.Program) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
@@ -59,7 +59,7 @@ func programs(command, dir string) (list []protocol.Program) {
 	return list
 }
 
-// plain is a word's text when it is the same whatever happens, else "".
+// plain returns a word's text if it is constant, else "".
 func plain(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {

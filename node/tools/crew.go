@@ -8,10 +8,11 @@ import (
 	"fairlead/gateway/peer/resident"
 )
 
-// searching bounds how many searches run at once: the others wait. Each has a few open folders and a few buffers.
+// searching bounds the searches that run at the same time; further ones wait. Each has a few open
+// folders and buffers.
 var searching = make(chan struct{}, 8)
 
-// enter waits for a turn to search. The caller calls leave when there is no error.
+// enter waits until a search may start. If there is no error, the caller must call leave.
 func enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() == nil {
 		select {
@@ -23,34 +24,38 @@ func enter(ctx context.Context) (leave func(), err error) {
 	return nil, failf("cancelled")
 }
 
-// workers is how many goroutines look at files at once.
+// workers returns the number of goroutines that search files at the same time.
 func workers() int { return max(2, min(runtime.GOMAXPROCS(0), 8)) }
 
-// task is a folder to look at, or a part of one. Either run or drop is called, once.
+// task is a folder to search, or a part of one. Either run or drop is called, once.
 type task interface {
 	run(worker int)
 	drop()
 }
 
-// crew runs tasks on a few goroutines. Each begins with the task that it pushed last: few folders are open at a time, and a search goes by the
-// order of names as far as it can.
+// crew is a worker pool that runs tasks on a few goroutines. Each worker starts with the task that
+// it pushed last, so that few folders are open at a time and a search follows the order of names as
+// far as possible.
 type crew struct {
 	ctx context.Context
-	// ordered makes a goroutine that has nothing to do take the task another would do next, so that the order is kept. Otherwise it takes the one
-	// that would be last: that is the largest part of a tree, and the goroutines hardly meet.
+	// ordered makes an idle worker take the task that another worker would run next, which
+	// preserves the order. Otherwise it takes the one that would run last: that is the largest part
+	// of a tree, and workers rarely compete.
 	ordered bool
-	// back ends a burst, see resident.Ease; nil when there were few tasks. The worker that has the last of the few writes it.
+	// back ends a burst, see resident.Ease; nil when there were few tasks. The worker that starts
+	// the burst sets it.
 	back func()
 
 	mu   sync.Mutex // guards what follows
 	wake sync.Cond
-	todo [][]task // by worker
+	todo [][]task // queue of each worker
 	busy int
 	idle int
-	did  int // tasks that were begun
+	did  int // number of tasks that were started
 }
 
-// many tasks make a search large: until it ends more garbage may gather than otherwise. Collecting it takes a tenth of the first Glob of a tree.
+// many is the number of tasks from which a search counts as large: until it ends, more garbage may
+// accumulate than otherwise. Collecting it takes a tenth of the first Glob of a tree.
 const many = 256
 
 func newCrew(ctx context.Context, ordered bool) *crew {
@@ -59,7 +64,7 @@ func newCrew(ctx context.Context, ordered bool) *crew {
 	return c
 }
 
-// push adds tasks of a worker; the last of them will be its first.
+// push queues tasks of a worker, who runs the last of them first.
 func (c *crew) push(worker int, tasks ...task) {
 	if len(tasks) == 0 {
 		return
@@ -72,8 +77,8 @@ func (c *crew) push(worker int, tasks ...task) {
 	}
 }
 
-// runAll runs first, and what it and others push, and returns when nothing is left. When the context ends, what has not begun is dropped.
-// The caller calls end.
+// runAll runs first and all tasks that follow from it, and returns when none remain. When the
+// context ends, tasks that have not started are dropped. The caller must call end.
 func (c *crew) runAll(first task) {
 	c.todo[0] = append(c.todo[0], first)
 	var wg sync.WaitGroup
@@ -83,7 +88,8 @@ func (c *crew) runAll(first task) {
 	wg.Wait()
 }
 
-// end is called when a search has its result: what was put off until then need not hold it up.
+// end is called when a search has its result, so that the work deferred until then does not delay
+// it.
 func (c *crew) end() {
 	if c.back != nil {
 		c.back()
@@ -107,7 +113,8 @@ func (c *crew) work(worker int) {
 	}
 }
 
-// next waits for a task; nil means that there will be none. did says that the worker has finished one, and large that there were many.
+// next waits for a task; nil means that no more will come. did says that the worker has finished a
+// task; large reports that there were many.
 func (c *crew) next(worker int, did bool) (t task, large bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

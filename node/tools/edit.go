@@ -14,7 +14,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxEdits is how many replacements one call may ask for.
+// maxEdits is the maximum number of replacements of one call.
 const maxEdits = 1000
 
 type editIn struct {
@@ -33,7 +33,8 @@ type editStep struct {
 	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
 }
 
-// steps are the replacements in their order. The plain arguments are the first, unless both are empty and there are others.
+// steps returns the replacements in order. The plain arguments are the first one, unless both are
+// empty and there are others.
 func (in editIn) steps() []editStep {
 	if in.OldString == "" && in.NewString == "" && len(in.Edits) > 0 {
 		return in.Edits
@@ -49,7 +50,7 @@ type editOut struct {
 	Bytes        int    `json:"bytes"`
 	SHA256       string `json:"sha256,omitempty"`
 	OldSHA256    string `json:"oldSha256,omitempty"`
-	OtherNames   int    `json:"otherNames,omitempty"` // hard links that keep the old content
+	OtherNames   int    `json:"otherNames,omitempty"` // hard links that still have the old content
 }
 
 func (f *files) editTool() toolkit.Tool {
@@ -98,7 +99,7 @@ func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
 	}
 	out := editOut{Path: p.String(), Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
 	if bytes.Equal(data, old) {
-		return out, nil // its time stays: nothing has to be built again
+		return out, nil // the modification time stays, so that nothing is built again
 	}
 	w, err := f.ws.WriteKeeping(p, data, sum, keepOf(ctx))
 	if err != nil {
@@ -112,7 +113,7 @@ func notFound(p workspace.Path) error {
 	return failf("File not found: '%s'. To create it, use Write.", p)
 }
 
-// checkSum compares a file's sum with what a caller expects, if anything.
+// checkSum compares a file's checksum with the one that the caller expects, if any.
 func checkSum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil
@@ -120,7 +121,8 @@ func checkSum(p workspace.Path, want, have string) error {
 	return &sumError{path: p.String(), want: want, have: have}
 }
 
-// sumError says what the file's sum is, so that the caller can begin again from there. It is a [workspace.ErrChanged].
+// sumError contains the file's checksum, so that the caller can start again from there. It is a
+// [workspace.ErrChanged].
 type sumError struct{ path, want, have string }
 
 func (e *sumError) Error() string {
@@ -128,7 +130,8 @@ func (e *sumError) Error() string {
 }
 func (e *sumError) Unwrap() error { return workspace.ErrChanged }
 
-// change does an edit in memory, in a UTF-16 file on its text. Either all steps are done or none.
+// change carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed or
+// none is done.
 func (f *files) change(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
 	steps := in.steps()
 	if len(steps) > maxEdits {
@@ -165,9 +168,10 @@ func (f *files) change(ctx context.Context, p workspace.Path, data []byte, in ed
 	return text, n, nil
 }
 
-// replace does one step. Occurrences are counted from the start and do not overlap. A file's line ends stay as they are: in one with CRLF only,
-// bare line feeds of both strings stand for CRLF, unless oldString names carriage returns itself; in a mixed one oldString is first sought as it
-// is and then so.
+// replace carries out one step. Occurrences are counted from the start and do not overlap. Line
+// ends are preserved: in a file with only CRLF, bare line feeds of both strings stand for CRLF,
+// unless oldString contains carriage returns itself. In a file with mixed line ends, oldString is
+// searched for as given first and then with CRLF.
 func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, n int, err error) {
 	if in.OldString == "" {
 		return nil, 0, failf("oldString must not be empty. To create a file or replace all of it, use Write.")
@@ -196,7 +200,7 @@ func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, 
 	return bytes.ReplaceAll(data, from, to), n, nil
 }
 
-// crlf gives text CRLF line ends, once.
+// crlf converts the line ends of text to CRLF; existing CRLF stay.
 func crlf(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), lineFeed)
 	return bytes.ReplaceAll(text, lineFeed, []byte("\r\n"))

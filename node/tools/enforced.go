@@ -11,7 +11,8 @@ const (
 	fullAccess  = "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"
 )
 
-// Enforced says in one line what holds for commands with profile p on a machine with report r, as approvals and results show it.
+// Enforced describes in one line, for approvals and results, what is enforced for commands with
+// profile p on a machine with report r.
 func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	if p.Mode == sandbox.Full {
 		return fullAccess

@@ -22,13 +22,14 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 	}
 	e.ExitCode, e.Signal, e.OutputTail = j.result.code, j.result.signal, j.out.tail()
 	e.EndedAt, _ = j.endedAt()
-	if j.result.why == byCancel { // of background commands only Close does that
+	if j.result.why == byCancel { // only Close cancels background commands
 		e.OutputTail += "\n(The command was ended because its node stopped.)"
 	}
 	return e
 }
 
-// tell tells the end of a background command, and keeps it until [Jobs.Confirm]. What cannot be kept is told all the same.
+// tell reports the end of a background command and stores it until [Jobs.Confirm]. It is reported
+// even if it cannot be stored.
 func (t *Jobs) tell(e protocol.NodeExecEvent) {
 	if t.ledger.dir != "" {
 		t.telling.Lock()
@@ -39,7 +40,8 @@ func (t *Jobs) tell(e protocol.NodeExecEvent) {
 	t.opts.Events(e)
 }
 
-// Confirm is told that the end of a background command needs not be told any more. It must not be called once Close has been.
+// Confirm removes the stored end of a background command, which need not be reported again. It must
+// not be called after Close.
 func (t *Jobs) Confirm(sessionID string) {
 	t.telling.Lock()
 	delete(t.untold, sessionID)

@@ -16,13 +16,13 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxGlob is how many paths one Glob returns: the newest ones.
+// maxGlob is the maximum number of paths that one Glob returns: the newest ones.
 const maxGlob = 10_000
 
 type globIn struct {
 	Pattern string `json:"pattern" jsonschema:"glob pattern relative to path, such as **/*.go or src/**/*.{ts,tsx}"`
 	Path    string `json:"path,omitempty" jsonschema:"folder to search in; relative to the workspace; default the workspace"`
-	// What follows is an extension.
+	// The following fields are extensions.
 	Hidden  *bool `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
 	Ignored *bool `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
 }
@@ -33,9 +33,9 @@ type globOut struct {
 	Matches   []string `json:"matches"`
 	Count     int      `json:"count"`
 	Truncated bool     `json:"truncated,omitempty"`
-	// Total is how many there are when only the newest are returned (extension).
+	// Total is the number of matches when only the newest are returned (extension).
 	Total int `json:"total,omitempty"`
-	// LeftOut are folders of keys and tokens that were not searched (extension).
+	// LeftOut lists folders of keys and tokens that were not searched (extension).
 	LeftOut []string `json:"leftOut,omitempty"`
 }
 
@@ -49,7 +49,7 @@ func (f *files) globTool() toolkit.Tool {
 		start = workspace.Spell(start)
 		need := start
 		if p, _ := f.ws.Resolve(in.Path); p.Outside {
-			need = in.Path // the pattern leads on from there
+			need = in.Path // the pattern continues from there
 		}
 		return f.beyond(need, false, func(f *files) (protocol.CallPreview, error) {
 			preview, base := previewPath(f.ws, start), previewPath(f.ws, in.Path)
@@ -57,14 +57,17 @@ func (f *files) globTool() toolkit.Tool {
 			case base.Outside && base.Problem != "":
 				return base, nil
 			case base.Problem == "" && !preview.Outside:
-				preview.Problem = "" // a pattern that begins with a folder that does not exist matches nothing, which is no failure
+				// a pattern that begins with a missing folder matches nothing, which is not an
+				// error
+				preview.Problem = ""
 			}
 			return preview, nil
 		})
 	})
 }
 
-// globStart splits off the part of the pattern that names a folder: the walk begins there. Both are as the system has the names.
+// globStart splits off the part of the pattern that names a folder, in which the walk begins. Both
+// are spelled as the system spells names.
 func globStart(in globIn) (start, pattern string) {
 	base, pattern := splitGlob(filepath.ToSlash(rawGlob(in.Pattern)))
 	base = filepath.FromSlash(base)
@@ -138,22 +141,22 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	return out, nil
 }
 
-// glob collects the paths of a tree that match.
+// glob collects the matching paths of a tree.
 type glob struct {
 	ctx   context.Context
 	ws    *workspace.Root
 	limit int
 	route *route
 	selection
-	folders bool   // only those
-	shown   string // how the folder where the walk begins is called in results
+	folders bool   // match only folders
+	shown   string // path of the first folder in results
 	shun    *shunned
 	crew    *crew
-	// What follows is per worker.
+	// The following fields have one element per worker.
 	hits  [][]hit
-	floor []int64 // older hits cannot be among those that are returned
+	floor []int64 // older hits cannot be among the results
 	seen  []int
-	down  [][]task // room for the folders below the one it looks at
+	down  [][]task // buffer for the folders below the current one
 }
 
 func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
@@ -185,7 +188,8 @@ func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, t
 	return merge(g.hits, g.limit), total, nil
 }
 
-// add keeps the newest hits of a worker; when twice as many as can be returned have gathered, the older ones go.
+// add retains the newest hits of a worker. When twice as many as can be returned have accumulated,
+// the older ones are dropped.
 func (g *glob) add(worker int, h hit) {
 	g.seen[worker]++
 	if h.time < g.floor[worker] {
@@ -200,12 +204,13 @@ func (g *glob) add(worker int, h hit) {
 	g.hits[worker] = list
 }
 
-// level is a folder to look at.
+// level is a folder to visit.
 type level struct {
 	*glob
-	dir   *workspace.Dir // the folder itself, or the one it is in
-	name  string         // empty for the folder itself
-	in    string         // how the folder it is in is called in results, with the separator behind it; of the start its own
+	dir  *workspace.Dir // the folder itself, or its parent
+	name string         // empty for the folder itself
+	// path of the parent in results, with a trailing separator; for the first folder its own
+	in    string
 	at    place
 	rules *ignores // of dir
 }
@@ -218,11 +223,11 @@ func (l *level) run(worker int) {
 		sub, err := l.dir.Sub(l.name)
 		l.dir.Release()
 		if err != nil {
-			return // folders that cannot be read are left out
+			return // skip folders that cannot be read
 		}
 		dir = sub
 		if l.in == l.dir.Below {
-			folder = sub.Below // no link leads there: the same memory will do
+			folder = sub.Below // no link leads there, so the memory can be reused
 		} else {
 			folder = l.in + l.name + string(filepath.Separator)
 		}

@@ -12,9 +12,9 @@ import (
 const (
 	maxMatches = 100 // as in the original system
 	maxLine    = 200 // characters of a matching line
-	// maxFiles is how many files are listed when the lines are not asked for.
+	// maxFiles is the maximum number of files that are listed when lines are not requested.
 	maxFiles = 1000
-	// maxContext is how many lines before and after a match can be asked for.
+	// maxContext is the maximum number of lines before and after a match.
 	maxContext = 20
 )
 
@@ -22,7 +22,7 @@ type grepIn struct {
 	Pattern string `json:"pattern" jsonschema:"regular expression in the syntax of Rust's regex crate, matched line by line"`
 	Path    string `json:"path,omitempty" jsonschema:"folder or file to search in; relative to the workspace; default the workspace"`
 	Include string `json:"include,omitempty" jsonschema:"glob for file names, such as *.md or *.{go,mod}; compared with the name only, not the folder"`
-	// What follows is an extension.
+	// The following fields are extensions.
 	Output  string   `json:"output,omitempty" jsonschema:"lines (default), files for the paths only, or count for the paths with the number of lines that match"`
 	Before  *float64 `json:"before,omitempty" jsonschema:"lines to show before each match, 0 to 20"`
 	After   *float64 `json:"after,omitempty" jsonschema:"lines to show after each match, 0 to 20"`
@@ -51,7 +51,8 @@ type grepOut struct {
 	Files     []grepFile  `json:"files,omitempty"` // extension: instead of matches
 	Count     *int        `json:"count,omitempty"` // of matches, or of files
 	Truncated bool        `json:"truncated,omitempty"`
-	LeftOut   []string    `json:"leftOut,omitempty"` // extension: places of keys and tokens that were not searched
+	// extension: locations of keys and tokens that were not searched
+	LeftOut []string `json:"leftOut,omitempty"`
 }
 
 func (f *files) grepTool() toolkit.Tool {
@@ -63,7 +64,7 @@ func (f *files) grepTool() toolkit.Tool {
 	})
 }
 
-// wanted is what a call asks for, and how much of it.
+// wanted returns which results a call requests, and their maximum number.
 func (in grepIn) wanted() (w wanted, limit int, err error) {
 	switch in.Output {
 	case "", "lines":
@@ -154,7 +155,8 @@ func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
 		out.Files = append(out.Files, f)
 		n++
 	}
-	// As in the original, the hundredth match ends the search: whether there are more is not known.
+	// As in the original system, the hundredth match ends the search, so it is unknown whether
+	// there are more.
 	if n >= limit {
 		out.Matches, out.Truncated = out.Matches[:min(n, limit, len(out.Matches))], true
 		return out

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// hit is one path that matched.
+// hit is a matching path.
 type hit struct {
-	folder string // with the separator behind it
+	folder string // with a trailing separator
 	name   string
 	time   int64
 }
 
 func (h hit) path() string { return h.folder + h.name }
 
-// newest orders hits: the newest first, then by path.
+// newest orders hits by time, newest first, then by path.
 func newest(a, b hit) int {
 	switch {
 	case a.time != b.time:
@@ -23,7 +23,8 @@ func newest(a, b hit) int {
 	case a.folder == b.folder:
 		return strings.Compare(a.name, b.name)
 	}
-	// The paths are not put together for that: files that were unpacked together have the same time, and there are many.
+	// The paths are not joined for that, because many files that were unpacked together have the
+	// same time.
 	n := min(len(a.folder), len(b.folder))
 	if c := strings.Compare(a.folder[:n], b.folder[:n]); c != 0 {
 		return c
@@ -34,7 +35,8 @@ func newest(a, b hit) int {
 	return compareJoined(a.name, b.folder[n:], b.name)
 }
 
-// newestOf keeps the newest hits, in order. With many more than are wanted, the old ones are sorted out first by their times alone.
+// newestOf returns the newest hits in order. If there are many more than limit, it first drops old
+// ones by their times alone.
 func newestOf(hits []hit, limit int) []hit {
 	if len(hits) > limit+limit/4 {
 		times := make([]int64, len(hits))
@@ -49,7 +51,7 @@ func newestOf(hits []hit, limit int) []hit {
 	return hits[:min(len(hits), limit)]
 }
 
-// merge puts lists that are in order together, up to limit. It takes the lists apart.
+// merge merges sorted lists, up to limit. It changes the lists.
 func merge(lists [][]hit, limit int) []hit {
 	if len(lists) == 1 {
 		return lists[0]
@@ -74,7 +76,7 @@ func merge(lists [][]hit, limit int) []hit {
 	return all
 }
 
-// compareJoined compares a with b and c put together.
+// compareJoined compares a with the concatenation of b and c.
 func compareJoined(a, b, c string) int {
 	n := min(len(a), len(b))
 	if d := strings.Compare(a[:n], b); d != 0 {

@@ -12,20 +12,20 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxIgnore is how much of a .gitignore is read.
+// maxIgnore is the maximum number of bytes that are read of a .gitignore.
 const maxIgnore = 1 << 20
 
-// selection says which names a walk leaves out. The original leaves out none: so does the zero value.
+// selection says which names a walk skips. The zero value skips none, as the original system does.
 type selection struct {
 	noHidden  bool // names that begin with a dot
-	noIgnored bool // .git, and what .gitignore, .ignore and .git/info/exclude name
+	noIgnored bool // .git, and names matched by .gitignore, .ignore and .git/info/exclude
 }
 
 func selected(hidden, ignored *bool) selection {
 	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
 }
 
-// leaves reports whether the rules of the folder leave e out.
+// leaves reports whether e is skipped by the rules of its folder.
 func (s selection) leaves(e workspace.Entry, rules *ignores) bool {
 	if s.noHidden && e.Name[0] == '.' {
 		return true
@@ -33,21 +33,21 @@ func (s selection) leaves(e workspace.Entry, rules *ignores) bool {
 	return s.noIgnored && (e.Name == ".git" || rules.ignored(e.Name, e.IsDir()))
 }
 
-// ignores are the rules that hold in a folder: its own, then those of the folders above.
+// ignores are the rules that apply in a folder: its own, then those of the folders above.
 type ignores struct {
 	above *ignores
-	name  string // of the folder in the one above
-	rules []rule // the later ones decide
+	name  string // name of the folder in its parent
+	rules []rule // later ones take precedence
 }
 
 type rule struct {
-	pattern string // a glob for the path below the folder of the rule, or for the name
-	path    bool   // the pattern is for the path
-	dir     bool   // holds for folders only
-	keep    bool   // what it names is not ignored after all
+	pattern string // a glob for the path relative to the rule's folder, or for the name
+	path    bool   // the pattern matches the path
+	dir     bool   // applies to folders only
+	keep    bool   // matching names are not ignored after all
 }
 
-// ignored reports whether name in the folder of i is left out. A nil i leaves out nothing.
+// ignored reports whether name in the folder of i is skipped. A nil i skips nothing.
 func (i *ignores) ignored(name string, dir bool) bool {
 	rel := name
 	for at := i; at != nil; at = at.above {
@@ -71,13 +71,13 @@ func (r rule) names(name, rel string, dir bool) bool {
 	return doublestar.MatchUnvalidated(r.pattern, name)
 }
 
-// below are the rules of a folder with that name.
+// below returns the rules of a folder with that name.
 func (i *ignores) below(name string) *ignores { return &ignores{above: i, name: name} }
 
-// read adds the rules that the folder itself holds. What cannot be read has none.
+// read adds the rules of the folder itself. A file that cannot be read has no rules.
 func (i *ignores) read(dir *workspace.Dir) {
 	if git, err := dir.Sub(".git"); err == nil {
-		i.above = nil // a repository of its own
+		i.above = nil // a separate repository
 		if info, err := git.Sub("info"); err == nil {
 			i.file(info, "exclude")
 			info.Release()
@@ -118,7 +118,7 @@ func parseIgnore(text string) (rules []rule) {
 		line, r.keep = strings.CutPrefix(line, "!")
 		line, r.dir = strings.CutSuffix(line, "/")
 		r.path = strings.Contains(line, "/")
-		// Braces are no alternatives there, and classes are negated by ! as well as ^.
+		// In .gitignore, braces are not alternatives, and both ! and ^ negate classes.
 		r.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, `\{`, `\{`, `\}`, `\}`).Replace(strings.TrimPrefix(line, "/"))
 		if r.pattern != "" && doublestar.ValidatePattern(r.pattern) {
 			rules = append(rules, r)
@@ -127,17 +127,17 @@ func parseIgnore(text string) (rules []rule) {
 	return rules
 }
 
-// ignoresAbove are the rules for what is in a folder that a walk begins with, from the folders above it as far as the repository and the
-// workspace reach.
+// ignoresAbove returns the rules that the folders above the first folder of a walk impose on it, up
+// to the top of the repository and of the workspace.
 func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores {
-	var up []string // from the folder above, upwards
+	var up []string // from the parent upwards
 	for at := abs; ; {
 		if info, err := target(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 			break
 		}
 		next := filepath.Dir(at)
 		if next == at || ctx.Err() != nil {
-			return &ignores{} // no repository
+			return &ignores{} // not in a repository
 		}
 		if _, err := target(ws, next); err != nil {
 			break

@@ -14,7 +14,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// mimeOf knows a file by its first bytes.
+// mimeOf detects a file's type by its first bytes.
 func mimeOf(head []byte) string {
 	mime, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
 	return mime
@@ -35,14 +35,14 @@ func isText(head []byte) bool {
 
 func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/") }
 
-// binary returns an image, or says what else the file is.
+// binary returns an image, or an error with the type of any other file.
 func (f *files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
 	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
 	switch {
 	case isText(head):
 		return nil, failf("Not UTF-8 text: %s (%s, %d bytes) has another encoding, perhaps Latin-1. "+
 			"Convert it with Bash, such as: iconv -f LATIN1 -t UTF-8 FILE", name, mime, size)
-	case strings.HasPrefix(mime, "text/"): // such as a byte order mark before what is no text
+	case strings.HasPrefix(mime, "text/"): // such as a byte order mark before binary data
 		mime = "application/octet-stream"
 	}
 	if !strings.HasPrefix(mime, "image/") {

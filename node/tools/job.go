@@ -14,16 +14,17 @@ import (
 const (
 	// killAfter is the time between SIGTERM and SIGKILL, as in the original system.
 	killAfter = 250 * time.Millisecond
-	// drainLimit is how long output is awaited from processes that could not be ended and keep the
-	// output open.
+	// drainLimit is how long to wait for output from processes that could not be ended and still
+	// have the output open.
 	drainLimit = 500 * time.Millisecond
-	// reapLimit is how long a killed process may take to go, which only one stuck in the kernel exceeds.
+	// reapLimit is how long a killed process may take to disappear; only one that is stuck in the
+	// kernel exceeds it.
 	reapLimit = 5 * time.Second
-	// flood is how much a command prints before its pipe is made larger.
+	// flood is the number of bytes that a command prints before its pipe is enlarged.
 	flood = 1 << 20
 )
 
-// why a job was stopped.
+// why is the reason for which a job was stopped.
 type why int
 
 const (
@@ -36,40 +37,41 @@ const (
 // job is one command. Its goroutine owns the process; result may be read once done is closed.
 type job struct {
 	id, command, dir string
-	call             protocol.CallID // that started it; empty when it came with none
-	enforced         string          // what held it, in one line; empty without a box
+	call             protocol.CallID // the call that started it; may be empty
+	enforced         string          // how it was contained, in one line; empty without a box
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
 	out              output
-	stdin            *os.File // nil for synchronous commands; the terminal's own end with one
-	tty              bool
-	terminal         terminal    // of a tty
-	mayStay          bool        // it is or may become a background command
-	background       atomic.Bool // it is one
-	stop             chan why    // holds the first wish to stop
-	done             chan struct{}
-	result           ending
+	// nil for synchronous commands; our end of the terminal, if there is one
+	stdin      *os.File
+	tty        bool
+	terminal   terminal    // of a command with a terminal
+	mayStay    bool        // it runs or may continue in the background
+	background atomic.Bool // it runs in the background
+	stop       chan why    // holds the first request to stop
+	done       chan struct{}
+	result     ending
 }
 
-// ending is how a command ended.
+// ending describes how a command ended.
 type ending struct {
 	code   *int
 	signal string
 	why    why
 	at     time.Time
-	// open says that a process could not be ended and keeps the output open.
+	// open reports that a process could not be ended and still has the output open.
 	open bool
-	// ended is how many processes were ended with the command, without its own; stuck says that
-	// some could not be.
+	// ended is the number of other processes that were ended with the command; stuck reports that
+	// some could not be ended.
 	ended int
 	stuck bool
-	// lost says why it is not known how the command ended.
+	// lost is the reason why the command's end is unknown.
 	lost error
 }
 
-// note says in one sentence what became of the processes of the command, and whether its own end is
-// known; empty when there is nothing to say.
+// note describes in one sentence the end of the command's processes, and whether its own end is
+// known; empty when there is nothing to report.
 func (e ending) note() string {
 	var all []string
 	switch {
@@ -95,13 +97,14 @@ func (e ending) ok() bool { return e.why == notStopped && e.code != nil && *e.co
 // order is a command to start.
 type order struct {
 	command, dir string
-	timeout      time.Duration // 0: none
+	timeout      time.Duration // 0: unlimited
 	tty          bool
 	call         protocol.CallID
-	folders      []protocol.FolderAccess // that it may use besides those of the profile
-	network      bool                    // it may use the network, whatever the profile says
-	direct       bool                    // it is the person's own act
-	key          string                  // the call's idempotency key, when it has one
+	// folders that it may use in addition to those of the profile
+	folders []protocol.FolderAccess
+	network bool   // it may use the network, regardless of the profile
+	direct  bool   // started by the person, not by the agent
+	key     string // the call's idempotency key, if any
 }
 
 // environ completes the environment of the command: it adds variables for commands without a person
@@ -118,7 +121,8 @@ func (o order) environ(env []string) []string {
 	return env
 }
 
-// startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.
+// startJob starts a command; one that may continue in the background accepts input. When it has
+// ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 	j := &job{
 		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforced: t.enforced(o), tty: o.tty, mayStay: mayStay,
@@ -141,7 +145,7 @@ func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 	return j, nil
 }
 
-// quit wishes the job to stop; the first wish counts. It does not wait.
+// quit asks the job to stop; only the first reason counts. It does not wait.
 func (j *job) quit(w why) {
 	select {
 	case j.stop <- w:
@@ -158,7 +162,8 @@ func (j *job) running() bool {
 	}
 }
 
-// endedAt is when a command ended and how long it ran, in milliseconds: the second is the first less when it started.
+// endedAt returns when a command ended and how long it ran, in milliseconds. Their difference is
+// exactly the time of the start.
 func (j *job) endedAt() (at, ms int64) {
 	ms = j.result.at.Sub(j.started).Milliseconds()
 	return j.started.UnixMilli() + ms, ms
@@ -213,17 +218,17 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	j.result.open = drain(s.out, drainLimit, drained, &j.out)
 	j.result.at = time.Now()
 	if !j.result.open {
-		j.out.settle(keep) // a reader that gave up would go on writing
+		j.out.settle(keep) // a reader that did not finish would continue to write
 	}
 }
 
-// readAll takes what out gives until its end.
+// readAll reads out until its end.
 func readAll(out *os.File, o *output) {
 	larger := false
 	for {
 		n, err := out.Read(o.space())
 		o.took(n)
-		if err != nil { // io.EOF; of a terminal EIO; of one that gave up waiting a deadline
+		if err != nil { // io.EOF; EIO from a terminal; a deadline when waiting was given up
 			return
 		}
 		if !larger && o.total > flood {
@@ -233,7 +238,7 @@ func readAll(out *os.File, o *output) {
 	}
 }
 
-// settled waits until all channels are closed, at most d.
+// settled waits at most d until all channels are closed.
 func settled(d time.Duration, all ...<-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -247,10 +252,11 @@ func settled(d time.Duration, all ...<-chan struct{}) bool {
 	return true
 }
 
-// drain waits until the reader has ended, at most d, and takes what is left in the pipe. It reports whether someone can still write to it.
+// drain waits at most d until the reader has ended, and reads the rest of the pipe. It reports
+// whether a process can still write to it.
 func drain(out *os.File, d time.Duration, reader <-chan struct{}, o *output) (open bool) {
 	if err := out.SetReadDeadline(time.Now().Add(d)); err != nil {
-		return !settled(d, reader) // such a reader stays until the last process lets go of the pipe
+		return !settled(d, reader) // such a reader stays until the last process closes the pipe
 	}
 	<-reader
 	return takeRest(out, o)

@@ -15,40 +15,46 @@ const (
 	// keepFinished is how long the result of a finished background command stays available, as in
 	// the original system.
 	keepFinished = 30 * time.Minute
-	// maxWaited bounds the commands that run at once and that someone waits for; the others wait their turn.
+	// maxWaited bounds the commands that run at the same time with a caller that waits for them;
+	// further ones wait for a free place.
 	maxWaited = 64
-	// maxBackground bounds those that run in the background. They may run for ever, so nobody waits for their end: one more is refused.
+	// maxBackground bounds the commands that run in the background. They may run forever, so
+	// further ones are refused instead of waiting.
 	maxBackground = 128
-	// maxHeld bounds the output of finished background commands, in bytes. Beyond it the oldest ones keep their tail only.
+	// maxHeld bounds the stored output of finished background commands, in bytes. Beyond it, the
+	// output of the oldest is cut to its tail.
 	maxHeld = 64 << 20
 )
 
-// JobOptions say how commands run.
+// JobOptions configure how commands run.
 type JobOptions struct {
-	// Box contains commands and holds what comes from them together; without one they are plain children of this process.
+	// Box contains commands and tracks all of their processes. If it is nil, they are plain
+	// children of this process.
 	Box *sandbox.Box
-	// Profile is what they may do in the box.
+	// Profile is the restrictions of commands in the box.
 	Profile sandbox.Profile
-	// AskNetwork says that single commands get the network when the person allows it for them.
+	// AskNetwork says that the person may allow the network for single commands.
 	AskNetwork bool
-	// Env declares more variables that contained commands get: NAME or NAME=value; see [sandbox.Environ].
+	// Env names further variables that contained commands get: NAME or NAME=value; see
+	// [sandbox.Environ].
 	Env []string
-	// Home is the program's own data folder, which no call is ever given.
+	// Home is the program's own data folder, to which no call gets access.
 	Home string
 	// Events receives the start and the end of each background command
 	// (docs/protocol.md#background-commands). It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
-	// Ledger is a folder of the node's own that keeps which commands run, and which ends nobody has confirmed, for [Jobs.Recover]; it is made when
-	// needed. Empty: none is kept.
+	// Ledger is the node's own folder that records running commands, and ends that were not
+	// confirmed, for [Jobs.Recover]. It is created when needed. If it is empty, nothing is
+	// recorded.
 	Ledger string
 }
 
-// Jobs are the commands of a node, running and recently finished. They outlive connections, not the node. It is safe for use by many
-// goroutines.
+// Jobs is the table of a node's commands, running and recently finished. Commands outlive
+// connections, but not the node. It is safe for use by many goroutines.
 type Jobs struct {
 	opts   JobOptions
 	ledger ledger
-	turns  chan struct{} // one for each command that someone waits for
+	turns  chan struct{} // semaphore of commands with a waiting caller
 	wg     sync.WaitGroup
 
 	mu         sync.Mutex // guards what follows
@@ -57,10 +63,10 @@ type Jobs struct {
 	closed     bool
 
 	telling sync.Mutex                        // guards untold; taken with mu or without
-	untold  map[string]protocol.NodeExecEvent // ends that nobody has confirmed
+	untold  map[string]protocol.NodeExecEvent // ends that were not confirmed
 }
 
-// NewJobs makes an empty table. The box stays the caller's, who closes it after the table.
+// NewJobs makes an empty table. The caller owns the box and closes it after the table.
 func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
@@ -68,7 +74,8 @@ func NewJobs(o JobOptions) *Jobs {
 	return &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
 }
 
-// Close ends all commands with everything they started, and waits for that. Ends that were not confirmed are kept for the next [Jobs.Recover].
+// Close ends all commands with every process they started, and waits for that. Ends that were not
+// confirmed are stored for the next [Jobs.Recover].
 func (t *Jobs) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -82,7 +89,7 @@ func (t *Jobs) Close() {
 
 var errClosing = errors.New("this node is shutting down")
 
-// start starts a command that stays in the background or that someone waits for, in its turn.
+// start starts a command. One with a waiting caller first waits for a free place.
 func (t *Jobs) start(ctx context.Context, o order, background bool) (*job, error) {
 	if !background {
 		select {
@@ -112,7 +119,7 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 		t.wg.Done()
 		return nil, err
 	}
-	if j.running() { // else it has been finished already
+	if j.running() { // otherwise it has already been finished
 		t.jobs[j.id] = j
 	}
 	if t.closed {
@@ -121,7 +128,8 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 	return j, nil
 }
 
-// finish is the last thing a job's goroutine does: whoever sees the job done sees it in its place in the table.
+// finish is the last action of a job's goroutine: whoever sees the job as done sees its final entry
+// in the table.
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	t.mu.Lock()
@@ -145,7 +153,7 @@ func (t *Jobs) finish(j *job) {
 	}
 }
 
-// reserve takes a place for one more command.
+// reserve reserves a place for one more command.
 func (t *Jobs) reserve(background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +171,8 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trim keeps the output of finished commands within maxHeld. Who looks at an old one finds its tail, marked as truncated.
+// trim limits the output of finished commands to maxHeld. Older ones have only their tail, marked
+// as truncated.
 func (t *Jobs) trim() {
 	var finished []*job
 	held := 0
@@ -187,7 +196,8 @@ func (t *Jobs) trim() {
 	}
 }
 
-// putAway makes a command a background one: it stays in the table, and its end is told. A command that ended in between is told of here.
+// putAway makes a command a background one: it stays in the table, and its end is reported, also if
+// it ended in between.
 func (t *Jobs) putAway(j *job) {
 	t.mu.Lock()
 	j.background.Store(true)
@@ -202,7 +212,7 @@ func (t *Jobs) putAway(j *job) {
 	}
 }
 
-// prune forgets what finished long ago.
+// prune removes commands that finished long ago.
 func (t *Jobs) prune() {
 	for id, j := range t.jobs {
 		if !j.running() && time.Since(j.result.at) > keepFinished {
@@ -218,7 +228,7 @@ func (t *Jobs) get(id string) *job {
 	return t.jobs[id]
 }
 
-// list gives the background commands, newest first.
+// list returns the background commands, newest first.
 func (t *Jobs) list() []*job {
 	t.mu.Lock()
 	defer t.mu.Unlock()

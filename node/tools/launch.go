@@ -7,7 +7,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// profileOf is what a command may do in the box.
+// profileOf returns the restrictions of a command in the box.
 func (t *Jobs) profileOf(o order) sandbox.Profile {
 	profile := t.opts.Profile
 	if o.network {
@@ -24,7 +24,7 @@ func (t *Jobs) profileOf(o order) sandbox.Profile {
 	return profile
 }
 
-// enforced says in one line what holds a command; empty without a box.
+// enforced describes in one line how a command is contained; empty without a box.
 func (t *Jobs) enforced(o order) string {
 	if t.opts.Box == nil {
 		return ""
@@ -32,12 +32,12 @@ func (t *Jobs) enforced(o order) string {
 	return Enforced(t.opts.Box.Report(), t.profileOf(o))
 }
 
-// launch starts a command: in the box where there is one, else as a plain child of this process.
+// launch starts a command: in the box if there is one, else as a plain child of this process.
 func (t *Jobs) launch(o order, s streams) (*sandbox.Process, error) {
 	sh := shell()
 	spec := sandbox.Spec{
 		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,
-		// One pipe for both keeps them in order.
+		// One pipe for both preserves their order.
 		Stdin: s.childIn, Stdout: s.childOut, Stderr: s.childOut, PTY: o.tty,
 	}
 	if s.terminal != nil {

@@ -10,40 +10,43 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ledger is a folder with a file for each command that runs, so that the next start of a node that died finds what it left, and for each background
-// command whose end nobody has confirmed to know. The zero ledger keeps nothing.
+// ledger is a folder with a file for each running command, so that a node can find the commands of
+// one that died, and for each background command whose end was not confirmed. The zero ledger
+// stores nothing.
 type ledger struct{ dir string }
 
-// being is a process, told apart from a later one with the same number by when it was born.
+// being identifies a process; its start time distinguishes it from a later one with the same
+// number.
 type being struct {
 	PID  int    `json:"pid"`
-	Born string `json:"born"` // empty where the system does not say
+	Born string `json:"born"` // empty where the system does not report it
 }
 
 func beingOf(pid int) being { return being{pid, born(pid)} }
 
 func (b being) alive() bool { return b.Born != "" && born(b.PID) == b.Born }
 
-// entry is what is kept of a command: neither its text nor, while it runs, its output.
+// entry is the record of a command: it contains neither its text nor, while it runs, its output.
 type entry struct {
-	Node       being `json:"node"` // who runs it
+	Node       being `json:"node"` // the node that runs it
 	Command    being `json:"command"`
 	Started    int64 `json:"started"` // ms
 	Background bool  `json:"background,omitempty"`
 
 	Call protocol.CallID `json:"call,omitempty"`
-	// End is what is to be told of a command that has ended.
+	// End is the event to report for a command that has ended.
 	End *protocol.NodeExecEvent `json:"end,omitempty"`
 }
 
 const (
 	entrySuffix = ".json"
-	newSuffix   = ".new" // of one that is being written
+	newSuffix   = ".new" // of a file that is being written
 )
 
 func (l ledger) path(id string) string { return filepath.Join(l.dir, id+entrySuffix) }
 
-// add takes note of a command that runs. A ledger that cannot be written keeps nobody from running commands.
+// add records a running command. Errors are ignored, so that commands can run when the ledger
+// cannot be written.
 func (l ledger) add(j *job) {
 	if l.dir == "" {
 		return
@@ -58,7 +61,8 @@ func (l ledger) add(j *job) {
 	}
 }
 
-// end keeps what is to be told of a command that has ended, on the disk when it returns, in place of the command. node is who will tell it.
+// end replaces the record of a command by the event of its end, and syncs it to disk. node is the
+// process that will report it.
 func (l ledger) end(node being, e protocol.NodeExecEvent) error {
 	data, err := json.Marshal(entry{Node: node, Started: e.StartedAt, Background: true, Call: e.CallID, End: &e})
 	if err != nil {
@@ -86,7 +90,8 @@ func (l ledger) remove(id string) {
 	}
 }
 
-// all are the entries, without those that a crash has cut off: their commands cannot have been told to anyone.
+// all returns the entries, without those that a crash has cut short: their commands cannot have
+// been reported to anyone.
 func (l ledger) all() map[string]entry {
 	files, err := os.ReadDir(l.dir)
 	if l.dir == "" || err != nil {

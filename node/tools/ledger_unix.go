@@ -4,7 +4,7 @@ package tools
 
 import "golang.org/x/sys/unix"
 
-// signalGroup reaches the group that a command leads.
+// signalGroup signals the process group that a command leads.
 func signalGroup(pid int, kill bool) {
 	sig := unix.SIGTERM
 	if kill {

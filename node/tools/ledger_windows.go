@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// signalGroup ends the process alone: what it started was in its job object, which ended with the node.
+// signalGroup ends only the process itself: its children were in its job object, which ended with
+// the node.
 func signalGroup(pid int, _ bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid))
 	if err != nil {
@@ -16,7 +17,7 @@ func signalGroup(pid int, _ bool) {
 	windows.TerminateProcess(h, 1)
 }
 
-// born is when a process began; empty for one that has ended.
+// born returns the start time of a process; empty for one that has ended.
 func born(pid int) string {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 // The original system has one limit of 200 KB for everything; these limits follow from a model's
 // context, a frame's size and a machine's memory.
 type FileLimits struct {
-	ReadText  int   // most text one Read returns, numbers included: 4 MiB
+	ReadText  int   // most text of one Read, including line numbers: 4 MiB
 	ReadImage int64 // largest image; by default 10 MiB, as in the original system
 	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
-	Write     int   // most content of one Write: 15 MiB, which fits into a frame of 16 with what is around it
-	Edit      int   // largest file before and after an Edit: 64 MiB
+	// most content of one Write: 15 MiB, which fits with its envelope into a frame of 16 MiB
+	Write int
+	Edit  int // largest file before and after an Edit: 64 MiB
 }
 
 func (l FileLimits) orDefaults() FileLimits {
@@ -32,19 +33,20 @@ func or[T int | int64](v, otherwise T) T {
 	return otherwise
 }
 
-// files are the three tools on single files, with what they share.
+// files implements the three tools for single files.
 type files struct {
 	ws     *workspace.Root
 	home   string // the program's own data folder
 	limits FileLimits
 	lines  *lineIndex
-	seats  chan struct{} // a token for each call under way
+	seats  chan struct{} // semaphore of running calls
 }
 
-// atOnce is how many calls of one of these tools are done at once: each may hold a file and, for Edit, its content several times. Others wait.
+// atOnce is the maximum number of calls of one of these tools that run at the same time: each may
+// have a file open and, for Edit, several copies of its content in memory. Further calls wait.
 const atOnce = 32
 
-// enter waits for a seat; the caller calls leave.
+// enter waits for a free place; the caller must call leave.
 func (f *files) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case f.seats <- struct{}{}:

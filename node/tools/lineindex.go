@@ -15,41 +15,44 @@ import (
 )
 
 const (
-	indexUnit   = 16 << 10  // bytes that are counted as one, and between two marks of a file that is not huge
+	// bytes that are counted together, and between two marks of a file that is not huge
+	indexUnit   = 16 << 10
 	indexChunk  = 1 << 20   // bytes of one read while counting
-	indexRound  = 64 << 20  // bytes counted between two looks at the context
+	indexRound  = 64 << 20  // bytes counted between two checks of the context
 	indexMarks  = 32 << 10  // most marks of a file; beyond, every other one is dropped
-	indexFiles  = 16        // files that are remembered: at most 4 MiB of marks
-	indexSmall  = 256 << 10 // files below are read from the start
-	indexProbes = 16        // places that are compared to tell whether a file only grew
+	indexFiles  = 16        // number of files in the cache: at most 4 MiB of marks
+	indexSmall  = 256 << 10 // smaller files are read from the start
+	indexProbes = 16        // number of places that are compared to detect whether a file only grew
 	probeBytes  = 512
-	// racy is how old a file must be for its time to tell versions apart: clocks of file systems are coarse.
+	// racy is how old a file must be for its time to identify a version: clocks of file systems are
+	// coarse.
 	racy = 2 * time.Second
 )
 
-// lineIndex remembers where lines are in large files, so that a later Read of one of its lines costs what it returns. Marks of a file that
-// only grew are kept; of one that was changed otherwise they are made anew.
+// lineIndex caches the positions of lines in large files, so that a later Read of one of its lines
+// costs only as much as it returns. Marks of a file that only grew stay valid; those of a file that
+// was changed otherwise are rebuilt.
 type lineIndex struct {
 	mu    sync.Mutex // guards files
-	files []*marks   // the latest used last
+	files []*marks   // least recently used first
 }
 
 func newLineIndex() *lineIndex { return &lineIndex{} }
 
-// marks are the line feeds before every step'th byte of one version of a file.
+// marks counts the line feeds before every step'th byte of one version of a file.
 type marks struct {
-	id     os.FileInfo // whose file it is; set once
-	mu     sync.Mutex  // held while they are looked up and extended: two Reads of one file count it once
+	id     os.FileInfo // the file's identity; set once
+	mu     sync.Mutex  // locked for use and extension, so that two Reads of one file count it once
 	info   os.FileInfo // of the version
-	made   time.Time   // when info was taken
+	made   time.Time   // time of info
 	step   int64       // a multiple of indexUnit
-	feeds  []int64     // feeds[i] line feeds are before byte i*step
+	feeds  []int64     // there are feeds[i] line feeds before byte i*step
 	done   int64       // bytes counted, a multiple of indexUnit
 	total  int64       // line feeds in them
 	probes []probe
 }
 
-// probe is a piece of a file as it was.
+// probe is a copy of a piece of a file.
 type probe struct {
 	at  int64
 	n   int
@@ -58,7 +61,8 @@ type probe struct {
 
 var seed = maphash.MakeSeed()
 
-// seek gives an offset in f at or before the start of line (counted from 0), and how many lines are between.
+// seek returns an offset in f at or before the start of line (counted from 0), and the number of
+// lines in between.
 func (x *lineIndex) seek(ctx context.Context, f io.ReaderAt, info os.FileInfo, line int64) (at, skip int64, err error) {
 	if line == 0 || info.Size() < indexSmall {
 		return 0, line, nil
@@ -70,12 +74,12 @@ func (x *lineIndex) seek(ctx context.Context, f io.ReaderAt, info os.FileInfo, l
 	if err := m.extend(ctx, f, info.Size(), line); err != nil {
 		return 0, 0, err
 	}
-	// The last mark with fewer line feeds before it than line: the line starts behind it.
+	// The last mark with fewer line feeds before it than line: the line starts after it.
 	i := sort.Search(len(m.feeds), func(i int) bool { return m.feeds[i] >= line }) - 1
 	return int64(i) * m.step, line - m.feeds[i], nil
 }
 
-// forget drops what is known of a file.
+// forget removes a file from the cache.
 func (x *lineIndex) forget(info os.FileInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -104,7 +108,8 @@ func (x *lineIndex) of(info os.FileInfo) *marks {
 	return m
 }
 
-// renew starts anew unless the file is the one that was counted, perhaps with more at its end.
+// renew starts again unless the file is the one that was counted, perhaps with additional data at
+// its end.
 func (m *marks) renew(f io.ReaderAt, info os.FileInfo) {
 	known := false
 	if m.info != nil {
@@ -118,7 +123,7 @@ func (m *marks) renew(f io.ReaderAt, info os.FileInfo) {
 	m.info, m.made = info, time.Now()
 }
 
-// holds compares the probes.
+// holds reports whether the probes are unchanged.
 func (m *marks) holds(f io.ReaderAt) bool {
 	buf := make([]byte, probeBytes)
 	for _, p := range m.probes {
@@ -129,7 +134,7 @@ func (m *marks) holds(f io.ReaderAt) bool {
 	return len(m.probes) > 0
 }
 
-// probe remembers the start, the end and places between of what was counted.
+// probe copies the start, the end and places in between of the counted part.
 func (m *marks) probe(f io.ReaderAt) {
 	m.probes = m.probes[:0]
 	buf := make([]byte, probeBytes)
@@ -141,7 +146,8 @@ func (m *marks) probe(f io.ReaderAt) {
 	}
 }
 
-// extend counts on until line is passed or the file ends. What is left of a unit at the end is not counted.
+// extend counts until line is passed or the file ends. An incomplete unit at the end is not
+// counted.
 func (m *marks) extend(ctx context.Context, f io.ReaderAt, size, line int64) error {
 	from := m.done
 	for m.total < line && size-m.done >= indexUnit {
@@ -178,7 +184,7 @@ func (m *marks) thin() {
 	}
 }
 
-// count counts the line feeds of the units from at on, on all processors.
+// count counts the line feeds of the units that begin at at, on all processors.
 func count(f io.ReaderAt, at int64, counts []int32) error {
 	const units = indexChunk / indexUnit
 	workers := min(runtime.GOMAXPROCS(0), (len(counts)+units-1)/units, 8)
@@ -218,5 +224,5 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, indexChunk); return &
 
 var lineFeed = []byte{'\n'}
 
-// errShrank says that a file became shorter while it was counted.
+// errShrank is the error for a file that became shorter while it was counted.
 var errShrank = errors.New("it became shorter while it was read")

@@ -11,10 +11,10 @@ import (
 type linked struct {
 	shown string
 	to    workspace.Path
-	chain []string // the real folders in which links lie that lead to the link, and its own
+	chain []string // the real folders that contain the links on the way to this link, and its own
 }
 
-// enterLinked reports whether a folder that was reached through a link is to be searched.
+// enterLinked reports whether to search a folder that was reached through a link.
 func (b *branch) enterLinked(abs string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,8 +25,8 @@ func (b *branch) enterLinked(abs string) bool {
 	return true
 }
 
-// link searches the file that a symbolic link leads to, if it stays where file tools may go, or notes the folder for later. A folder that leads
-// to itself is left out.
+// link searches the target file of a symbolic link if file tools may access it, or records a target
+// folder for later. A folder that contains itself through a link is skipped.
 func (b *branch) link(s *scanner, dir *workspace.Dir, name string) {
 	shown := b.under(name)
 	if b.ctx.Err() != nil || b.best.late(shown) {

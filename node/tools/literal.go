@@ -7,19 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// needle is a text that is looked for in the whole buffer at once, by its rarest byte.
+// needle is a text that is searched for in the whole buffer at once, by its rarest byte.
 type needle struct {
 	text []byte // in lower case when fold is set
-	fold bool   // upper case is the same; text is ASCII then
-	at   int    // of the rarest byte in text
+	fold bool   // ignore case; text is then ASCII
+	at   int    // index of the rarest byte in text
 	low  byte
 	high byte // the same letter in upper case, or low
 }
 
-// maxNeedles is how many texts are worth looking for one after the other.
+// maxNeedles is the maximum number of texts that are worth searching for one after the other.
 const maxNeedles = 8
 
-// common are the bytes of source code and prose, roughly the most frequent first. All others are rare.
+// common are the bytes of source code and prose, roughly by descending frequency. All others are
+// rare.
 const common = " etanoirsl\ncdupmfhgb.,y_()v/\"wk=T0-1S:C2*xE;AI'R3P{}NOL<>4D5M[]68F7B9\t#UGqHj&z`+W\\V|!@$X%^Y~K?QJZ"
 
 var frequency = func() (f [256]uint8) {

@@ -9,11 +9,11 @@ import (
 	"fairlead/node/tools/pattern"
 )
 
-// matcher is a pattern that lines are compared with. It is shared by all who search for it.
+// matcher is a compiled pattern for lines. It is shared by all searches for it.
 type matcher struct {
 	program *dfa.Program
-	needles []needle // one of them is in every line that matches; may be empty
-	exact   bool     // every line with the needle matches
+	needles []needle // every matching line contains one of them; may be empty
+	exact   bool     // every line with a needle matches
 }
 
 func newMatcher(expression string) (*matcher, error) {
@@ -32,12 +32,12 @@ func newMatcher(expression string) (*matcher, error) {
 	return m, nil
 }
 
-// finder looks for lines in texts. One goroutine uses it at a time.
+// finder searches texts for matching lines. Only one goroutine may use it at a time.
 type finder struct {
 	*matcher
 	ctx     context.Context
 	pre     prefilter
-	machine *dfa.Machine // made when it is needed
+	machine *dfa.Machine // made on first use
 }
 
 func newFinder(ctx context.Context, m *matcher) *finder {
@@ -51,14 +51,16 @@ func (f *finder) dfa() *dfa.Machine {
 	return f.machine
 }
 
-// begin is called before the first next of every text.
+// begin must be called before the first next of every text.
 func (f *finder) begin() { f.pre.reset() }
 
-// dense is how many bytes must lie between two candidates of the prefilter to make it worth its while.
+// dense is the average number of bytes between two candidates of the prefilter below which the
+// prefilter is not worthwhile.
 const dense = 32
 
-// next finds the first line of text[from:] that matches; text holds whole lines and from is the beginning of one. start is -1 when there
-// is none. The line is text[start:end], with its carriage return and without its line feed.
+// next finds the first matching line of text[from:]; text consists of whole lines and from is the
+// beginning of one. start is -1 when there is none. The line is text[start:end], with its carriage
+// return and without its line feed.
 func (f *finder) next(text []byte, from int) (start, end int) {
 	if len(f.needles) == 0 {
 		return f.plainNext(text, from)
@@ -99,7 +101,8 @@ func (f *finder) whole(text []byte) bool {
 	return at >= 0 || m.End(state)
 }
 
-// line is the one in text[from:] that at lies in; a line feed is in the line that it ends.
+// line returns the line of text[from:] that contains at; a line feed belongs to the line that it
+// ends.
 func line(text []byte, from, at int) (start, end int) {
 	start = max(bytes.LastIndexByte(text[:at], '\n')+1, from)
 	if end = bytes.IndexByte(text[at:], '\n'); end < 0 {

@@ -12,23 +12,24 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// names compares file names with a glob. The globs that people write most are compared without one.
+// names matches file names against a glob. The most frequent forms of globs are compared directly.
 type names struct {
 	glob   string
 	all    bool
 	exact  bool
-	suffix string // for a star and text; empty when not
+	suffix string // of a glob that is a star and this text; else empty
 }
 
-// maxVariants is how many globs without braces a glob may stand for. A name is compared with each of them, and every further pair of braces multiplies
-// their number: twenty of them keep a processor busy for seconds with every name, which no context ends. maxNested is how deep braces may lie in one
-// another: for each level all of the glob is written anew.
+// maxVariants is the maximum number of globs without braces that a glob may expand to. A name is
+// compared with each of them, and every further pair of braces multiplies their number: twenty
+// pairs occupy a processor for seconds per name, which no context can cancel. maxNested is the
+// maximum nesting of braces: for each level the whole glob is rewritten.
 const (
 	maxVariants = 1000
 	maxNested   = 20
 )
 
-// checkGlob says why a glob, which is called what, cannot be used.
+// checkGlob returns an error if a glob cannot be used. what is its name in the error.
 func checkGlob(what, glob string) error {
 	switch {
 	case !doublestar.ValidatePattern(glob):
@@ -39,10 +40,11 @@ func checkGlob(what, glob string) error {
 	return nil
 }
 
-// variants is how many globs without braces a valid glob stands for, or maxVariants+1 for more, and for one whose braces lie too deep.
+// variants returns the number of globs without braces that a valid glob expands to, or
+// maxVariants+1 if there are more, or if its braces are nested too deeply.
 func variants(glob string) int {
 	const more = maxVariants + 1
-	type braces struct{ before, here int } // the alternatives that have ended, and the one that is read
+	type braces struct{ before, here int } // the finished alternatives, and the current one
 	open := []braces{{0, 1}}
 	for i := 0; i < len(glob); i++ {
 		last := &open[len(open)-1]
@@ -75,7 +77,7 @@ func variants(glob string) int {
 	return open[0].here
 }
 
-// newNames takes a valid glob; an empty one is for all names.
+// newNames expects a valid glob; an empty one matches all names.
 func newNames(glob string) *names {
 	n := &names{glob: glob}
 	switch rest := strings.TrimLeft(glob, "*"); {
@@ -102,10 +104,10 @@ func (n *names) match(name string) bool {
 	return matches(n.glob, name)
 }
 
-// spelledInGlob finds what [workspace.Spell] writes, quoted for a glob or not.
+// spelledInGlob matches escapes written by [workspace.Spell], quoted for a glob or not.
 var spelledInGlob = regexp.MustCompile(`\\{1,2}x(5C|[89A-F][0-9A-F])`)
 
-// rawGlob is a glob for names as the system has them, of one for names as they are spelled.
+// rawGlob converts a glob for spelled names to one for names of the system.
 func rawGlob(glob string) string {
 	if filepath.Separator == '\\' {
 		return workspace.Unspell(glob)
@@ -119,8 +121,8 @@ func rawGlob(glob string) string {
 	})
 }
 
-// splitGlob splits a glob with slashes at the last one before anything that stands for more than itself: a folder by its name, "." if there is none,
-// and the rest.
+// splitGlob splits a glob at the last slash before its first special character into a folder name,
+// "." if there is none, and the rest.
 func splitGlob(glob string) (folder, rest string) {
 	at := -1
 	for i := 0; i < len(glob) && !strings.ContainsRune("*?[{", rune(glob[i])); i++ {
@@ -144,7 +146,8 @@ func splitGlob(glob string) (folder, rest string) {
 	return b.String(), glob[at+1:]
 }
 
-// matches compares a name or path with a valid glob. A byte that is no character counts as one of its own kind.
+// matches compares a name or path with a valid glob. An invalid byte of UTF-8 counts as a character
+// of its own.
 func matches(glob, name string) bool {
 	if !utf8.ValidString(glob) {
 		glob, name = characters(glob), characters(name)
@@ -152,7 +155,7 @@ func matches(glob, name string) bool {
 	return doublestar.MatchUnvalidated(glob, name)
 }
 
-// characters has for each byte that is no character one that nobody uses (of the private plane 15).
+// characters replaces each byte that is invalid UTF-8 by an unused character of private plane 15.
 func characters(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

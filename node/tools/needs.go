@@ -13,10 +13,10 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxFolders is how many folders one call may be offered.
+// maxFolders is the maximum number of folders that are offered for one call.
 const maxFolders = 8
 
-// onlyRead are programs that do not write to what they are given, but for what their redirections say.
+// onlyRead are programs that do not write to their arguments; redirections may still write.
 var onlyRead = map[string]bool{
 	"cat": true, "ls": true, "head": true, "tail": true, "grep": true, "rg": true, "wc": true, "file": true, "stat": true, "du": true, "df": true,
 	"diff": true, "cmp": true, "md5sum": true, "sha256sum": true, "less": true, "more": true, "tree": true, "readlink": true, "realpath": true,
@@ -24,14 +24,16 @@ var onlyRead = map[string]bool{
 	"strings": true, "hexdump": true, "xxd": true, "basename": true, "dirname": true,
 }
 
-// copies are programs whose last path is where they write, and whose others they read.
+// copies are programs that write to their last path and read the others.
 var copies = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
 
-// needs lists the folders outside what a command may use that its words and redirections surely name (see [reach]), each with the most that is done there.
-// It is an offer to the person, not a promise: what the shell or a program makes up as it runs is not in it, and stays shut.
+// needs lists the folders that a command may not use but that its words and redirections certainly
+// name (see [reach]), each with the highest access needed. The list is an offer to the person and
+// may be incomplete: paths that the shell or a program computes while it runs are missing and stay
+// inaccessible.
 func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().KeepsFiles() {
-		return nil // nothing is shut
+		return nil // everything is accessible
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
@@ -57,7 +59,7 @@ func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderA
 	return list
 }
 
-// pathsOf names the paths among a command's words.
+// pathsOf calls add for the paths among a command's words.
 func pathsOf(name string, args []string, add func(path string, write bool)) {
 	var paths []string
 	for _, text := range args {
@@ -75,7 +77,7 @@ func pathsOf(name string, args []string, add func(path string, write bool)) {
 	}
 }
 
-// named is the path that a word names, absolute; empty when it names none.
+// named returns the absolute path that a word names; empty when it names none.
 func (t *Jobs) named(word, dir string) string {
 	switch {
 	case word == "":
@@ -94,14 +96,14 @@ func (t *Jobs) named(word, dir string) string {
 	return filepath.Join(dir, word)
 }
 
-// shut is the folder of a path, when the box would keep the command from it.
+// shut returns the folder of a path if the box would block the command's access to it.
 func (t *Jobs) shut(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := realPath(path)
 	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
-		return f, false // it writes nowhere
+		return f, false // it cannot write anywhere
 	}
 	if !write && sandbox.HiddenPlace(real) == "" {
-		return f, false // everything else may be read
+		return f, false // everything else can be read
 	}
 	for _, granted := range t.opts.Profile.Write {
 		if inFolder(real, realPath(granted)) {

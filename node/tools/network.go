@@ -2,8 +2,9 @@ package tools
 
 import "fairlead/node/sandbox"
 
-// network checks whether a command may have the network that it wants; granted says that the person allowed it for this call. Where the system
-// cannot keep commands off it, one that names it without asking for it is refused.
+// network checks whether a command may use the network it requests; granted says that the person
+// allowed it for this call. Where the system cannot block the network, a command that appears to
+// use it without requesting it is refused.
 func (t *Jobs) network(in bashIn, granted bool) error {
 	switch {
 	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:

@@ -15,28 +15,30 @@ const (
 	tailBytes = maxTail*utf8.UTFMax + utf8.UTFMax
 )
 
-// output keeps the end of what a command prints: at least the last maxOutput characters, in less than 1 MB whatever is printed. One
-// goroutine writes, by Write or by space and took; any may read.
+// output retains the end of a command's output: at least the last maxOutput characters, in less
+// than 1 MB however much is printed. One goroutine writes, by Write or by space and took; any may
+// read.
 type output struct {
 	mu    sync.Mutex // guards what follows
-	buf   []byte     // grows up to ring bytes, then is one
-	end   int        // where the next byte goes
-	total int64      // bytes ever written
-	lines int64      // line feeds ever written
+	buf   []byte     // grows up to ring bytes, then is a ring buffer
+	end   int        // position of the next byte
+	total int64      // total number of bytes written
+	lines int64      // total number of line feeds written
 }
 
 const (
-	// keep is enough for maxOutput characters of the longest kind and the rest of one that the ring cut in two.
+	// keep is enough for maxOutput characters of the longest encoding and the rest of one that the
+	// ring cut in two.
 	keep = maxOutput*utf8.UTFMax + utf8.UTFMax
-	// maxRead is the most that is read at once. The ring has room for one beside what is kept, so that nobody has to be kept from reading
-	// while the next bytes come in.
+	// maxRead is the maximum number of bytes of one read. The ring has room for them beside the
+	// retained bytes, so that readers are not blocked while the next bytes arrive.
 	maxRead = 128 << 10
 	ring    = keep + maxRead
-	// firstBuf is enough for what most commands print.
+	// firstBuf is enough for the output of most commands.
 	firstBuf = 8 << 10
 )
 
-// space is where the next bytes may be written; took says how many were. It is never empty.
+// space returns the buffer for the next bytes; took says how many were written. It is never empty.
 func (o *output) space() []byte {
 	if o.end == len(o.buf) {
 		if len(o.buf) < ring {
@@ -56,7 +58,7 @@ func (o *output) grow() {
 	o.buf = bigger
 }
 
-// took takes note of n bytes that were written to space.
+// took records that n bytes were written to space.
 func (o *output) took(n int) {
 	lines := bytes.Count(o.buf[o.end:o.end+n], []byte{'\n'})
 	o.mu.Lock()
@@ -76,7 +78,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// settle gives back the memory that is not needed any more when nothing will be written; most is how many bytes may stay.
+// settle releases memory after the last write; at most most bytes stay.
 func (o *output) settle(most int) {
 	raw, _ := o.last(min(most, keep))
 	o.mu.Lock()
@@ -84,21 +86,21 @@ func (o *output) settle(most int) {
 	o.buf, o.end = raw, len(raw)
 }
 
-// held is the number of bytes of memory.
+// held returns the size of the buffer in bytes.
 func (o *output) held() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.buf)
 }
 
-// size is the number of bytes ever written.
+// size returns the total number of bytes written.
 func (o *output) size() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.total
 }
 
-// last copies the last n bytes that are kept, or fewer; cut says that there was more before them.
+// last copies up to the last n retained bytes; cut reports that there were more before them.
 func (o *output) last(n int) (raw []byte, cut bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,13 +119,14 @@ func (o *output) lastLocked(n int) (raw []byte, cut bool) {
 	return raw, int64(n) < o.total
 }
 
-// view is the output at one moment.
+// view is a snapshot of the output.
 type view struct {
 	text      string // the last maxOutput characters
 	truncated bool   // there were more
-	// lines is the number of all lines ever, first that of the first one in text, of which the start may be lost, from 0.
+	// lines is the total number of lines; first is the number of the first line in text, from 0.
+	// The start of that line may be missing.
 	lines, first int64
-	bytes        int64 // ever written
+	bytes        int64 // total number of bytes written
 }
 
 func (o *output) view() view {
@@ -139,20 +142,21 @@ func (o *output) view() view {
 	return v
 }
 
-// text is the last maxOutput characters; truncated says that there were more.
+// text returns the last maxOutput characters; truncated reports that there were more.
 func (o *output) text() (s string, truncated bool) {
 	raw, cut := o.last(keep)
 	return lastRunes(raw, maxOutput, cut)
 }
 
-// tail is the last maxTail characters.
+// tail returns the last maxTail characters.
 func (o *output) tail() string {
 	raw, cut := o.last(tailBytes)
 	s, _ := lastRunes(raw, maxTail, cut)
 	return s
 }
 
-// lastRunes decodes raw and gives its last n characters, each invalid byte being one U+FFFD. cut says that raw may begin inside a character, whose rest is dropped.
+// lastRunes decodes raw and returns its last n characters, with U+FFFD for each invalid byte. cut
+// says that raw may begin inside a character, whose rest is dropped.
 func lastRunes(raw []byte, n int, cut bool) (s string, truncated bool) {
 	if cut {
 		for i := 0; i < utf8.UTFMax-1 && len(raw) > 0 && !utf8.RuneStart(raw[0]); i++ {

@@ -4,5 +4,5 @@ package tools
 
 import "os"
 
-// widen does nothing: no other system lets a program say how much a pipe holds.
+// widen does nothing: no other system lets a program set the size of a pipe.
 func widen(*os.File) {}

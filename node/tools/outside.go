@@ -11,8 +11,10 @@ import (
 	"fairlead/node/workspace"
 )
 
-// folderFor is the folder that a person would have to open for a path to be used: the path itself when it is a folder, else the nearest folder above it
-// that exists. ok is false where it lies inside already, and for folders that are never opened: the program's own data, a whole disk.
+// folderFor returns the folder that a person would have to open to make a path accessible: the path
+// itself if it is a folder, else the nearest existing folder above it. ok is false if the path is
+// accessible already, and for folders that can never be opened: the program's own data and a whole
+// disk.
 func folderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := realPath(path)
 	if p, err := ws.At(real); err == nil && !p.Outside || ws.WholeDisk() || write && ws.OnlyRead() {
@@ -39,7 +41,7 @@ func inFolder(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// warning says what makes a folder a dangerous one to open for a path.
+// warning says why opening a folder for a path is dangerous, if it is.
 func warning(path, dir string) string {
 	if place := sandbox.SecretPlace(path); place != "" {
 		return "it holds keys or tokens: " + place
@@ -55,7 +57,7 @@ func warning(path, dir string) string {
 	return ""
 }
 
-// realPath is an absolute path without symbolic links, as far as it exists.
+// realPath returns an absolute path without symbolic links, as far as it exists.
 func realPath(path string) string {
 	if path == "" {
 		return ""
@@ -74,8 +76,8 @@ func realPath(path string) string {
 	}
 }
 
-// beyond previews a call of a file tool. Where its path lies outside and the person could open its folder for this call, the preview is of the call with
-// that folder open, and names it.
+// beyond previews a call of a file tool. If its path lies outside and the person could open its
+// folder for this call, the preview describes the call with that folder open, and names it.
 func (f *files) beyond(path string, write bool, preview func(*files) (protocol.CallPreview, error)) (protocol.CallPreview, error) {
 	p, err := preview(f)
 	if err != nil || !p.Outside || p.Problem == "" {
@@ -88,7 +90,7 @@ func (f *files) beyond(path string, write bool, preview func(*files) (protocol.C
 	}
 	wide, done, err := f.wide([]protocol.FolderAccess{need})
 	if err != nil {
-		return p, nil // as it was: it cannot be opened
+		return p, nil // the first preview: the folder cannot be opened
 	}
 	defer done()
 	q, err := preview(wide)
@@ -97,7 +99,7 @@ func (f *files) beyond(path string, write bool, preview func(*files) (protocol.C
 	return q, err
 }
 
-// wide is f with folders opened; done lets them go.
+// wide returns f with additional folders open; done closes them.
 func (f *files) wide(list []protocol.FolderAccess) (wide *files, done func(), err error) {
 	if len(list) == 0 {
 		return f, func() {}, nil
@@ -111,7 +113,7 @@ func (f *files) wide(list []protocol.FolderAccess) (wide *files, done func(), er
 	return &c, func() { ws.Close() }, nil
 }
 
-// bound is f for the place that a call is bound to.
+// bound returns f for the place that a call is bound to.
 func (f *files) bound(ctx context.Context) *files {
 	place := placeOf(ctx)
 	if place == "" {
@@ -122,7 +124,7 @@ func (f *files) bound(ctx context.Context) *files {
 	return &c
 }
 
-// opened does a call with the folders that the person opened for it.
+// opened runs a call with the folders that the person opened for it.
 func opened[In, Out any](f *files, do func(*files, context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (out Out, err error) {
 		wide, done, err := f.wide(foldersOf(ctx))

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxEncoded is the most that a page may have once it is JSON: control characters become six bytes, and a frame has an end.
+// maxEncoded is the maximum size of a page as JSON, in bytes: control characters become six bytes,
+// and frames are limited.
 const maxEncoded = 12 << 20
 
 var errNotText = errors.New("not UTF-8")
@@ -19,16 +20,17 @@ var errNotText = errors.New("not UTF-8")
 type page struct {
 	content string
 	lines   int
-	cut     bool // it ends early because it is full
-	end     bool // it ends where the file ends
+	cut     bool // it ends early because the size limit was reached
+	end     bool // it ends at the end of the file
 }
 
-// lineRange are limit lines (all when negative) from offset on. skip of the lines before offset are in the reader.
+// lineRange is limit lines (all if negative) from offset on. The reader contains skip of the lines
+// before offset.
 type lineRange struct{ offset, skip, limit int64 }
 
-// numbered reads lines as "{n}\t{line}", joined by line feeds. A line's carriage return is kept. Lines that are skipped cost only the search for
-// their ends; what comes after the last is not read. A page of more than most bytes is cut between lines; a line that is too long by itself is
-// cut on a character.
+// numbered reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped lines
+// only cost the search for their ends; lines after the last are not read. A page that would exceed
+// most bytes is cut between lines; a single line that is too long is cut between characters.
 func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
 	r := bufio.NewReaderSize(src, 32<<10)
 	if end, err := skipLines(ctx, r, lr.skip); end || err != nil {
@@ -63,7 +65,7 @@ func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p pag
 			p.lines++
 		case err != nil && !errors.Is(err, io.EOF):
 			return page{}, err
-		case err != nil && len(out) == start: // the end, right after a line feed
+		case err != nil && len(out) == start: // the end, directly after a line feed
 			out, p.end = out[:mark], true
 		default:
 			out = bytes.TrimSuffix(out, lineFeed)
@@ -84,16 +86,16 @@ func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p pag
 	return p, nil
 }
 
-// errDense says that a page is too large once it is encoded.
+// errDense is the error for a page that is too large when it is encoded.
 var errDense = errors.New("too many control characters")
 
-// skipLines passes n lines; end says that the text has no more.
+// skipLines skips n lines; end reports that the text has ended.
 func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err error) {
 	for tries := 0; n > 0; tries++ {
 		if tries%4096 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		// Whole buffers are counted, which is faster than line by line.
+		// Count in whole buffers, which is faster than line by line.
 		buf, err := r.Peek(max(r.Buffered(), 1))
 		if len(buf) == 0 {
 			if errors.Is(err, io.EOF) {
@@ -115,11 +117,11 @@ func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err err
 	return false, nil
 }
 
-// encodedLen is about what text takes as JSON.
+// encodedLen estimates the size of text as JSON.
 func encodedLen(text []byte) int {
 	n := len(text)
 	if n*6 <= maxEncoded {
-		return n // whatever is in it
+		return n // even if every byte is escaped
 	}
 	for _, c := range text {
 		switch {

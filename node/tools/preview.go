@@ -16,13 +16,14 @@ import (
 
 const (
 	diffLimit = 64 << 10
-	// maxDiffFile and maxDiffLines bound each side: comparing more takes too long for a question, and of millions of short lines gigabytes.
+	// maxDiffFile and maxDiffLines bound each side of a diff: comparing more takes too long for an
+	// approval, and gigabytes of memory for millions of short lines.
 	maxDiffFile  = 4 << 20
 	maxDiffLines = 250_000
 	maxPrograms  = 32
 )
 
-// previewPath says what a tool that reads would look at. Where a link leads counts, not how it is called.
+// previewPath previews the path of a reading tool. The target of a link counts, not its name.
 func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	p, err := ws.Resolve(path)
 	preview := protocol.CallPreview{Path: p.String(), Outside: p.Outside}
@@ -31,7 +32,8 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 		return preview
 	}
 	real, _, err := ws.Target(p)
-	preview.Secret = secretOf(ws, real.Abs) // also of what is not there: nobody learns unasked what is
+	// also for missing files, so that the answer does not reveal which exist
+	preview.Secret = secretOf(ws, real.Abs)
 	var outside *workspace.OutsideError
 	switch {
 	case errors.As(err, &outside):
@@ -88,7 +90,8 @@ func (f *files) previewEdit(ctx context.Context, in editIn) (protocol.CallPrevie
 	return preview, nil
 }
 
-// previewFile describes a file that would be written. Preview.Truncated says that it is too large to be looked at.
+// previewFile describes a file that would be written. Preview.Truncated reports that it is too
+// large to be shown.
 func (f *files) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
 	p, err := resolveFile(f.ws, path)
 	preview.Path, preview.Outside = p.String(), p.Outside
@@ -132,7 +135,7 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	switch {
 	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile,
 		bytes.Count(before, lineFeed) > maxDiffLines, bytes.Count(after, lineFeed) > maxDiffLines, !utf8.Valid(before), !utf8.Valid(after):
-		preview.Truncated = true // nobody has seen what is in it
+		preview.Truncated = true // its content is not shown
 		return
 	}
 	from := name
@@ -154,7 +157,7 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	preview.Diff = text
 }
 
-// narrow is the text of a UTF-16 file, and anything else as it is.
+// narrow returns the text of a UTF-16 file; other data is returned unchanged.
 func narrow(data []byte) []byte {
 	if w := wideOf(data); w != nil {
 		if text, ok := w.decode(data); ok {

@@ -18,9 +18,10 @@ import (
 
 const (
 	defaultLogLines = 200
-	// writeLimit is how long a command may leave its input unread before a write gives up.
+	// writeLimit is how long a write waits for a command that does not read its input.
 	writeLimit = 10 * time.Second
-	// maxListed is how many bytes list tells: the gateway takes a result of one frame.
+	// maxListed is the maximum size of the result of list, in bytes: the gateway accepts a result
+	// of one frame.
 	maxListed = 8 << 20
 )
 
@@ -39,7 +40,8 @@ func processTool(jobs *Jobs) toolkit.Tool {
 		func(_ context.Context, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
-// refused is how the original reports an action that could not be done: a result, not an error.
+// refused reports an action that could not be done as a result, not as an error, as the original
+// system does.
 func refused(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": failf(format, args...).Error()}
 }
@@ -85,7 +87,8 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	return writeJob(j, data)
 }
 
-// enter is what the key of that name gives: a program that reads keys from a terminal knows only this one.
+// enter returns the character of the Enter key: a program that reads keys from a terminal knows
+// only that one.
 func (j *job) enter() string {
 	if j.tty {
 		return "\r"
@@ -93,7 +96,7 @@ func (j *job) enter() string {
 	return "\n"
 }
 
-// status is j's state as Process names it.
+// status returns the state of j in the words of Process.
 func (j *job) status() string {
 	switch {
 	case j.running():
@@ -113,7 +116,7 @@ func orNil(s string) any {
 	return s
 }
 
-// addEnd adds exitCode, signal, timedOut and what else there is to know of the end.
+// addEnd adds exitCode, signal, timedOut and notes about the end.
 func (j *job) addEnd(m map[string]any) map[string]any {
 	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
 	if !j.running() {
@@ -162,9 +165,9 @@ func listJobs(jobs *Jobs) any {
 	return out
 }
 
-// encodedSize is how many bytes v has in a frame.
+// encodedSize returns the size of v in a frame, in bytes.
 func encodedSize(v any) int {
-	raw, _ := protocol.Marshal(v) // of texts and numbers, which always can be
+	raw, _ := protocol.Marshal(v) // maps of strings and numbers can always be encoded
 	return len(raw)
 }
 
@@ -181,13 +184,13 @@ func logJob(j *job, in processIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	status := j.status() // before the output: an end that is reported comes with all of it
+	status := j.status() // read before the output, so that a reported end comes with all output
 	v := j.out.view()
 	var lines []string
 	if v.text != "" {
 		lines = strings.Split(strings.TrimSuffix(v.text, "\n"), "\n")
 	}
-	// Lines keep their numbers when the first ones are lost.
+	// Line numbers stay the same when the first lines are lost.
 	from := min(max(offset, v.first), v.lines)
 	to := min(from+max(limit, 1), v.lines)
 	m := j.addEnd(map[string]any{
@@ -227,7 +230,7 @@ func resizeJob(j *job, in processIn) (any, error) {
 	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
 }
 
-// side reads one side of a terminal, which must be given.
+// side reads a dimension of a terminal, which is required.
 func side(name string, v *float64) (int, error) {
 	n, err := whole(name, v, 0)
 	if err == nil && (n < 1 || n > maxSide) {
@@ -243,7 +246,8 @@ func writeJob(j *job, data string) (any, error) {
 	if j.stdin == nil {
 		return refused("Session %s stdin is not writable", j.id), nil
 	}
-	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit)) // where pipes have none, the end of the command ends the write
+	// pipes without deadlines: the end of the command ends the write
+	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := io.WriteString(j.stdin, data)
 	switch {
 	case errors.Is(err, os.ErrClosed):

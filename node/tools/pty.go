@@ -1,6 +1,6 @@
 package tools
 
-// The size of a terminal that nobody asked for another.
+// Default size of a terminal.
 const (
 	defaultCols = 120
 	defaultRows = 40

@@ -10,10 +10,10 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// endOfInput is what a person types to end the input of a program that reads lines from a terminal.
+// endOfInput is the character that ends the input of a program that reads lines from a terminal.
 const endOfInput = "\x04"
 
-// openTerminal opens a terminal; without stdin its input ends at once.
+// openTerminal opens a terminal; without stdin its input ends immediately.
 func openTerminal(stdin bool) (streams, error) {
 	ours, theirs, err := pty.Open()
 	if err != nil {
@@ -28,12 +28,12 @@ func openTerminal(stdin bool) (streams, error) {
 	if stdin {
 		s.in = ours
 	} else {
-		ours.WriteString(endOfInput) // there is room in a new terminal
+		ours.WriteString(endOfInput) // a new terminal has room for it
 	}
 	return s, nil
 }
 
-// device is our end of a terminal. The end of its file hangs it up.
+// device is our end of a terminal. Closing its file hangs it up.
 type device struct{ file *os.File }
 
 func (d device) resize(cols, rows int) error {

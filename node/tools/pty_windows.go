@@ -11,10 +11,11 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// endOfInput is what a person types to end the input of a program that reads lines from a console.
+// endOfInput are the characters that end the input of a program that reads lines from a console.
 const endOfInput = "\x1a\r"
 
-// openTerminal opens a pseudo console; without stdin its input ends at once. It needs Windows 10 of October 2018 or later.
+// openTerminal opens a pseudo console; without stdin its input ends immediately. It needs Windows
+// 10 of October 2018 or later.
 func openTerminal(stdin bool) (s streams, err error) {
 	c, err := conpty.New(defaultCols, defaultRows, 0)
 	if err != nil {
@@ -31,14 +32,14 @@ func openTerminal(stdin bool) (s streams, err error) {
 		return s, err
 	}
 	if !stdin {
-		in.WriteString(endOfInput) // there is room in a new pipe
+		in.WriteString(endOfInput) // a new pipe has room for it
 		in.Close()
 		s.in = nil
 	}
 	return s, nil
 }
 
-// ownEnd makes a file of a pipe's end that stays the console's, too.
+// ownEnd makes a file of a pipe's end that also remains the console's.
 func ownEnd(handle uintptr, name string) (*os.File, error) {
 	var own windows.Handle
 	self := windows.CurrentProcess()
@@ -64,7 +65,8 @@ func (p *pseudo) resize(cols, rows int) error {
 	return p.c.Resize(cols, rows)
 }
 
-// hangUp implements terminal. Windows ends the programs that are left in the console, which may take it some seconds.
+// hangUp implements terminal. Windows ends the remaining programs of the console, which may take
+// some seconds.
 func (p *pseudo) hangUp() {
 	p.mu.Lock()
 	was := p.closed

@@ -8,21 +8,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// reach follows a command in the order in which it runs and names the paths that it surely uses: words as they stand, variables that it set to plain
-// paths itself, and what is relative to where a cd led. What depends on how something goes, or on more than the text, is known to nobody and left out.
+// reach follows a command in its order of execution and collects the paths that it certainly uses:
+// literal words, variables that it set to literal paths, and paths relative to the target of a cd.
+// Anything that depends on the outcome of a command, or on more than the text, is unknown and is
+// left out.
 type reach struct {
 	named func(word, dir string) string
 	add   func(path string, write bool)
 	at    spot
 	began string
 	vars  map[string]string
-	loose bool // something in the text may change what cd and variables do
+	loose bool // the text may change the meaning of cd and variables
 }
 
-// spot is a folder that a command runs in, by the name that the shell has for it and by that of the system. An empty one is unknown.
+// spot is a command's working folder, by the name that the shell uses and by the real one. An empty
+// one is unknown.
 type spot struct{ name, real string }
 
-// unsettling are commands after which the text alone does not tell what cd and variables do.
+// unsettling are commands after which the text alone does not determine the effect of cd and
+// variables.
 var unsettling = map[string]bool{
 	"eval": true, "source": true, ".": true, "alias": true, "trap": true, "enable": true, "builtin": true, "command": true, "pushd": true, "popd": true,
 	"read": true, "mapfile": true, "readarray": true, "unset": true, "getopts": true, "let": true, "exec": true, "shopt": true, "set": true, "hash": true,
@@ -59,7 +63,7 @@ func (r *reach) list(list []*syntax.Stmt) {
 	}
 }
 
-// apart follows what changes nothing for what comes after it.
+// apart follows code that does not affect later code.
 func (r *reach) apart(follow func()) {
 	at, vars := r.at, r.vars
 	r.vars = make(map[string]string, len(vars))
@@ -70,13 +74,14 @@ func (r *reach) apart(follow func()) {
 	r.at, r.vars = at, vars
 }
 
-// maybe follows what may run, often, or not at all: what it changes is unknown inside of it and afterwards.
+// maybe follows code that may run once, repeatedly, or not at all: the values that it changes are
+// unknown inside it and afterwards.
 func (r *reach) maybe(n syntax.Node, follow func()) {
 	r.forget(n)
 	r.apart(follow)
 }
 
-// forget gives up what the commands of n may change.
+// forget marks the values that the commands of n may change as unknown.
 func (r *reach) forget(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -129,7 +134,7 @@ func (r *reach) command(c syntax.Command) {
 		default:
 			r.apart(func() { r.stmt(c.X) })
 			r.apart(func() { r.stmt(c.Y) })
-			r.forget(c.Y) // some shells run the end of a pipeline themselves
+			r.forget(c.Y) // some shells run the last command of a pipeline themselves
 		}
 	case *syntax.Block:
 		r.list(c.Stmts)
@@ -140,7 +145,8 @@ func (r *reach) command(c syntax.Command) {
 	}
 }
 
-// chain follows a && b && c. Each runs only when those before it did, so that what all but the first change is known in the chain and not after it.
+// chain follows a && b && c. Each runs only if those before it succeeded, so the effects of all but
+// the first are known in the chain but not after it.
 func (r *reach) chain(c *syntax.BinaryCmd) {
 	var links []*syntax.Stmt
 	for {
@@ -160,7 +166,7 @@ func (r *reach) chain(c *syntax.BinaryCmd) {
 	}
 }
 
-// inside follows the statements in a node that is none, in unknown order.
+// inside follows the statements within a node that is not a statement, in unknown order.
 func (r *reach) inside(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if s, ok := n.(*syntax.Stmt); ok {

@@ -24,7 +24,8 @@ func (r *reach) call(c *syntax.CallExpr) {
 	}
 	for _, a := range c.Assigns {
 		if v := r.word(a.Value); a.Name != nil {
-			delete(r.vars, a.Name.Value) // before a command it is that command's, but for what some shells make of it
+			// before a command it applies to that command only, except in some shells
+			delete(r.vars, a.Name.Value)
 			if len(c.Args) == 0 && filepath.IsAbs(v) && !strings.ContainsAny(v, " \t\n*?[") {
 				r.vars[a.Name.Value] = v
 			}
@@ -39,7 +40,7 @@ func (r *reach) call(c *syntax.CallExpr) {
 	}
 	name := filepath.Base(args[0])
 	if r.at.name != "" && r.at.name != r.began && args[0] != "" {
-		r.path(r.at.real, !onlyRead[name]) // it works in the folder where it was sent
+		r.path(r.at.real, !onlyRead[name]) // it works in its current folder
 	}
 	pathsOf(name, args[1:], r.path)
 }
@@ -55,16 +56,16 @@ func (r *reach) enter(args []string) {
 		return
 	}
 	if was.name != was.real && slices.Contains(strings.Split(args[0], "/"), "..") {
-		return // above a link, the shell and the system differ about where it leads
+		return // above a link, shell and system disagree about the target
 	}
 	dir := r.named(args[0], was.name)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return // it will fail, or the command makes it
+		return // it will fail, or the command creates the folder
 	}
 	r.at = spot{dir, realPath(dir)}
 }
 
-// path adds a path as a command names it.
+// path adds a path that a command names.
 func (r *reach) path(word string, write bool) {
 	if word == "" || r.at.name == "" && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~") {
 		return
@@ -76,7 +77,7 @@ func (r *reach) path(word string, write bool) {
 	r.add(r.named(word, dir), write)
 }
 
-// word is a word with the variables that are known; empty when it is not known.
+// word returns a word with known variables expanded; empty when it is unknown.
 func (r *reach) word(w *syntax.Word) string {
 	if w == nil {
 		return ""

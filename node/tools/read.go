@@ -19,7 +19,7 @@ import (
 
 const (
 	sniff = 8 << 10
-	// readTries is how often a Read begins again when the file changes under it.
+	// readTries is how often a Read starts again when the file changes meanwhile.
 	readTries = 3
 )
 
@@ -31,11 +31,12 @@ type readIn struct {
 
 // readText is the output of Read for a text file. The fields after Lines are extensions.
 type readText struct {
-	Path      string `json:"path"`
-	Content   string `json:"content"`
-	Lines     int    `json:"lines"`
-	Truncated bool   `json:"truncated,omitempty"` // fewer lines than asked for, or a part of a line: one Read's text was full
-	SHA256    string `json:"sha256,omitempty"`    // of the file, when all of it was read
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Lines   int    `json:"lines"`
+	// fewer lines than requested, or a part of a line: the size limit was reached
+	Truncated bool   `json:"truncated,omitempty"`
+	SHA256    string `json:"sha256,omitempty"` // of the file, if all of it was read
 }
 
 type readImage struct {
@@ -77,8 +78,8 @@ func (f *files) read(ctx context.Context, in readIn) (any, error) {
 	}
 }
 
-// readOnce reads a file as it is now. changed says that something other than an addition at its end was done to it meanwhile, so that lines
-// may be numbered wrongly.
+// readOnce reads a file's present content. changed reports that the file was changed meanwhile
+// other than by appending, so that line numbers may be wrong.
 func (f *files) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
 	file, info, err := f.ws.Open(p)
 	if err != nil {
@@ -119,7 +120,7 @@ func (f *files) readOnce(ctx context.Context, p workspace.Path, offset, limit in
 	return out, changed, err
 }
 
-// rewritten reports whether a file that looked like before has changed otherwise than by growing.
+// rewritten reports whether a file with the earlier state before has changed other than by growing.
 func rewritten(before, now os.FileInfo) bool {
 	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
 }
@@ -144,7 +145,8 @@ func (f *files) lineText(ctx context.Context, p workspace.Path, file *os.File, i
 	return f.text(ctx, p, file, lr, sum)
 }
 
-// text makes the answer of a text that begins with src. sum, when it is not nil, hears all of the file.
+// text returns the answer for a text at the beginning of src. If sum is not nil, the whole file is
+// written to it.
 func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, sum hash.Hash) (any, error) {
 	start, err := src.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -183,7 +185,7 @@ func tooLarge(p workspace.Path, what string, size, most int64) error {
 	return failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p, what, size, most)
 }
 
-// resolveFile is Resolve for a path that must be given.
+// resolveFile is Resolve for a required path.
 func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	if path == "" {
 		return workspace.Path{}, failf("path must not be empty")
@@ -191,7 +193,7 @@ func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	return ws.Resolve(path)
 }
 
-// readError words why a file could not be read.
+// readError describes why a file could not be read.
 func readError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
 	var swapped *workspace.SwappedError
@@ -207,7 +209,7 @@ func readError(p workspace.Path, err error) error {
 	return failf("Failed to read '%s': %w", p, unwrapPath(err))
 }
 
-// unwrapPath drops the path that os puts before an error.
+// unwrapPath removes the path that package os adds to an error.
 func unwrapPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -216,7 +218,8 @@ func unwrapPath(err error) error {
 	return err
 }
 
-// textStart reports whether a file that begins with head can be UTF-8. A character cut at the end of head is fine unless head is all.
+// textStart reports whether a file that begins with head can be UTF-8. A character may be cut off
+// at the end of head unless head is the whole file.
 func textStart(head []byte, all bool) bool {
 	if !all {
 		head = head[:len(head)-partial(head)]

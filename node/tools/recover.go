@@ -8,16 +8,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Left is a command of a node that died.
+// Left is a command that a dead node left behind.
 type Left struct {
 	SessionID string
-	// Alive says that it still ran and was ended now.
+	// Alive reports that it was still running and has been ended.
 	Alive bool
 }
 
-// Recover takes up what the node before this one has left. Ends of background commands that were never confirmed are told again, with their ids. If
-// that node died, the commands that it ran are found, those that run still are ended with what is in their process group, and the background ones are
-// told to have failed. It takes some 250 ms when there is one to end. Commands of another node that lives are left alone.
+// Recover handles the commands of an earlier node. Ends of background commands that were not
+// confirmed are reported again, with their IDs. If that node died, its commands are looked up:
+// those that still run are ended with their process group, and background commands are reported as
+// failed. It takes about 250 ms when there is one to end. Commands of another running node are left
+// alone.
 func (t *Jobs) Recover(ctx context.Context) (all []Left) {
 	var ends []protocol.NodeExecEvent
 	for id, e := range t.ledger.all() {
@@ -51,7 +53,7 @@ func (t *Jobs) Recover(ctx context.Context) (all []Left) {
 	return all
 }
 
-// endGroup asks the group of a process to end and kills it after killAfter.
+// endGroup asks the process group of a process to end and kills it after killAfter.
 func endGroup(ctx context.Context, b being) {
 	signalGroup(b.PID, false)
 	for end := time.Now().Add(killAfter); b.alive() && time.Now().Before(end) && ctx.Err() == nil; {

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// route is a glob taken apart at its slashes: a walk knows in every folder how far it has come in the pattern, and compares names only.
+// route is a glob split at its slashes: in every folder, a walk knows its progress in the pattern
+// and compares names only.
 type route struct {
 	glob  string
-	parts []*names // nil for **; nil altogether when the glob cannot be taken apart
-	deep  uint64   // which parts are **
-	depth int      // how many folders down the glob can lead when it is not taken apart
+	parts []*names // nil for **; nil altogether when the glob cannot be split
+	deep  uint64   // bit set of the parts that are **
+	depth int      // maximum depth of matches when the glob is not split
 }
 
-// place is how far a walk may have come: a set of parts that are next.
+// place is the progress of a walk: the set of parts that may come next.
 type place uint64
 
 func newRoute(glob string) *route {
@@ -40,7 +41,8 @@ func newRoute(glob string) *route {
 	return r
 }
 
-// simple reports whether slashes and ** in a glob stand between and for whole parts, and not in alternatives or a class.
+// simple reports whether slashes and ** in a glob stand between and for whole parts only, and not
+// in alternatives or a class.
 func simple(glob string) bool {
 	depth := 0
 	for i := range len(glob) {
@@ -64,10 +66,10 @@ func simple(glob string) bool {
 	return true
 }
 
-// begin is where the walk begins.
+// begin returns the place at the start of the walk.
 func (r *route) begin() place { return r.skip(1) }
 
-// skip adds the parts behind ** that match no folder at all.
+// skip adds the parts after ** that match no folder at all.
 func (r *route) skip(p place) place {
 	for more := p & place(r.deep); more != 0; more = more << 1 & place(r.deep) {
 		p |= more << 1
@@ -75,7 +77,8 @@ func (r *route) skip(p place) place {
 	return p
 }
 
-// step is the place behind name, and whether the path to there matches. path gives it, from the beginning, for globs that need it.
+// step returns the place after name, and whether the path up to there matches. path returns that
+// path from the start, for globs that need it.
 func (r *route) step(from place, name string, path func() string) (to place, match bool) {
 	if r.parts == nil {
 		return from, matches(r.glob, path())
@@ -94,7 +97,7 @@ func (r *route) step(from place, name string, path func() string) (to place, mat
 	return to, to>>len(r.parts)&1 == 1
 }
 
-// further reports whether something in the folder at a path below the start may match.
+// further reports whether the folder at a path below the start may contain matches.
 func (r *route) further(p place, path func() string) bool {
 	if r.parts == nil {
 		return r.depth == math.MaxInt || strings.Count(path(), "/") < r.depth

@@ -11,7 +11,8 @@ func plausible(text []byte) bool {
 	return utf8.Valid(text) || utf8.Valid(text[:len(text)-partial(text)])
 }
 
-// partial is how many bytes at the end of text may belong to what follows: the beginning of a character, or a carriage return.
+// partial returns the number of bytes at the end of text that may belong to the following bytes:
+// the beginning of a character, or a carriage return.
 func partial(text []byte) int {
 	if bytes.HasSuffix(text, []byte("\r")) {
 		return 1
@@ -27,7 +28,8 @@ func partial(text []byte) int {
 	return 0
 }
 
-// shown is how a line is shown: its first characters, without the carriage return of its end.
+// shown returns the first characters of a line as they are shown, without the carriage return at
+// its end.
 func shown(text []byte) string {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	end := 0

@@ -11,47 +11,55 @@ import (
 )
 
 const (
-	// chunk is how much of a file is searched at once, and the most that is kept of it.
+	// chunk is the number of bytes of a file that are searched at once, and the most that are in
+	// memory.
 	chunk = 256 << 10
-	// sample is how much of every chunk is looked at before it is searched: most files that are not text show it there.
+	// sample is the number of bytes of every chunk that are checked before it is searched: most
+	// binary files reveal themselves there.
 	sample = 1 << 10
-	// maxEndless is how much of a file is searched that has no size: the kernel makes some up without an end.
+	// maxEndless is the number of bytes that are searched of a file without a size, because the
+	// kernel generates some without end.
 	maxEndless = 64 << 20
-	// window is how far from a line its context is looked for, in a file of several chunks.
+	// window is the maximum distance in bytes between a line and its context, in a file of several
+	// chunks.
 	window = 32 << 10
 )
 
-// wanted is what is to be found in a file.
+// wanted says what to search for in a file.
 type wanted struct {
-	matches       int // at most, with their lines; the search of a file ends there unless count is set
+	// maximum number with their lines; the search of a file ends there unless count is set
+	matches       int
 	before, after int // lines of context
 	count         bool
 }
 
-// found is what was found in a file.
+// found is the result of searching a file.
 type found struct {
 	matches []grepMatch
-	count   int // of lines that match: as far as the file was searched
+	count   int // of matching lines, in the searched part of the file
 }
 
-// scanner searches one file after the other with the same buffers. One goroutine uses it at a time.
+// scanner searches files one after the other with the same buffers. Only one goroutine may use it
+// at a time.
 type scanner struct {
 	*finder
 	wanted
 	buf   []byte
 	extra []byte
 
-	file    source
-	size    int64
-	found   found
-	n       int   // bytes in the buffer
-	last    bool  // behind which nothing comes
-	base    int64 // offset in the file of the buffer's first byte
-	lines   int   // line feeds before it; valid when trusted
-	trusted bool  // something was found: all before the buffer is UTF-8, and what follows is checked as it comes
+	file  source
+	size  int64
+	found found
+	n     int   // bytes in the buffer
+	last  bool  // the buffer contains the end of the file
+	base  int64 // offset in the file of the buffer's first byte
+	lines int   // number of line feeds before it; valid when trusted
+	// a match was found: everything before the buffer is UTF-8, and later bytes are checked as they
+	// are read
+	trusted bool
 }
 
-// source is an open file. ReadAt may give fewer bytes than asked for.
+// source is an open file. ReadAt may return fewer bytes than requested.
 type source interface {
 	Read([]byte) (int, error)
 	ReadAt([]byte, int64) (int, error)
@@ -61,9 +69,10 @@ func newScanner(ctx context.Context, m *matcher, w wanted) *scanner {
 	return &scanner{finder: newFinder(ctx, m), wanted: w, buf: make([]byte, chunk)}
 }
 
-// scan searches a file. The original reads files as UTF-8 and skips what is not; here only files in which something is found are read to
-// their end for that, and the answer is the same. Neither the file's size nor the length of its lines matters. A file that cannot be read to
-// its end has no matches.
+// scan searches a file. The original system reads files as UTF-8 and skips all others; Fairlead
+// reads only files with matches to their end to check that, with the same result. Neither the
+// file's size nor the length of its lines is limited. A file that cannot be read to its end has no
+// matches.
 func (s *scanner) scan(file source, size int64) found {
 	s.file, s.size, s.found = file, size, found{}
 	s.n, s.last, s.base, s.lines, s.trusted = 0, false, 0, 0, false
@@ -91,7 +100,7 @@ func (s *scanner) scan(file source, size int64) found {
 	}
 }
 
-// fill reads until the buffer is full or the file ends. It reports false when the search is over.
+// fill reads until the buffer is full or the file ends. It returns false when the search is over.
 func (s *scanner) fill() bool {
 	if s.size == 0 && s.base > maxEndless {
 		return false
@@ -102,7 +111,7 @@ func (s *scanner) fill() bool {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return false
 		}
-		// To ask once more at the end costs as much as to search a small file.
+		// Another read at the end would cost as much as searching a small file.
 		s.last = err != nil || s.size > 0 && s.base+int64(s.n) == s.size
 	}
 	return s.ctx.Err() == nil
@@ -121,7 +130,8 @@ var feed = []byte("\n")
 
 func (s *scanner) enough() bool { return !s.count && len(s.found.matches) >= s.matches }
 
-// search looks at whole lines at the beginning of the buffer. It reports false when the file is not to be counted in.
+// search searches the whole lines at the beginning of the buffer. It returns false if the file must
+// be skipped.
 func (s *scanner) search(text []byte) bool {
 	if s.trusted && !utf8.Valid(text) {
 		return false
@@ -143,7 +153,7 @@ func (s *scanner) search(text []byte) bool {
 	return s.ctx.Err() == nil
 }
 
-// long searches a line that begins the buffer and is longer than that.
+// long searches a line that begins the buffer and is longer than the buffer.
 func (s *scanner) long() bool {
 	begin, head := s.base, bytes.Clone(s.buf[:min(s.n, utf8.UTFMax*maxLine)])
 	m := s.dfa()
@@ -187,13 +197,13 @@ func (s *scanner) long() bool {
 
 var noughts [4 << 10]byte
 
-// void skips the zeros at the beginning of a piece of a long line where they change nothing more: the holes of a disk image are many, and one byte
-// at a time they take seconds.
+// void skips the zeros at the beginning of a piece of a long line once they do not change the state
+// any more: disk images have large holes, and searching them byte by byte takes seconds.
 func (s *scanner) void(m *dfa.Machine, text []byte, state dfa.State) ([]byte, dfa.State) {
 	if !bytes.HasPrefix(text, noughts[:]) {
 		return text, state
 	}
-	for range 2 { // one more than what the zeros may leave behind
+	for range 2 { // one more than the number of bytes that the zeros may leave over
 		at, next := m.Find(s.ctx, state, noughts[:1])
 		if at >= 0 {
 			return text, state
@@ -220,7 +230,7 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	s.found.matches = append(s.found.matches, m)
 }
 
-// trust reads the file again up to the buffer: whether it is UTF-8, and how many lines it has.
+// trust reads the file again up to the buffer, to check that it is UTF-8 and to count its lines.
 func (s *scanner) trust() bool {
 	s.lines = 0
 	for at, n, b := int64(0), 0, s.spare(); at < s.base; {
@@ -244,7 +254,7 @@ func (s *scanner) trust() bool {
 	return true
 }
 
-// spare is memory for a second look at a file.
+// spare returns memory for a second reading of a file.
 func (s *scanner) spare() []byte {
 	if s.extra == nil {
 		s.extra = make([]byte, 2*window)

@@ -14,9 +14,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// secretOf names the secret that a path without symbolic links is or lies in, such as ~/.ssh. It is
-// empty for what is no secret, and where the person made that place, or a folder in it, the
-// workspace or granted it.
+// secretOf returns the name of the secret place, such as ~/.ssh, that a path without symbolic links
+// is or lies in. It is empty for other paths, and when the person made that place, or a folder in
+// it, the workspace or granted it.
 func secretOf(ws *workspace.Root, path string) string {
 	in := false
 	for _, p := range sandbox.Places() {
@@ -33,13 +33,15 @@ func secretOf(ws *workspace.Root, path string) string {
 	return ""
 }
 
-// chosenPlace reports whether a path in a place lies in a folder of that place that is the workspace or was granted.
+// chosenPlace reports whether a path in a secret place lies in a folder of that place that is the
+// workspace or was granted.
 func chosenPlace(ws *workspace.Root, p sandbox.Place, path string) bool {
 	chosen := func(dir string) bool { return p.Holds(dir) && inFolder(path, dir) }
 	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
 }
 
-// targetOf is [workspace.Root.Target] of the path that a search begins in, which must lead to the place that the call is bound to.
+// targetOf is [workspace.Root.Target] of the path in which a search begins. The path must lead to
+// the place that the call is bound to.
 func targetOf(ctx context.Context, ws *workspace.Root, p workspace.Path) (workspace.Path, os.FileInfo, error) {
 	real, info, err := ws.Target(p)
 	if place := placeOf(ctx); err == nil && place != "" && real.Abs != place {
@@ -48,14 +50,14 @@ func targetOf(ctx context.Context, ws *workspace.Root, p workspace.Path) (worksp
 	return real, info, err
 }
 
-// shunned are the places of keys and tokens that a search leaves out: those that it did not begin in.
+// shunned are the places of keys and tokens that a search skips: those that it did not begin in.
 type shunned struct {
 	places []sandbox.Place
 	in     []shunnedIn
-	named  bool // files that are secret by their name in every folder are left out, too
+	named  bool // also skip files whose names mark them as secret in every folder
 
 	mu  sync.Mutex
-	met []string // as results call them
+	met []string // skipped paths, as results spell them
 }
 
 // shunnedIn are the names of such places in one folder.
@@ -64,7 +66,7 @@ type shunnedIn struct {
 	names []string
 }
 
-// shun says what a search leaves out that begins in from, a path without symbolic links.
+// shun returns the places to skip for a search that begins in from, a path without symbolic links.
 func shun(ws *workspace.Root, from string) *shunned {
 	s := &shunned{named: true}
 	for _, p := range sandbox.Places() {
@@ -85,7 +87,8 @@ func shun(ws *workspace.Root, from string) *shunned {
 	return s
 }
 
-// names are what is left out of a folder; nil of almost all. It is asked once for each folder that is searched.
+// names returns the names to skip in a folder; usually nil. It is called once for each searched
+// folder.
 func (s *shunned) names(dir string) []string {
 	for i := range s.in {
 		if in := &s.in[i]; len(in.dir) == len(dir) && sameName(in.dir, dir) {
@@ -95,22 +98,22 @@ func (s *shunned) names(dir string) []string {
 	return nil
 }
 
-// name reports whether a file is left out for its name.
+// name reports whether a file is skipped because of its name.
 func (s *shunned) name(name string) bool { return s.named && sensitive.SecretName(name) }
 
-// holds reports whether a path without symbolic links is left out.
+// holds reports whether a path without symbolic links is skipped.
 func (s *shunned) holds(path string) bool {
 	return s.name(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Holds(path) && !p.Opens(path) })
 }
 
-// meet notes that something was left out, for the result.
+// meet records for the result that something was skipped.
 func (s *shunned) meet(shown string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.met = append(s.met, workspace.Spell(shown))
 }
 
-// leftOut is what was noted, in order.
+// leftOut returns the skipped paths in order.
 func (s *shunned) leftOut() []string {
 	slices.Sort(s.met)
 	return slices.Compact(s.met)
@@ -120,7 +123,7 @@ func among(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return sameName(n, name) })
 }
 
-// sameName compares as the system compares names.
+// sameName compares names as the system does.
 func sameName(a, b string) bool {
 	return a == b || (runtime.GOOS == "windows" || runtime.GOOS == "darwin") && strings.EqualFold(a, b)
 }

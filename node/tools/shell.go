@@ -1,4 +1,4 @@
 package tools
 
-// Shell is the program that runs commands on this machine.
+// Shell returns the program that runs commands on this machine.
 func Shell() string { return shell() }

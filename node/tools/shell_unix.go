@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCommand is a little under what Linux takes as one argument.
+// maxCommand is slightly less than Linux accepts as one argument, in bytes.
 const maxCommand = 128<<10 - 256
 
 // shell returns the path of the shell that runs commands: the user's login shell, as in the
@@ -28,7 +28,7 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// bourne reports whether a shell reads what a parser of shell commands understands.
+// bourne reports whether our parser of shell commands understands a shell's language.
 func bourne(shell string) bool {
 	switch filepath.Base(shell) {
 	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "busybox":
@@ -39,11 +39,11 @@ func bourne(shell string) bool {
 
 func shellArgs(shell, command string) []string { return []string{shell, "-lc", command} }
 
-// maxPipe is more than any system keeps in a pipe.
+// maxPipe is more than any system's pipe can hold, in bytes.
 const maxPipe = 4 << 20
 
-// takeRest copies what is in a pipe without waiting for more: on a busy machine a deadline may pass before the reader had its turn. It reports
-// whether someone can still write to it.
+// takeRest copies the remaining bytes of a pipe without waiting for more: on a busy machine a
+// deadline may pass before the reader has run. It reports whether a process can still write to it.
 func takeRest(out *os.File, w io.Writer) (open bool) {
 	out.SetReadDeadline(time.Time{})
 	conn, err := out.SyscallConn()
@@ -74,7 +74,7 @@ func takeRest(out *os.File, w io.Writer) (open bool) {
 	return true
 }
 
-// startError words a failed start for the model.
+// startError describes a failed start for the model.
 func startError(err error) error {
 	var pe *os.PathError
 	switch {
@@ -86,5 +86,5 @@ func startError(err error) error {
 	return err
 }
 
-// shellLine is for Windows only.
+// shellLine is needed on Windows only.
 func shellLine(string, string) string { return "" }

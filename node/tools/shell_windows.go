@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxCommand is what a Windows command line may hold, less the shell's own part.
+// maxCommand is the limit of a Windows command line, less the shell's own part.
 const maxCommand = 32_000
 
 // shell returns the program that $SHELL names if it exists here, as in the original system;
@@ -30,12 +30,13 @@ func shell() string {
 	return filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
 }
 
-// program is a shell's name without folder and ending.
+// program returns a shell's name without folder and extension.
 func program(shell string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
 }
 
-// bourne reports whether a shell reads what a parser of shell commands understands, as those that come with Git.
+// bourne reports whether our parser of shell commands understands a shell's language, as for those
+// that come with Git.
 func bourne(shell string) bool {
 	switch program(shell) {
 	case "sh", "bash", "dash", "zsh", "busybox":
@@ -44,14 +45,16 @@ func bourne(shell string) bool {
 	return false
 }
 
-// exitCode makes PowerShell end with the code of the last program instead of 1 for every failure. It stands on a line of its own, so that a comment
-// at the end of the command does not hide it.
+// exitCode makes PowerShell end with the exit code of the last program instead of 1 for every
+// failure. It is on a line of its own, so that a comment at the end of the command does not hide
+// it.
 const exitCode = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }"
 
-// utf8Output makes PowerShell print UTF-8 to a pipe, which by default gets the code page of the machine.
+// utf8Output makes PowerShell print UTF-8 to a pipe instead of the machine's code page.
 const utf8Output = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); "
 
-// shellArgs are the words of a command line. cmd.exe has its own rules for quotes, which only shellLine obeys.
+// shellArgs returns the words of a command line. cmd.exe has its own rules for quotes; see
+// shellLine.
 func shellArgs(shell, command string) []string {
 	switch {
 	case bourne(shell):
@@ -62,8 +65,8 @@ func shellArgs(shell, command string) []string {
 	return []string{shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", utf8Output + command + exitCode}
 }
 
-// shellLine is the whole command line for a shell that takes quotes its own way, else empty. With /s cmd.exe takes away the first and the last
-// quote and leaves the rest alone.
+// shellLine returns the whole command line for cmd.exe, which has its own rules for quotes, else
+// "". With /s, cmd.exe removes the first and the last quote and nothing else.
 func shellLine(shell, command string) string {
 	if program(shell) != "cmd" {
 		return ""
@@ -71,7 +74,7 @@ func shellLine(shell, command string) string {
 	return `"` + shell + `" /d /s /c "` + command + `"`
 }
 
-// takeRest has nothing to take: pipes here have no deadline, so the reader has had everything.
+// takeRest does nothing: pipes have no deadline here, so the reader has read everything.
 func takeRest(*os.File, io.Writer) (open bool) { return false }
 
 func startError(err error) error { return err }

@@ -8,17 +8,19 @@ import (
 
 // streams are both ends of a command's input and output.
 type streams struct {
-	childIn, childOut *os.File // childIn is nil for none
-	in, out           *os.File // ours; in is nil when nobody may write
-	terminal          terminal // nil without one
+	childIn, childOut *os.File // childIn is nil if there is no input
+	in, out           *os.File // our ends; in is nil when the input cannot be written
+	terminal          terminal // nil if there is none
 }
 
-// terminal is what a command runs in that was asked to.
+// terminal is the terminal of a command that requested one.
 type terminal interface {
 	resize(cols, rows int) error
-	// hangUp ends the terminal once its command has ended: what still runs in it loses it, and its output comes to its end.
+	// hangUp closes the terminal once its command has ended: remaining programs lose it, and its
+	// output ends.
 	hangUp()
-	// console is where the system starts a program in it; nil where the files do it.
+	// console returns the console in which the system starts a program; nil where the files are
+	// enough.
 	console() sandbox.Console
 }
 
@@ -26,7 +28,7 @@ func openStreams(stdin, tty bool) (s streams, err error) {
 	if tty {
 		return openTerminal(stdin)
 	}
-	// Files need no copying goroutine that a grandchild could hold up.
+	// With files, no copying goroutine is needed, which a grandchild could block.
 	if s.out, s.childOut, err = os.Pipe(); err != nil {
 		return s, err
 	}
@@ -50,7 +52,7 @@ func (s *streams) closeChildEnds() {
 
 func (s *streams) close() {
 	if s.terminal != nil {
-		s.terminal.hangUp() // while its output is still read
+		s.terminal.hangUp() // while its output is still being read
 	}
 	if s.in != nil && s.in != s.out {
 		s.in.Close()

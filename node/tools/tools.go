@@ -17,15 +17,16 @@ var docs embed.FS
 func doc(name string) string {
 	text, err := docs.ReadFile(name + ".md")
 	if err != nil {
-		panic(err) // embedded: the first test finds it
+		panic(err) // embedded file: the first test finds the error
 	}
 	return string(text)
 }
 
-// All makes the tools of a workspace in the order the original gives them. jobs keeps the commands that Bash starts.
+// All makes the tools of a workspace, in the order of the original system. jobs tracks the commands
+// that Bash starts.
 func All(ws *workspace.Root, jobs *Jobs) []toolkit.Tool {
 	file := func() *files {
-		f := newFiles(ws, FileLimits{}) // each its own seats
+		f := newFiles(ws, FileLimits{}) // each with its own limit of calls
 		if jobs != nil {
 			f.home = jobs.opts.Home
 		}
@@ -49,13 +50,13 @@ const (
 	placeKey
 )
 
-// WithPlace binds a call of a file tool to the place that its preview named: where its path leads elsewhere by now, it fails with
-// [workspace.ErrElsewhere]. An empty place binds nothing.
+// WithPlace binds a call of a file tool to the place that its preview named: if its path now leads
+// elsewhere, it fails with [workspace.ErrElsewhere]. An empty place binds nothing.
 func WithPlace(ctx context.Context, place string) context.Context {
 	return context.WithValue(ctx, placeKey, place)
 }
 
-// placeOf is that place as the system has it.
+// placeOf returns that place with the system's spelling of names.
 func placeOf(ctx context.Context) string {
 	place, _ := ctx.Value(placeKey).(string)
 	if place == "" {
@@ -64,7 +65,7 @@ func placeOf(ctx context.Context) string {
 	return workspace.Unspell(place)
 }
 
-// WithKeep has Write and Edit give keep what they are about to replace.
+// WithKeep makes Write and Edit pass the content that they are about to replace to keep.
 func WithKeep(ctx context.Context, keep workspace.Keep) context.Context {
 	return context.WithValue(ctx, keepKey, keep)
 }
@@ -74,8 +75,9 @@ func keepOf(ctx context.Context) workspace.Keep {
 	return keep
 }
 
-// WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
-// ten times a second, on the tool's goroutine. It should not block.
+// WithProgress lets a running tool report its live output: fn receives at most the last 4,000
+// characters and the number of bytes so far, at most ten times a second, on the tool's goroutine.
+// It should not block.
 func WithProgress(ctx context.Context, fn func(tail string, bytes int64)) context.Context {
 	return context.WithValue(ctx, progressKey, fn)
 }
@@ -85,8 +87,8 @@ func progressOf(ctx context.Context) func(string, int64) {
 	return fn
 }
 
-// WithExpect makes Write and Edit refuse with [workspace.ErrChanged] when the file's SHA-256 is not sum ([workspace.Absent] for no file).
-// An empty sum expects nothing.
+// WithExpect makes Write and Edit fail with [workspace.ErrChanged] when the file's SHA-256 is not
+// sum ([workspace.Absent] for no file). An empty sum disables the check.
 func WithExpect(ctx context.Context, sum string) context.Context {
 	return context.WithValue(ctx, expectKey, sum)
 }
@@ -96,7 +98,7 @@ func WithNetwork(ctx context.Context) context.Context {
 	return context.WithValue(ctx, networkKey, true)
 }
 
-// WithDirect says that the call is the person's own act.
+// WithDirect says that the call was made by the person, not by the agent.
 func WithDirect(ctx context.Context) context.Context {
 	return context.WithValue(ctx, directKey, true)
 }
@@ -106,7 +108,7 @@ func isDirect(ctx context.Context) bool {
 	return direct
 }
 
-// WithCall says which call this is: the events of the command that it starts name it.
+// WithCall sets the ID of the call, which the events of the command that it starts contain.
 func WithCall(ctx context.Context, id protocol.CallID) context.Context {
 	return context.WithValue(ctx, callKey, id)
 }
@@ -121,7 +123,8 @@ func networkOf(ctx context.Context) bool {
 	return granted
 }
 
-// WithFolders opens folders outside the workspace for this call. Only folders that the call's preview named may be given.
+// WithFolders opens folders outside the workspace for this call. Only folders that the call's
+// preview named may be passed.
 func WithFolders(ctx context.Context, list []protocol.FolderAccess) context.Context {
 	if len(list) == 0 {
 		return ctx
@@ -139,10 +142,11 @@ func expectOf(ctx context.Context) string {
 	return sum
 }
 
-// mostCounted is the largest whole number that JSON is sure to carry. A log of 10 GB may have more lines than 32 bits count.
+// mostCounted is the largest whole number that JSON carries reliably. A log of 10 GB may have more
+// lines than 32 bits can count.
 const mostCounted = 1 << 53
 
-// whole reads an optional argument that counts something; nil gives otherwise. Models write 10 and 10.0 alike.
+// whole reads an optional whole number; nil returns otherwise. Models write both 10 and 10.0.
 func whole(name string, v *float64, otherwise int64) (int64, error) {
 	if v == nil {
 		return otherwise, nil
@@ -153,5 +157,6 @@ func whole(name string, v *float64, otherwise int64) (int64, error) {
 	return int64(min(*v, mostCounted)), nil
 }
 
-// failf makes an error that is shown to the model as it is: a sentence, in the original's words where peers match on them.
+// failf makes an error that the model sees unchanged: a sentence, in the original system's words
+// where peers match on them.
 func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }

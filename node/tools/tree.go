@@ -10,7 +10,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// batch is how many files of a folder one goroutine searches before others can help.
+// batch is the number of files of a folder that one goroutine searches before others can help.
 const batch = 64
 
 // grep searches the files of a tree.
@@ -20,16 +20,17 @@ type grep struct {
 	*matcher
 	wanted
 	selection
-	names   *names
-	best    best
-	shun    *shunned
-	lines   bool // the lines are asked for, and not the files
-	outside bool // the search began outside the workspace; one that began inside, and was allowed as such, stays there
+	names *names
+	best  best
+	shun  *shunned
+	lines bool // lines are requested, not files
+	// the search began outside the workspace; one that began and was allowed inside stays inside
+	outside bool
 	crew    *crew
 
 	mu       sync.Mutex // guards what follows
 	scanners []*scanner
-	links    []linked        // to folders, which are followed when all else is done
+	links    []linked        // to folders, which are searched after everything else
 	linked   map[string]bool // real folders that were searched through a link
 }
 
@@ -45,7 +46,8 @@ func (g *grep) scanner(worker int) *scanner {
 	return g.scanners[worker]
 }
 
-// scan searches a file of a folder, which is called in in results, and closes it. In most files nothing is found: those need no path.
+// scan searches a file of the folder with the path in and closes it. Most files have no match and
+// need no path.
 func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 	defer f.Close()
 	found := s.scan(f, f.Size)
@@ -62,8 +64,9 @@ func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 	g.best.add(r)
 }
 
-// folder searches all below base. Links to folders are followed last and in the order of their names, each folder once at most: so the
-// answer does not hang on who was faster, and no arrangement of links goes on for ever.
+// folder searches everything below base. Links to folders are followed last and in the order of
+// their names, and each folder at most once. So the result does not depend on which worker was
+// faster, and cycles of links end.
 func (g *grep) folder(base, real workspace.Path) {
 	dir, err := g.ws.Bound(real.Abs).OpenDir(real)
 	if err != nil {
@@ -101,10 +104,10 @@ func (g *grep) walk(first *branch) {
 // branch is a folder whose files are to be searched, and those below it.
 type branch struct {
 	*grep
-	dir   *workspace.Dir // the folder itself, or the one it is in
+	dir   *workspace.Dir // the folder itself, or its parent
 	name  string         // empty for the folder itself
 	shown string         // its path in results
-	chain []string       // see linked; empty when no link leads here
+	chain []string       // see linked; empty unless it was reached through a link
 	rules *ignores       // of dir
 }
 
@@ -161,7 +164,8 @@ func (b *branch) run(worker int) {
 
 func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
 	seen, shunned := 0, b.shun.names(dir.Abs)
-	_ = dir.Each(func(e workspace.Entry) bool { // what was read until an error came is searched
+	// entries that were read before an error are searched
+	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
 			return false
 		}
@@ -192,7 +196,7 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 
 func (b *branch) under(name string) string { return under(b.shown, name) }
 
-// under is what is called name in a folder.
+// under returns the path of name in a folder.
 func under(folder, name string) string {
 	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
 }

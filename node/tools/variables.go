@@ -13,17 +13,18 @@ import (
 )
 
 const (
-	// maxVariables bounds how many names of variables there are.
+	// maxVariables is the maximum number of variable names.
 	maxVariables = 2000
-	// maxProfile is how many bytes of one of the shell's files are looked at.
+	// maxProfile is the maximum number of bytes that are read of one of the shell's files.
 	maxProfile = 256 << 10
 )
 
-// assigned is a variable that one of the shell's files sets.
+// assigned matches a variable that one of the shell's files sets.
 var assigned = regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|set[ \t]+-gx|setenv)[ \t]+([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)=)`)
 
-// Variables lists the names of the environment variables that a command may find set, sorted: those that it inherits, and those that the login
-// shell's own files set. These are read, not run, so that a name may be there that a condition keeps from being set. Values are not looked at.
+// Variables lists the names of environment variables that may be set for a command, sorted: those
+// that it inherits, and those that the login shell's own files set. The files are read, not run, so
+// a name may be listed that a condition leaves unset. Values are ignored.
 func (t *Jobs) Variables() []string {
 	env := environ("")
 	if t.opts.Box != nil && t.opts.Profile.Mode != sandbox.Full {
@@ -47,13 +48,13 @@ func (t *Jobs) Variables() []string {
 	return names[:min(len(names), maxVariables)]
 }
 
-// profiles are the variables that the files set which a login shell reads.
+// profiles returns the variables set in the files that a login shell reads.
 func profiles(etc, home string) (names []string) {
 	var files []string
 	for _, name := range []string{"profile", "environment", "zshenv", "zprofile", "zsh/zshenv", "zsh/zprofile", "bash.bashrc"} {
 		files = append(files, filepath.Join(etc, name))
 	}
-	more, _ := filepath.Glob(filepath.Join(etc, "profile.d", "*.sh")) // the pattern is a legal one
+	more, _ := filepath.Glob(filepath.Join(etc, "profile.d", "*.sh")) // the pattern is valid
 	files = append(files, more...)
 	if home != "" {
 		for _, name := range []string{".profile", ".bash_profile", ".bash_login", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".config/fish/config.fish"} {
@@ -68,7 +69,7 @@ func profiles(etc, home string) (names []string) {
 	return names
 }
 
-// beginning is what a file begins with; nothing when it is none or cannot be read.
+// beginning returns the first bytes of a file; "" if it is not a regular file or cannot be read.
 func beginning(name string) string {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return ""

@@ -16,10 +16,10 @@ type byteOrder interface {
 	binary.AppendByteOrder
 }
 
-// escapeCharacter begins the colours of terminals, which recorded output has.
+// escapeCharacter begins the color codes of terminals, which recorded output contains.
 const escapeCharacter = '\x1b'
 
-// wideOf knows UTF-16 by its byte order mark.
+// wideOf detects UTF-16 by its byte order mark.
 func wideOf(head []byte) *wide {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // UTF-32
@@ -32,9 +32,9 @@ func wideOf(head []byte) *wide {
 	return nil
 }
 
-// decode returns the text after the byte order mark. It is not ok when the file is more likely
-// binary: when something in it is no character, an unassigned one, or a control character that
-// texts do not have, or when more than one character in 20 is for private use.
+// decode returns the text after the byte order mark. ok is false when the file is probably binary:
+// when it contains an invalid or unassigned character or a control character that texts do not
+// have, or when more than one character in 20 is for private use.
 func (w *wide) decode(raw []byte) (text []byte, ok bool) {
 	if len(raw)%2 != 0 {
 		return nil, false
@@ -62,7 +62,7 @@ func (w *wide) decode(raw []byte) (text []byte, ok bool) {
 	return text, private*20 <= all
 }
 
-// encode is the reverse, with the mark. text must be UTF-8.
+// encode is the reverse of decode, including the mark. text must be UTF-8.
 func (w *wide) encode(text []byte) []byte {
 	raw := w.order.AppendUint16(make([]byte, 0, 2*len(text)+2), 0xfeff)
 	for len(text) > 0 {

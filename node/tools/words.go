@@ -20,8 +20,9 @@ func checkWords(shell, command string) error {
 	return nil
 }
 
-// commandWords are the words of each command of a line, and those that stand beside commands. Words that hold words, as of sh -c, are taken apart too.
-// A line that cannot be parsed is one command.
+// commandWords returns the words of each command of a line, and the words beside commands. Words
+// that contain commands, as of sh -c, are parsed too. A line that cannot be parsed counts as one
+// command.
 func commandWords(shell, command string) (all [][]string) {
 	if !bourne(shell) {
 		return [][]string{split(command)}
@@ -42,9 +43,10 @@ func commandWords(shell, command string) (all [][]string) {
 			all = append(all, words)
 		case *syntax.Redirect:
 			if n.Hdoc != nil {
-				arguments[n.Hdoc] = true // a text, not words
+				arguments[n.Hdoc] = true // text, not words
 			}
-		case *syntax.Word: // what a variable is set to, a loop goes over or a redirection names
+		// the value of a variable, the list of a loop or the target of a redirection
+		case *syntax.Word:
 			if !arguments[n] {
 				all = append(all, inWord(command, n))
 			}
@@ -54,17 +56,17 @@ func commandWords(shell, command string) (all [][]string) {
 	return all
 }
 
-// inWord takes one word of a command apart.
+// inWord parses one word of a command.
 func inWord(command string, w *syntax.Word) []string {
 	text := plain(w)
-	if text == "" { // partly made up as it runs: what is written counts
+	if text == "" { // partly computed at run time: the literal parts count
 		from, to := w.Pos().Offset(), w.End().Offset()
 		text = command[min(int(from), len(command)):min(int(to), len(command))]
 	}
 	return split(text)
 }
 
-// split takes a text apart at everything that ends a word in any shell.
+// split splits a text at everything that ends a word in any shell.
 func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`;|&()<>{}$,=^", r) })
 }

@@ -22,7 +22,7 @@ type writeOut struct {
 	Bytes      int    `json:"bytes"`
 	SHA256     string `json:"sha256,omitempty"`
 	Created    bool   `json:"created,omitempty"`
-	OtherNames int    `json:"otherNames,omitempty"` // hard links that keep the old content
+	OtherNames int    `json:"otherNames,omitempty"` // hard links that still have the old content
 }
 
 func (f *files) writeTool() toolkit.Tool {
@@ -72,7 +72,7 @@ func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
 }
 
 func (f *files) checkContent(p workspace.Path, in writeIn) error {
-	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // no path is empty here
+	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // the path is not empty here
 		return failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p, in.Path[len(in.Path)-1:])
 	}
 	if len(in.Content) > f.limits.Write {
@@ -86,7 +86,7 @@ func contentTooLarge(p workspace.Path, size, most int) error {
 	return failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }
 
-// writeError words why a file could not be written.
+// writeError describes why a file could not be written.
 func writeError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError

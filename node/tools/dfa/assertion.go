@@ -2,8 +2,8 @@ package dfa
 
 import "regexp/syntax"
 
-// Assertion is a condition on the characters before and after a position, or several of them that
-// must all hold.
+// Assertion is a condition on the characters before and after a position, or several conditions
+// that must all hold.
 type Assertion uint32
 
 // Assertions of package regexp/syntax.
@@ -14,19 +14,20 @@ const (
 	NoWordBoundary = Assertion(syntax.EmptyNoWordBoundary)
 )
 
-// Assertions that package regexp/syntax lacks. A line edge is no word character.
+// Assertions that package regexp/syntax lacks. The edge of a line counts as a character outside of
+// words.
 const (
 	NoWordBefore Assertion = 1 << (iota + 8)
 	NoWordAfter
 	wordBefore
 	wordAfter
-	NoASCIIWordBefore // the words of these consist of ASCII characters
+	NoASCIIWordBefore // here words consist of ASCII characters
 	NoASCIIWordAfter
 	asciiWordBefore
 	asciiWordAfter
 	ASCIIWordBoundary
 	NoASCIIWordBoundary
-	LineBeginCRLF // a line edge, or behind a carriage return
+	LineBeginCRLF // a line edge, or after a carriage return
 	LineEndCRLF   // a line edge, or before a carriage return
 
 	WordStart      = NoWordBefore | wordAfter
@@ -35,15 +36,15 @@ const (
 	ASCIIWordEnd   = asciiWordBefore | NoASCIIWordAfter
 )
 
-// marker makes an assertion the number of a capture: the trees of regexp/syntax cannot hold it
-// otherwise.
+// marker marks the number of a capture as an assertion, because the trees of regexp/syntax have no
+// other place for it.
 const marker = 1 << 24
 
 var operators = map[Assertion]syntax.Op{
 	LineBegin: syntax.OpBeginText, LineEnd: syntax.OpEndText, WordBoundary: syntax.OpWordBoundary, NoWordBoundary: syntax.OpNoWordBoundary,
 }
 
-// Tree returns the assertion as a tree for [Compile] alone.
+// Tree returns the assertion as a tree that only [Compile] understands.
 func (a Assertion) Tree() *syntax.Regexp {
 	if op, ok := operators[a]; ok {
 		return &syntax.Regexp{Op: op}
@@ -69,8 +70,8 @@ func assertions(prog *syntax.Prog) (all Assertion) {
 	return all
 }
 
-// kind says what assertions can ask about a position's neighbour: a character, or the edge of the
-// line.
+// kind classifies the neighbour of a position, as far as assertions depend on it: a character, or
+// the edge of the line.
 type kind byte
 
 const (
@@ -86,7 +87,7 @@ type neighbour struct {
 	set  []rune
 }
 
-// neighbours are the kinds that the assertions ask for.
+// neighbours returns the kinds that the assertions distinguish.
 func (a Assertion) neighbours(words []rune) (list []neighbour) {
 	if a&(WordBoundary|NoWordBoundary|WordStart|WordEnd) != 0 {
 		list = append(list, neighbour{word, words})

@@ -7,23 +7,28 @@ import (
 )
 
 const (
-	// Texts shorter than that are gone through byte by byte; in longer ones, that much of the beginning.
+	// short is the length in bytes up to which a text is searched byte by byte, as is the beginning
+	// of a longer text.
 	short = 2 << 10
-	// block is how much is gone through in several places at once. What is found there is looked for again, from the beginning of the block.
+	// block is the number of bytes that are searched in several places at once. A match in it is
+	// located by searching again from the beginning of the block.
 	block = 32 << 10
 )
 
-// State is where a machine stands in a line. It is valid until the machine is used for another text.
+// State is the state of a machine within a line. It is valid until the machine is used for another
+// text.
 type State uint32
 
-// Start is the state at the beginning of a line.
+// Start returns the state at the beginning of a line.
 func (m *Machine) Start() State { return State(m.start) }
 
-// Find runs over text, which begins in state at, up to the first byte behind which it is certain that a line matches. It gives that
-// byte's index, from 0 to len(text), or -1. The byte is in the line or is its line feed. Without a match, the state is the one behind text:
-// text may go on, if it does not end inside a character or with a carriage return.
+// Find runs over text, beginning in state at, to the first byte after which it is certain that a
+// line matches. It returns that byte's index, from 0 to len(text), or -1. The byte is in the line
+// or is its line feed. Without a match, the returned state is the one after text; text may be
+// continued unless it ends inside a character or with a carriage return.
 //
-// An expression that needs many states takes its time: ctx is asked now and then, and when it has ended Find gives -1.
+// An expression that needs many states takes long, so Find checks ctx now and then and returns -1
+// when it has ended.
 func (m *Machine) Find(ctx context.Context, at State, text []byte) (int, State) {
 	done := lines(text, short)
 	if done == 0 {
@@ -54,7 +59,8 @@ func (m *Machine) Find(ctx context.Context, at State, text []byte) (int, State) 
 	return i, end
 }
 
-// lines is where the line ends that holds text[at], or the last complete line; 0 when there is none.
+// lines returns the end of the line that contains text[at], or else of the last complete line; 0
+// when there is none.
 func lines(text []byte, at int) int {
 	if len(text) <= at {
 		return bytes.LastIndexByte(text, '\n') + 1
@@ -119,7 +125,7 @@ func (m *Machine) run(ctx context.Context, at State, text []byte) (int, State) {
 	return -1, State(row)
 }
 
-// one makes the transition from row on the character that text begins with, and says how many bytes that is.
+// one makes the transition from row on the first character of text, and returns its size in bytes.
 func (m *Machine) one(row uint32, text []byte) (to uint32, size int) {
 	column, size := m.columns[text[0]], 1
 	if column == m.special {
@@ -140,8 +146,9 @@ func (m *Machine) one(row uint32, text []byte) (to uint32, size int) {
 	return to, size
 }
 
-// skim reports whether it is certain that no line of text, which ends with a line feed, matches. It goes through four parts of it at once: each
-// step waits for the one before it, and meanwhile the processor has time for the others.
+// skim reports whether it is certain that no line of text, which ends with a line feed, matches. It
+// searches four parts at once: each step depends on the previous one of its part, and meanwhile the
+// processor can work on the others.
 func (m *Machine) skim(ctx context.Context, text []byte) bool {
 	var part [4][]byte
 	for i := range 3 {
@@ -180,7 +187,8 @@ func (m *Machine) skim(ctx context.Context, text []byte) bool {
 	return true
 }
 
-// lockstep goes n bytes on in all parts, or as far as no part needs a closer look, and says how far.
+// lockstep advances n bytes in all parts, or until a part needs a closer look, and returns the
+// number of bytes.
 func (m *Machine) lockstep(row *[4]uint32, part *[4][]byte, n int) (k int) {
 	table, columns := m.table, &m.columns
 	a, b, c, d := row[0], row[1], row[2], row[3]

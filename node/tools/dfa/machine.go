@@ -7,36 +7,39 @@ import (
 )
 
 const (
-	// maxCells is how many transitions are remembered, of four bytes each.
+	// maxCells is the maximum number of cached transitions of four bytes each.
 	maxCells = 256 << 10
-	// maxSeeds is how much the names of the states may take, in bytes.
+	// maxSeeds is the maximum total size of the names of states, in bytes.
 	maxSeeds = 1 << 20
 )
 
-// A row of the table is a state. The first rows are no states: a transition to 0 is not known yet, one to matched ends the search.
+// A row of the table is a state. The first rows are not states: a transition to 0 is unknown yet,
+// one to matched ends the search.
 const matched = 1
 
-// Machine runs a program. One goroutine uses it at a time.
+// Machine runs a program. Only one goroutine may use it at a time.
 type Machine struct {
 	*Program
-	table  []uint32          // transitions: row, which is an index into table, plus column
+	// transitions; an index is a row (its first index in table) plus a column
+	table  []uint32
 	index  map[string]uint32 // rows by their seeds
 	seeds  []string          // by row / stride
-	size   int               // of all seeds, in bytes
+	size   int               // of all seeds together, in bytes
 	start  uint32            // the row at the beginning of a line
-	made   int               // states since the machine was new
-	resets int               // how often all rows became invalid
+	made   int               // number of states made since the machine was new
+	resets int               // number of times that all rows became invalid
 	marks  []uint32          // by instruction: the generation in which it was reached
 	gen    uint32
-	// patience is how many states may be made, each from all instructions at worst, before somebody asks whether the answer is still wanted.
+	// patience is the number of states that may be made, each from all instructions at worst,
+	// before the context is checked.
 	patience int
 	stack    []uint32
 	leads    []uint32
 	kernel   []uint32 // instructions of a new state, ascending
-	seed     []byte   // a state's name: what is known of the character before, and the kernel
+	seed     []byte   // name of a state: the kind of the previous character, and the kernel
 }
 
-// NewMachine makes a machine.
+// NewMachine makes a machine for the program.
 func (p *Program) NewMachine() *Machine {
 	m := &Machine{Program: p, marks: make([]uint32, len(p.prog.Inst)), patience: 1 + 500_000/len(p.prog.Inst)}
 	m.reset()
@@ -53,7 +56,8 @@ func (m *Machine) reset() {
 	m.start = m.row(lineEdge)
 }
 
-// row finds or makes the state of the instructions in m.kernel, which wait for the next character to know whether their assertions hold.
+// row finds or makes the state of the instructions in m.kernel, whose assertions depend on the next
+// character.
 func (m *Machine) row(before kind) uint32 {
 	m.seed = append(m.seed[:0], byte(before))
 	for _, pc := range m.kernel {
@@ -73,7 +77,8 @@ func (m *Machine) row(before kind) uint32 {
 	return row
 }
 
-// next computes the transition of a state on a class of characters. The row it gives is valid; the one it was given may no longer be.
+// next computes the transition of a state on a class of characters. It returns a valid row; the
+// given row may no longer be valid.
 func (m *Machine) next(row uint32, column uint16) uint32 {
 	if len(m.table) > maxCells || m.size > maxSeeds {
 		seed := m.seeds[row/m.stride]
@@ -101,8 +106,8 @@ func (m *Machine) next(row uint32, column uint16) uint32 {
 	return to
 }
 
-// step follows the instructions on m.stack over r and leaves in m.kernel where they lead, or reports that the expression matches before or
-// with r.
+// step follows the instructions on m.stack over r and stores their successors in m.kernel, or
+// reports that the expression matches before or with r.
 func (m *Machine) step(r rune, end bool, holds Assertion) bool {
 	seen := m.generation()
 	m.leads = m.leads[:0]
@@ -134,8 +139,8 @@ func (m *Machine) step(r rune, end bool, holds Assertion) bool {
 	return m.expand() && !end
 }
 
-// expand replaces m.kernel by the instructions that those on m.stack lead to without a look at the text, and reports whether one of them is
-// a match.
+// expand replaces m.kernel by the instructions that those on m.stack reach without reading a
+// character, and reports whether one of them is a match.
 func (m *Machine) expand() (match bool) {
 	seen := m.generation()
 	m.kernel = m.kernel[:0]
@@ -167,7 +172,7 @@ func (m *Machine) pop() uint32 {
 	return pc
 }
 
-// generation is a mark that no instruction bears.
+// generation returns a mark that no instruction has.
 func (m *Machine) generation() uint32 {
 	if m.gen++; m.gen == 0 {
 		clear(m.marks)

@@ -11,20 +11,22 @@ import (
 )
 
 const (
-	// maxProgram is how many instructions an expression may have: one step of the automaton looks at all of them at worst.
+	// maxProgram is the maximum number of instructions of an expression: one step of the automaton
+	// visits all of them at worst.
 	maxProgram = 50_000
-	// maxClasses is how many kinds of characters it may tell apart.
+	// maxClasses is the maximum number of character classes that an expression may distinguish.
 	maxClasses = 5_000
 )
 
-// ErrTooLarge refuses an expression that would take too long per byte.
+// ErrTooLarge is the error for an expression that would take too long per byte.
 var ErrTooLarge = errors.New("the expression is too large")
 
 // Program is a compiled expression. It is safe for use by many goroutines.
 type Program struct {
 	prog *syntax.Prog
-	// Characters that no instruction tells apart are one class. A column of the transition table is a class; behind the classes come those
-	// of columns that are no class.
+	// Characters that no instruction distinguishes form one class. Each class is a column of the
+	// transition table; after them come the columns of line ends and of bytes that are not
+	// characters.
 	bounds  []rune   // where intervals of characters begin, ascending; the first is 0
 	class   []uint16 // of each interval
 	sample  []rune   // a character of each class
@@ -33,14 +35,14 @@ type Program struct {
 	eol     uint16 // the column of the line's end
 	same    uint16 // of bytes inside a character whose first byte decided: the state stays
 	special uint16 // of bytes that need a look at what follows
-	kinds   []kind // of each class, as far as assertions ask for it
+	kinds   []kind // of each class, as far as assertions depend on it
 }
 
-// ASCII are the characters that words are made of in RE2.
+// ASCII are the word characters of RE2.
 var ASCII = []rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}
 
-// Compile makes a program. The tree need not be simplified; it may contain assertions that
-// [Assertion.Tree] made. words are the characters of words, as ascending pairs of first and last.
+// Compile makes a program. The tree need not be simplified; it may contain assertions made by
+// [Assertion.Tree]. words are the characters of words, as ascending pairs of first and last.
 func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 	if size(tree) > maxProgram { // repetitions grow when they are compiled
 		return nil, ErrTooLarge
@@ -64,7 +66,8 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 	return p, nil
 }
 
-// sets are the different character sets of the program, each as ascending pairs of first and last.
+// sets returns the different character sets of the program, each as ascending pairs of first and
+// last.
 func (p *Program) sets(neighbours []neighbour) [][]rune {
 	seen := map[string]bool{}
 	var sets [][]rune
@@ -102,7 +105,7 @@ func (p *Program) sets(neighbours []neighbour) [][]rune {
 	return sets
 }
 
-// classes divides all characters.
+// classes divides all characters into classes.
 func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	p.bounds = append(p.bounds, 0)
 	for _, set := range sets {
@@ -115,7 +118,8 @@ func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	if n := len(p.bounds); p.bounds[n-1] > unicode.MaxRune {
 		p.bounds = p.bounds[:n-1]
 	}
-	// An interval's signature says which sets it is in; intervals with the same one are one class.
+	// An interval's signature lists the sets that contain it; intervals with equal signatures form
+	// one class.
 	signature := make([]strings.Builder, len(p.bounds))
 	for n, set := range sets {
 		for i := 0; i+1 < len(set); i += 2 {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// asciiClasses are those of [:name:].
+// asciiClasses are the classes of [:name:].
 var asciiClasses = map[string]set{
 	"alnum":  {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}},
 	"alpha":  {{'A', 'Z'}, {'a', 'z'}},

@@ -10,8 +10,8 @@ import (
 	"fairlead/node/tools/dfa"
 )
 
-// assertions are the escape sequences that match no character. A longer one comes before those it
-// begins with.
+// assertions are the escape sequences that match no character. A longer one comes before its
+// prefixes.
 var assertions = []struct {
 	text           string
 	unicode, ascii dfa.Assertion
@@ -28,7 +28,7 @@ var assertions = []struct {
 	{`z`, dfa.LineEnd, dfa.LineEnd},
 }
 
-// assertion parses one behind its backslash, or returns nil.
+// assertion parses an assertion after its backslash, or returns nil.
 func (p *parser) assertion(start int) *syntax.Regexp {
 	for _, a := range assertions {
 		if !p.accept(a.text) {
@@ -49,7 +49,7 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 // controls are the escape sequences of control characters.
 var controls = map[rune]rune{'a': '\a', 'f': '\f', 't': '\t', 'r': '\r', 'n': '\n', 'v': '\v'}
 
-// otherEscapes are those of other languages.
+// otherEscapes are escape sequences of other languages.
 var otherEscapes = []struct{ letters, problem, remedy string }{
 	{"123456789kg", backRef, writeOut},
 	{"0", "octal numbers are not supported", `Write \x00, or \x and two hexadecimal digits.`},
@@ -64,8 +64,8 @@ var otherEscapes = []struct{ letters, problem, remedy string }{
 	{"AzbB<>Q", "this cannot be a part of a class", "Write it outside of the brackets."},
 }
 
-// escape parses a sequence behind its backslash, which is at start. It returns a character or,
-// unless nil, a class.
+// escape parses an escape sequence after its backslash, which is at start. It returns a character
+// or, if class is not nil, a class.
 func (p *parser) escape(start int) (r rune, class set) {
 	if p.pos == len(p.text) {
 		p.fail(start, `the expression ends with \`, `Write \\ for the character itself.`)
@@ -97,7 +97,7 @@ func (p *parser) escape(start int) (r rune, class set) {
 	return c, nil
 }
 
-// top is the last character of classes: without Unicode, classes are of bytes.
+// top returns the last character of classes: without Unicode, classes contain bytes.
 func (p *parser) top() rune {
 	if p.has(unicodeOn) {
 		return unicode.MaxRune
@@ -124,7 +124,7 @@ func (p *parser) perl(letter rune) set {
 	return wordChars()
 }
 
-// hex parses a character's number: so many digits, or any number of them in braces.
+// hex parses a character's number: size digits, or any number of digits in braces.
 func (p *parser) hex(start, size int) rune {
 	digits := p.text[p.pos:min(p.pos+size, len(p.text))]
 	if p.accept("{") {
@@ -163,7 +163,7 @@ func (p *parser) property(start int, negated bool) set {
 	}
 	s, inverted, ok := findProperty(name)
 	switch {
-	case strings.Contains(name, "!="): // which ripgrep reads as =
+	case strings.Contains(name, "!="): // which ripgrep treats as =
 		p.fail(start, "!= is not supported", `Write \P{name=value}.`)
 	case !ok:
 		p.fail(start, "unknown or unsupported Unicode property", `Supported are general categories such as \p{Lu}, scripts such as \p{Greek}, `+
@@ -180,7 +180,7 @@ func (p *parser) property(start int, negated bool) set {
 	return nonNil(s)
 }
 
-// nonNil makes an empty class distinguishable from none.
+// nonNil distinguishes an empty class from no class.
 func nonNil(s set) set {
 	if s == nil {
 		return set{}

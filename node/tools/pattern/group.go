@@ -14,7 +14,7 @@ const (
 	writeOut   = "Write the repeated part out, or use Bash with grep -P."
 )
 
-// otherGroups are those of other languages, by what follows the parenthesis.
+// otherGroups are groups of other languages, by the text after the parenthesis.
 var otherGroups = []struct{ prefix, problem, remedy string }{
 	{"?=", lookAround, useBash},
 	{"?!", lookAround, useBash},
@@ -31,7 +31,7 @@ var otherGroups = []struct{ prefix, problem, remedy string }{
 	{"*", "verbs are not supported", `Write \( and \* for the characters themselves.`},
 }
 
-// group parses a group behind its parenthesis, which is at start. A change of flags gives no item.
+// group parses a group after its parenthesis, which is at start. A change of flags returns no item.
 func (p *parser) group(start int) []*syntax.Regexp {
 	p.nest(start)
 	defer func() { p.depth-- }()
@@ -58,7 +58,7 @@ func (p *parser) group(start int) []*syntax.Regexp {
 	return []*syntax.Regexp{tree}
 }
 
-// name parses a group's name and the > behind it.
+// name parses a group's name and the > after it.
 func (p *parser) name(start int) {
 	name, _, ok := strings.Cut(p.text[p.pos:], ">")
 	if !ok {
@@ -148,7 +148,7 @@ func (p *parser) repetition() (low, high int) {
 	return low, high
 }
 
-// count parses a number of repetitions; an empty text gives otherwise.
+// count parses a number of repetitions; an empty text returns otherwise.
 func (p *parser) count(start int, text string, otherwise int) int {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// maxDepth is how deeply groups and classes may be nested, as in Rust.
+	// maxDepth is the maximum nesting of groups and classes, as in Rust.
 	maxDepth = 250
-	// maxRepeat is above what package dfa accepts of the shortest expression.
+	// maxRepeat is more than package dfa accepts for the shortest expression.
 	maxRepeat = 1_000_000
 )
 
-// flags are those that (?...) sets.
+// flags are set by (?...).
 type flags uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 
 const flagLetters = "imsURxu" // in the order of the constants
 
-// Error explains why an expression was not accepted.
+// Error explains why an expression is invalid.
 type Error struct {
 	Problem string
 	Part    string // of the expression
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// parser goes through an expression once. Its methods panic with an *Error, which Parse returns.
+// parser reads an expression once. Its methods panic with an *Error, which Parse returns.
 type parser struct {
 	text  string
 	pos   int
@@ -108,7 +108,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-// skipSpace passes white space and comments in verbose mode.
+// skipSpace skips white space and comments in verbose mode.
 func (p *parser) skipSpace() {
 	for p.has(verbose) {
 		switch c := p.peek(); {
@@ -123,7 +123,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// nest counts a level of nesting, which the caller leaves by p.depth--.
+// nest enters a level of nesting, which the caller leaves by p.depth--.
 func (p *parser) nest(start int) {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(start, fmt.Sprintf("groups and classes are nested more than %d deep", maxDepth), "")
@@ -159,8 +159,8 @@ func (p *parser) alternatives() *syntax.Regexp {
 	}
 }
 
-// item parses what can be repeated; a quoted text may be several items, and a change of flags is
-// none.
+// item parses one item that can be repeated; a quoted text may be several items, and a change of
+// flags is none.
 func (p *parser) item() []*syntax.Regexp {
 	start := p.pos
 	switch c := p.next(); c {
@@ -222,7 +222,7 @@ func (p *parser) lineEdge(ofText, ofLine syntax.Op, ofLineCRLF dfa.Assertion) *s
 	return &syntax.Regexp{Op: ofLine}
 }
 
-// partOfCharacter refuses what would match single bytes of characters that have several.
+// partOfCharacter refuses expressions that would match single bytes of multi-byte characters.
 func (p *parser) partOfCharacter(start int) {
 	p.fail(start, "without Unicode, (?-u), this part matches single bytes of characters", "Remove (?-u) here, or use ASCII characters only.")
 }

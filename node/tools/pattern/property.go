@@ -73,7 +73,7 @@ func tables(named map[string]*unicode.RangeTable) map[string]set {
 	return sets
 }
 
-// derive computes the properties that DerivedCoreProperties.txt defines by others.
+// derive computes the properties that DerivedCoreProperties.txt defines in terms of others.
 func (p properties) derive() {
 	b, c := p.booleans, p.categories
 	b["sentenceterminal"] = b["sterm"]

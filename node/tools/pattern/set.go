@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// span holds the characters from first to last.
+// span is the characters from first to last.
 type span struct{ first, last rune }
 
 // set is a set of characters: ascending spans with gaps between them.
@@ -92,7 +92,7 @@ func (s set) pairs() (list []rune) {
 	return list
 }
 
-// cased are the characters that have another case.
+// cased returns the characters that have another case.
 var cased = sync.OnceValue(func() (list []rune) {
 	for r := range rune(unicode.MaxRune) {
 		if unicode.SimpleFold(r) != r {

@@ -14,7 +14,7 @@ func literalTree(text []rune, flags syntax.Flags) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpLiteral, Rune: text, Flags: flags}
 }
 
-// classTree prefers literals, which a search can look for directly.
+// classTree prefers literals, which a search can find directly.
 func classTree(s set) *syntax.Regexp {
 	list := s.pairs()
 	switch {
@@ -69,8 +69,8 @@ func concat(items []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: joined}
 }
 
-// alternate joins branches: neighbours that begin with the same text share it, and neighbours of
-// one character become a class. A search is faster then.
+// alternate joins branches, which makes searches faster: neighbours that begin with the same text
+// share it, and neighbours of one character become a class.
 func alternate(branches []*syntax.Regexp) *syntax.Regexp {
 	var joined []*syntax.Regexp
 	for i := 0; i < len(branches); {
