@@ -22,7 +22,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxAttachment is how large a picture may be that goes with a message, in bytes (seed 000 has the same cap for Read).
+// maxAttachment is the largest picture that can be attached to a message, in bytes. The Read tool
+// of the original system has the same limit.
 const maxAttachment = 10 << 20
 
 func (s *shell) say(text string) {
@@ -30,7 +31,7 @@ func (s *shell) say(text string) {
 	s.body.Refresh()
 }
 
-// sayIn says something in the window in which it was asked for: the main one may be hidden.
+// sayIn shows a message in the window of the action that caused it: the main window may be hidden.
 func (s *shell) sayIn(w fyne.Window, text string) {
 	for _, c := range s.torn {
 		if c.window == w {
@@ -42,7 +43,7 @@ func (s *shell) sayIn(w fyne.Window, text string) {
 	s.say(text)
 }
 
-// readAttachment reads a picture for a message. It blocks.
+// readAttachment reads a picture for a message. It blocks on the disk.
 func readAttachment(path string) (protocol.Attachment, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,7 +67,8 @@ func attachment(name string, data []byte) (protocol.Attachment, error) {
 	return protocol.Attachment{Filename: name, MimeType: kind, Data: base64.StdEncoding.EncodeToString(data)}, nil
 }
 
-// showFiles opens a dialog of files. It must be open before its size is set (fyne 2.8.0, dialog/file.go MinSize).
+// showFiles opens a file dialog. Fyne requires it to be open before its size is set (fyne 2.8.0,
+// dialog/file.go MinSize).
 func showFiles(d *dialog.FileDialog) {
 	d.Show()
 	d.Resize(fyne.NewSize(760, 520))
@@ -92,7 +94,7 @@ func pickFolder(w fyne.Window, done func(string)) {
 	showFiles(d)
 }
 
-// export writes a chat as Markdown to a file of the person's choice.
+// export saves a chat as Markdown to a file that the person chooses.
 func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
 		title, text, err := s.b.state.Export(ctx, key)
@@ -106,7 +108,7 @@ func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 	})
 }
 
-// saveAs asks where a text goes and writes it there as Markdown.
+// saveAs asks for a file name and saves a text there as Markdown.
 func (s *shell) saveAs(window fyne.Window, title, text string) {
 	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
 		if err != nil || w == nil {
@@ -128,7 +130,7 @@ func (s *shell) saveAs(window fyne.Window, title, text string) {
 	showFiles(d)
 }
 
-// fileName makes a file's name of a title.
+// fileName turns a title into a file name.
 func fileName(title string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
@@ -145,7 +147,7 @@ func fileName(title string) string {
 	return name
 }
 
-// delete removes a chat and offers to bring it back.
+// delete deletes a chat and offers to undo that.
 func (s *shell) delete(key protocol.SessionKey) {
 	e, _ := s.view.Session(key)
 	title := state.TitleOf(e)
@@ -164,10 +166,10 @@ func (s *shell) delete(key protocol.SessionKey) {
 	})
 }
 
-// deleted says which chat is gone.
+// deleted shows which chat was deleted.
 func deleted(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
 
-// openAnother shows the newest chat but one, or the main one where there is no other.
+// openAnother opens the chat with the newest activity other than the given one, or the main chat.
 func (s *shell) openAnother(but protocol.SessionKey) {
 	for _, e := range s.view.Sessions {
 		if e.SessionKey != but {
@@ -178,7 +180,7 @@ func (s *shell) openAnother(but protocol.SessionKey) {
 	s.open(s.mainChat())
 }
 
-// restore brings a chat back, and shows it when it was shown before.
+// restore restores a deleted chat, and opens it if it was open before.
 func (s *shell) restore(key protocol.SessionKey, show bool) {
 	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.b.state.Restore(ctx, key) }, func(_ struct{}, err error) {
 		if err != nil {
@@ -191,7 +193,7 @@ func (s *shell) restore(key protocol.SessionKey, show bool) {
 	})
 }
 
-// chatMenu is the menu of a chat in the sidebar.
+// chatMenu is the context menu of a chat in the sidebar.
 func (s *shell) chatMenu(e protocol.SessionEntry, at fyne.Position) {
 	widgets.ShowMenuAt(s.sidebar.rows, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { s.open(e.SessionKey) }),
@@ -231,7 +233,8 @@ func (s *shell) openPath(path string) {
 	}
 }
 
-// fileURL names a file by its path with slashes (RFC 8089); one that begins with a drive gets a slash before it.
+// fileURL returns the file URL of a path with slashes (RFC 8089); a path that begins with a drive
+// letter gets a leading slash.
 func fileURL(path string) *url.URL {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -239,7 +242,8 @@ func fileURL(path string) *url.URL {
 	return &url.URL{Scheme: "file", Path: path}
 }
 
-// openImage shows a picture in a window of its own. A click and + and - bring it nearer, 0 shows all of it, Escape closes the window.
+// openImage opens a picture in its own window. A click, + and - zoom, 0 fits the whole picture,
+// Escape closes the window.
 func (s *shell) openImage(r fyne.Resource) {
 	w := s.app.NewWindow("Picture – Fairlead")
 	w.SetPadded(false)

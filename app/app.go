@@ -16,14 +16,14 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// flags are the command line.
+// flags are the command-line flags.
 type flags struct {
 	home, workspace, join, listen string
 	hidden                        bool
 
-	link       string      // an invitation to pair that the system was asked to open
-	withParent bool        // ends with the program that started it, which has a tray for both
-	peer       *trust.Peer // the paired gateway that join names; nil when it is a URL
+	link       string      // pairing invitation that the system asked the program to open
+	withParent bool        // exit with the parent process, which shows the tray icon for both
+	peer       *trust.Peer // the paired gateway that join names; nil if join is a URL
 }
 
 const usage = `fairlead-desktop: an agent that works on your computers, under your hand
@@ -40,7 +40,7 @@ const usage = `fairlead-desktop: an agent that works on your computers, under yo
 With a fairlead:// link of an invitation to pair, the settings open with it.
 `
 
-// Main runs the program and returns its exit code: 0 done, 1 failed, 2 wrong usage.
+// Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 func Main(args []string) int {
 	var f flags
 	set := flag.NewFlagSet("fairlead-desktop", flag.ContinueOnError)
@@ -65,7 +65,7 @@ func Main(args []string) int {
 		return say(0, gateway.Version+"\n")
 	}
 	if f.home != "" {
-		os.Setenv("FAIRLEAD_HOME", f.home) // the keychain's names follow from it
+		os.Setenv("FAIRLEAD_HOME", f.home) // the names of the keychain entries depend on it
 	}
 	home, err := gateway.Home()
 	if err == nil {
@@ -83,7 +83,8 @@ func Main(args []string) int {
 		if all, err := peers.List(); err == nil {
 			peer.Name = calledAmong(all, peer)
 		}
-		f.peer, f.join = &peer, string(peer.Pin) // however it was named: one folder, one window
+		// use one folder and one window, whichever way the gateway was named
+		f.peer, f.join = &peer, string(peer.Pin)
 	}
 	own := windowDir(home, f.join)
 	if err := os.MkdirAll(own, 0o700); err != nil {
@@ -91,7 +92,7 @@ func Main(args []string) int {
 	}
 	instance, first := claimInstance(own, f.link)
 	if !first {
-		return 0 // the one that runs has shown its window
+		return 0 // the running instance has shown its window
 	}
 	defer instance.close()
 	logs, err := gateway.OpenLog(own, "desktop.log")
@@ -112,7 +113,7 @@ func Main(args []string) int {
 	return 0
 }
 
-// joined is what the person calls the gateway elsewhere that this window looks at; empty for their own.
+// joined is the person's name for the remote gateway of this window; empty for the local gateway.
 func (f flags) joined() string {
 	if f.peer != nil {
 		return f.peer.Name

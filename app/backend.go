@@ -21,29 +21,30 @@ import (
 	"fairlead/node"
 )
 
-// backend is what the windows talk to: a gateway and a node in this process, or a gateway elsewhere.
+// backend connects the windows to a gateway: one in this process together with a node, or a remote
+// one.
 type backend struct {
 	f     flags
 	home  string
 	log   *slog.Logger
 	state *state.App
 	prefs *prefs
-	// elsewhere are the other gateways that a window can be opened for.
+	// elsewhere are the paired remote gateways that a window can be opened for.
 	elsewhere *gateways
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	early  context.Context    // ends when the program begins to end
-	end    context.CancelFunc // of early
-	again  chan struct{}      // holds a token when opening is to be tried once more
-	ready  chan struct{}      // closed when gw or join is set, or never will be
+	early  context.Context    // cancelled when the program begins to exit
+	end    context.CancelFunc // cancels early
+	again  chan struct{}      // holds a token when opening shall be retried
+	ready  chan struct{}      // closed when gw or join is set, or when neither will be
 	wg     sync.WaitGroup
 	gw     *gateway.Gateway
-	join   *client.Options // set instead of gw
+	join   *client.Options // set instead of gw for a remote gateway
 	gwWG   sync.WaitGroup
 	noGw   context.CancelFunc
 	node   localNode
-	quit   time.Duration // how long stop may take
+	quit   time.Duration // time limit of stop
 }
 
 func newBackend(f flags, home string, log *slog.Logger) *backend {
@@ -52,7 +53,8 @@ func newBackend(f flags, home string, log *slog.Logger) *backend {
 	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), quit: quitLimit}
 }
 
-// start begins everything in the background: the window must not wait for disk, keychain or network.
+// start starts everything in the background, so that the window does not wait for the disk, the
+// keychain or the network.
 func (b *backend) start() {
 	params := gateway.ClientParams("desktop-" + protocol.NewID())
 	opts := client.Options{
@@ -63,9 +65,11 @@ func (b *backend) start() {
 		OnEvent: b.event,
 	}
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
-	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.f.join) // what a person drops is read with their own rights
+	// dropped files are read with the person's own permissions
+	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.f.join)
 	if b.f.join != "" {
-		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()} // never this computer's own token
+		// never send this computer's own token to a remote gateway
+		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()}
 	}
 	switch {
 	case b.f.peer != nil:
@@ -106,7 +110,7 @@ func (b *backend) start() {
 	})
 }
 
-// opened opens the gateway, again each time the person asks for it, and reports whether there is one to talk to.
+// opened opens the gateway, again on each retry by the person, and reports whether there is one.
 func (b *backend) opened() bool {
 	defer close(b.ready)
 	for b.join == nil {
@@ -125,15 +129,16 @@ func (b *backend) opened() bool {
 	return b.early.Err() == nil
 }
 
-// retry tries once more what failed at the start.
+// retry tries again after a failed start.
 func (b *backend) retry() {
 	select {
 	case b.again <- struct{}{}:
-	default: // it will
+	default: // a retry is pending already
 	}
 }
 
-// open starts gateway and node in this process. When another gateway of this data folder runs, it is used instead.
+// open starts the gateway and the node in this process. If another gateway already runs on this
+// data folder, the windows connect to that one.
 func (b *backend) open() error {
 	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
 	updating := func(p gateway.Progress) {
@@ -174,10 +179,11 @@ func (b *backend) open() error {
 	return nil
 }
 
-// quitLimit is how long an orderly end may take.
+// quitLimit is the time limit of an orderly shutdown.
 const quitLimit = 5 * time.Second
 
-// stop ends run, node, gateway and store, in this order, and reports whether all have ended: what takes longer than it may is left alone.
+// stop stops the run, the node, the gateway and the store, in this order, and reports whether all
+// of them stopped. Parts that exceed the limit are abandoned.
 func (b *backend) stop() bool {
 	done := make(chan struct{})
 	b.end()

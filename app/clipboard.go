@@ -13,14 +13,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clipboardTime is how long the system's own program may take for a picture.
+// clipboardTime is the time limit of the system's program that reads the clipboard.
 const clipboardTime = 5 * time.Second
 
-// errNoPicture says what a person sees who pastes something else.
+// errNoPicture is shown when the clipboard has no picture.
 var errNoPicture = errors.New("the clipboard holds no picture")
 
-// pasteImage takes a picture from the clipboard, which the toolkit cannot: through the system's own small programs. It is nil where there
-// are none.
+// pasteImage returns the picture in the clipboard, or nil. Fyne can only read text, so the system's
+// own small programs read the picture.
 func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
 	command := pasteCommand()
 	if len(command) == 0 {
@@ -50,8 +50,8 @@ func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
 
 var pngMagic = []byte("\x89PNG\r\n\x1a\n")
 
-// pasted takes the picture out of what a program printed: the picture itself, its bytes in base64 (PowerShell), or as AppleScript shows data,
-// «data PNGf89504E47…».
+// pasted extracts the picture from the output of such a program: raw bytes, base64 (PowerShell), or
+// the AppleScript notation «data PNGf89504E47…».
 func pasted(out []byte) ([]byte, error) {
 	if !bytes.HasPrefix(out, pngMagic) {
 		out = bytes.TrimSpace(out)

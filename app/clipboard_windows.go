@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// pasteCommand prints the clipboard's picture as PNG in base64: PowerShell's output is text. The clipboard answers only to a thread of
-// a single-threaded apartment (-STA).
+// pasteCommand prints the clipboard's picture as base64-encoded PNG, because PowerShell's output is
+// text. The clipboard is only accessible from a single-threaded apartment (-STA).
 func pasteCommand() []string {
 	const script = `Add-Type -AssemblyName System.Windows.Forms, System.Drawing
 $picture = [System.Windows.Forms.Clipboard]::GetImage()
@@ -17,7 +17,7 @@ $picture.Save($out, [System.Drawing.Imaging.ImageFormat]::Png)
 	return []string{"powershell.exe", "-NoProfile", "-NonInteractive", "-STA", "-Command", script}
 }
 
-// hideConsole keeps the program from opening a window of its own.
+// hideConsole starts the program without a console window.
 func hideConsole(cmd *exec.Cmd) {
 	const createNoWindow = 0x08000000
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: createNoWindow}

@@ -9,7 +9,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// parse makes it what a node takes.
+// parse converts the stored settings to the options of a node.
 func (c confined) parse() (node.Confinement, error) {
 	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
 	if err == nil && c.Disk {
@@ -18,7 +18,8 @@ func (c confined) parse() (node.Confinement, error) {
 	return parsed, err
 }
 
-// setConfinement lets the node of this computer reach that far, now and after the next start. When it cannot, all stays as it was.
+// setConfinement changes what this computer's node may access, now and after the next start. On an
+// error nothing changes.
 func (b *backend) setConfinement(c confined) error {
 	if _, err := c.parse(); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (l local) Confinement() settings.Confinement {
 func (l local) SetConfinement(c settings.Confinement) error {
 	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
 	for _, f := range c.Folders {
-		text := f.Dir + ":rw" // said always: a folder's name may end in :ro
+		text := f.Dir + ":rw" // always explicit: a folder's own name may end in :ro
 		if f.ReadOnly {
 			text = f.Dir + ":ro"
 		}

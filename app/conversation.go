@@ -14,20 +14,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// conversation is a chat in a window: in the main one, or torn off into its own. It belongs to the GUI thread.
+// conversation is a chat in a window: in the main window or in one of its own. It belongs to the
+// GUI thread.
 type conversation struct {
 	s      *shell
 	window fyne.Window
 	pane   *chat.Pane
-	toast  *widgets.Toast  // of a window of its own; the main one has the shell's
-	foot   *fyne.Container // where it stands
+	toast  *widgets.Toast  // of its own window; the main window uses the shell's
+	foot   *fyne.Container // container of the toast
 
 	key      protocol.SessionKey
 	chat     *state.Chat
 	chatView state.ChatView
-	stop     context.CancelFunc // of watching chat
-	typed    string             // what the field held at the last tick
-	typedAt  time.Time          // when that changed; zero once it is kept
+	stop     context.CancelFunc // stops watching the chat
+	typed    string             // content of the field at the last tick
+	typedAt  time.Time          // time of the last change; zero once it is saved
 }
 
 func newConversation(s *shell, w fyne.Window) *conversation {
@@ -43,7 +44,7 @@ func newConversation(s *shell, w fyne.Window) *conversation {
 	return c
 }
 
-// turn shows another chat; what was typed and not sent stays with the one before.
+// turn shows another chat. The draft of the previous chat is saved.
 func (c *conversation) turn(key protocol.SessionKey) {
 	c.keepDraft()
 	before := c.key
@@ -59,7 +60,7 @@ func (c *conversation) turn(key protocol.SessionKey) {
 	c.typed = c.pane.Draft()
 }
 
-// watch follows the chat that is shown, until another is.
+// watch follows the chat that is shown until another one is.
 func (c *conversation) watch() {
 	c.close()
 	if !c.s.running || c.chat == nil {
@@ -82,7 +83,7 @@ func (c *conversation) showChat(v state.ChatView) {
 	c.draw()
 }
 
-// draw puts the chat's state together.
+// draw builds the state of the chat pane.
 func (c *conversation) draw() {
 	st := chat.StateOf(c.s.view, c.chatView)
 	if st.Session.Title == "" {
@@ -97,13 +98,13 @@ func (c *conversation) draw() {
 	}
 }
 
-// focusComposer gives the keyboard to the field for messages, also when it was never drawn.
+// focusComposer focuses the message field, even if it was never drawn.
 func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer()) }
 
-// send sends a message. When it is not taken the person gets their text and pictures back.
+// send sends a message. If sending fails, the field gets the text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
 	to, s := c.chat, c.s
-	c.keepDraft() // the field is empty
+	c.keepDraft() // the field is empty now
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
 		func(r protocol.ChatSendResult, err error) {
 			switch {
@@ -118,7 +119,7 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 		})
 }
 
-// giveBack puts what was not taken before what the person has typed and added since.
+// giveBack puts an unsent message before the text that the person has typed since.
 func (c *conversation) giveBack(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
 		c.s.drafts.before(key, text, images)
@@ -127,7 +128,7 @@ func (c *conversation) giveBack(key protocol.SessionKey, text string, images []p
 	c.setDraft(c.draft().after(text, images))
 }
 
-// handlers connect the chat pane.
+// handlers returns the callbacks of the chat pane.
 func (c *conversation) handlers() chat.Handlers {
 	s := c.s
 	return chat.Handlers{
@@ -178,14 +179,14 @@ func (c *conversation) handlers() chat.Handlers {
 	}
 }
 
-// forget drops a chat's messages when no window shows it.
+// forget drops a chat's messages when no window shows it any more.
 func (s *shell) forget(key protocol.SessionKey) {
 	if s.conversation.key != key && s.torn[key] == nil {
 		s.b.state.Forget(key)
 	}
 }
 
-// tearOff shows a chat in a window of its own.
+// tearOff opens a chat in a window of its own.
 func (s *shell) tearOff(key protocol.SessionKey) {
 	if c := s.torn[key]; c != nil {
 		c.window.Show()
@@ -213,7 +214,7 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 			c.focusComposer()
 		}
 	})
-	if s.key == key { // what was typed goes along
+	if s.key == key { // move the draft along
 		s.keepDraft()
 		s.setDraft(draft{})
 	}
@@ -222,7 +223,7 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 	c.focusComposer()
 }
 
-// closed takes back what a window that closes holds.
+// closed releases the resources of a closed window.
 func (s *shell) closed(c *conversation) {
 	c.keepDraft()
 	c.keepSize()
@@ -234,13 +235,13 @@ func (s *shell) closed(c *conversation) {
 	s.forget(c.key)
 }
 
-// keepSize has the next window of a chat's own open in the size of this one.
+// keepSize saves the window's size as the initial size of the next chat window.
 func (c *conversation) keepSize() {
 	size := c.window.Canvas().Size()
 	c.s.b.prefs.update(func(r *remembered) { r.TornWidth, r.TornHeight = size.Width, size.Height })
 }
 
-// closeTorn closes the window of a chat that is gone.
+// closeTorn closes the window of a deleted chat.
 func (s *shell) closeTorn(gone func(protocol.SessionKey) bool) {
 	for key, c := range s.torn {
 		if gone(key) {

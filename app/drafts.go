@@ -9,22 +9,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// draft is what was typed into a chat and not sent.
+// draft is an unsent message of a chat: text and pictures.
 type draft struct {
 	text     string
 	pictures []protocol.Attachment
 }
 
-// drafts are those of every window, also of the ones that are closed. They belong to the GUI thread. The texts last to the next start.
+// drafts holds the drafts of all chats, including those of closed windows. It belongs to the GUI
+// thread. The texts survive a restart.
 type drafts struct {
 	prefs *prefs
 	list  map[protocol.SessionKey]draft
 }
 
-// maxDraft is how long a text may be that lasts to the next start, in bytes: the file is written anew with every change.
+// maxDraft is the largest text that is saved across restarts, in bytes: the whole file is rewritten
+// after every change.
 const maxDraft = 256 << 10
 
-// draftPause is for how long nothing is typed before the text is written down.
+// draftPause is the pause in typing after which the text is saved.
 const draftPause = time.Second
 
 func newDrafts(p *prefs) drafts {
@@ -35,7 +37,7 @@ func newDrafts(p *prefs) drafts {
 	return d
 }
 
-// put keeps what a chat's field holds.
+// put stores the content of a chat's field.
 func (d drafts) put(key protocol.SessionKey, now draft) {
 	if d.list[key] = now; now.text == "" && len(now.pictures) == 0 {
 		delete(d.list, key)
@@ -54,17 +56,17 @@ func (d drafts) put(key protocol.SessionKey, now draft) {
 	})
 }
 
-// before puts what was not taken before what a chat's field holds.
+// before puts an unsent message before the draft of a chat.
 func (d drafts) before(key protocol.SessionKey, text string, pictures []protocol.Attachment) {
 	d.put(key, d.list[key].after(text, pictures))
 }
 
-// after is the draft with something before it.
+// after returns the draft with another one put before it.
 func (d draft) after(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
 }
 
-// drop has a text end with the program.
+// drop deletes the saved text of a draft; it is no longer restored after a restart.
 func (d drafts) drop(key protocol.SessionKey) {
 	d.prefs.update(func(r *remembered) {
 		if _, ok := r.Drafts[key]; ok {
@@ -74,7 +76,7 @@ func (d drafts) drop(key protocol.SessionKey) {
 	})
 }
 
-// draft is what the field holds.
+// draft returns the content of the field.
 func (c *conversation) draft() draft { return draft{c.pane.Draft(), c.pane.Attachments()} }
 
 func (c *conversation) setDraft(d draft) {
@@ -82,7 +84,8 @@ func (c *conversation) setDraft(d draft) {
 	c.pane.SetAttachments(d.pictures)
 }
 
-// keepDraft keeps what the field holds. The field of a window of its own counts for its chat, not an empty one of the main window.
+// keepDraft saves the content of the field. While a chat has a window of its own, that window's
+// field counts, not the empty one of the main window.
 func (c *conversation) keepDraft() {
 	d := c.draft()
 	c.typed, c.typedAt = d.text, time.Time{}
@@ -91,7 +94,7 @@ func (c *conversation) keepDraft() {
 	}
 }
 
-// tickDraft keeps it once the typing pauses.
+// tickDraft saves the draft once the person pauses typing.
 func (c *conversation) tickDraft(now time.Time) {
 	switch text := c.pane.Draft(); {
 	case text != c.typed:

@@ -14,8 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// dropped takes files in that were dropped on a window: on a machine they are sent there. On a chat pictures go with the message, and other
-// files to the machine that the chat is about, unless that is this one.
+// dropped handles files that were dropped on a window. Dropped on a machine, they are sent there.
+// Dropped on a chat, pictures are attached to the message, and other files are sent to the chat's
+// machine, unless that is this computer.
 func (s *shell) dropped(c *conversation, at fyne.Position, paths []string) {
 	if c == s.conversation {
 		if id, ok := s.sidebar.machineAt(at); ok {
@@ -49,14 +50,14 @@ func (s *shell) dropped(c *conversation, at fyne.Position, paths []string) {
 			return
 		}
 		if n, ok := s.view.Node(c.pane.Node()); ok && n.Local && s.b.f.join == "" {
-			c.pane.AddFiles(kinds[1]) // they are there already: their paths are written
+			c.pane.AddFiles(kinds[1]) // they are on the machine already: insert their paths
 			return
 		}
 		s.send(kinds[1], c.pane.Node())
 	})
 }
 
-// split tells pictures from other files and folders. It blocks.
+// split separates pictures from other files and folders. It blocks on the disk.
 func split(paths []string) (kinds [2][]string) {
 	for _, p := range paths {
 		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= maxAttachment {
@@ -70,7 +71,8 @@ func split(paths []string) (kinds [2][]string) {
 	return kinds
 }
 
-// send puts files of this computer into the queue for a machine's workspace; without a machine it asks which.
+// send queues transfers of this computer's files to a machine's workspace; without a machine it
+// asks for one.
 func (s *shell) send(paths []string, to protocol.NodeID) {
 	if to == "" {
 		size := s.window.Canvas().Size()
@@ -80,7 +82,7 @@ func (s *shell) send(paths []string, to protocol.NodeID) {
 	s.sendTo(paths, to, "")
 }
 
-// sendTo is send into a folder of the machine; an empty one is its workspace.
+// sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *shell) sendTo(paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, dir) }, s.sending)
 }
@@ -93,7 +95,8 @@ func (s *shell) sending(t protocol.Transfer, err error) {
 	s.say("Sending " + state.TransferTitle(s.view, t))
 }
 
-// droppedFiles takes files of a machine that were dragged out of its list: on another machine in the sidebar they are sent there.
+// droppedFiles handles files of a machine that were dragged out of its list: dropped on another
+// machine in the sidebar, they are sent there.
 func (s *shell) droppedFiles(from protocol.NodeID, paths []string, at fyne.Position) {
 	to, ok := s.sidebar.machineAt(at)
 	if !ok || to == from {
@@ -102,14 +105,16 @@ func (s *shell) droppedFiles(from protocol.NodeID, paths []string, at fyne.Posit
 	s.sendBetween(from, paths, to, "")
 }
 
-// sendBetween sends files from one machine into a folder of another; an empty one is its workspace.
+// sendBetween queues transfers from one machine into a folder of another; an empty folder is its
+// workspace.
 func (s *shell) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
 		return s.b.state.SendBetween(ctx, from, paths, to, dir)
 	}, s.sending)
 }
 
-// opener has the system open files of this computer; it is nil where the windows look at a gateway elsewhere.
+// opener opens this computer's files with the system's default program; it is nil if the gateway is
+// remote.
 func (s *shell) opener() func(string) {
 	if s.b.f.join != "" {
 		return nil
@@ -117,7 +122,7 @@ func (s *shell) opener() func(string) {
 	return s.openPath
 }
 
-// sendWhere asks for the machine, at a place of the window.
+// sendWhere shows a menu of machines at a position of the window.
 func (s *shell) sendWhere(paths []string, at fyne.Position) {
 	var items []*fyne.MenuItem
 	for _, n := range s.view.Nodes {
@@ -127,16 +132,16 @@ func (s *shell) sendWhere(paths []string, at fyne.Position) {
 		s.say("There is no machine to send to.")
 		return
 	}
-	s.window.RequestFocus() // the file manager has it
+	s.window.RequestFocus() // the file manager has the focus
 	widgets.ShowMenuAt(s.body, at, items)
 }
 
-// sendFiles asks for a file to send to a machine; without one it asks for that too.
+// sendFiles asks for a file to send to a machine; without a machine it asks for that, too.
 func (s *shell) sendFiles(to protocol.NodeID) {
 	pickFiles(s.window, func(paths []string) { s.send(paths, to) })
 }
 
-// reveal shows where a file of this computer lies.
+// reveal shows a file of this computer in the file manager.
 func (s *shell) reveal(path string) { s.openPath(filepath.Dir(path)) }
 
 // fetch copies a file of a machine into a folder of this computer that the person chooses.

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// event takes in what the gateway says outside the feed. It does not block.
+// event handles events of the gateway outside the feed. It does not block.
 func (b *backend) event(e protocol.EventFrame) {
 	var c protocol.FilesChange
 	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {

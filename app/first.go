@@ -15,12 +15,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// firstPage is what a new person sees: three ways to begin, each one click.
+// firstPage is the page of the first start: three ways to begin, each one click.
 type firstPage struct {
 	s       *shell
 	box     fyne.CanvasObject
-	found   *fyne.Container   // model servers on this computer
-	acts    []*widgets.Button // of found
+	found   *fyne.Container   // model servers found on this computer
+	acts    []*widgets.Button // buttons in found
 	again   *widgets.Button
 	begin   *widgets.Button
 	looking bool
@@ -52,7 +52,8 @@ func newFirstPage(s *shell) *firstPage {
 	return p
 }
 
-// say shows a sentence instead of servers, with a button to look again once it is known.
+// say shows a sentence in place of the servers, with a button to search again once the search is
+// over.
 func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {
@@ -61,7 +62,8 @@ func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets
 	p.put(rows, acts)
 }
 
-// put shows rows with their buttons where the servers are named. A keyboard that was on one of the buttons before is on the first one then.
+// put shows rows with buttons in place of the servers. If one of the previous buttons had the
+// focus, the first new one gets it.
 func (p *firstPage) put(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	c := p.s.window.Canvas()
 	had := slices.ContainsFunc(p.acts, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
@@ -72,7 +74,7 @@ func (p *firstPage) put(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	}
 }
 
-// look finds the model servers that run on this computer.
+// look searches for model servers on this computer.
 func (p *firstPage) look() {
 	if p.looking {
 		return
@@ -80,13 +82,13 @@ func (p *firstPage) look() {
 	p.looking = true
 	if p.acts == nil {
 		p.say("Looking for model servers…", style.ColorMuted)
-	} else { // the button stays where it was pressed
+	} else { // the button stays under the pointer
 		p.say("Looking for model servers…", style.ColorMuted, p.again)
 	}
 	bind.Go(p.s.ctx, p.s.b.state.Detect, p.show)
 }
 
-// show names the servers that were found.
+// show lists the servers that were found.
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.looking = false
 	switch {
@@ -138,7 +140,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 		})
 }
 
-// setFirstRun shows the page, or the chat.
+// setFirstRun shows the first-run page or the chat.
 func (s *shell) setFirstRun(on bool) {
 	if !on {
 		s.b.prefs.update(func(r *remembered) { r.Begun = true })
@@ -153,7 +155,8 @@ func (s *shell) setFirstRun(on bool) {
 	}
 }
 
-// endFirstRun remembers that the page was seen: a way to begin was chosen, or the person just began.
+// endFirstRun stores that the first-run page is done: the person chose a way to begin, or sent a
+// message.
 func (s *shell) endFirstRun() {
 	if !s.firstRun {
 		return
@@ -161,5 +164,5 @@ func (s *shell) endFirstRun() {
 	s.setFirstRun(false)
 	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.b.state.Set(ctx, "ui.firstRunDone", true)
-	}, func(struct{}, error) {}) // shown once more when it could not be stored
+	}, func(struct{}, error) {}) // if this fails, the page is shown once more at the next start
 }

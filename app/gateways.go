@@ -30,19 +30,22 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// gateways are those elsewhere that this computer's windows are paired with. A window on one of them is a program of its own: what one gateway
-// sends, or how long it takes, cannot disturb the windows of another. It implements settings.Gateways.
+// gateways manages the remote gateways that this computer is paired with. Each remote gateway gets
+// a window in a separate process, so that a slow or faulty gateway cannot disturb the windows of
+// another. It implements settings.Gateways.
 type gateways struct {
 	home  string
 	log   *slog.Logger
 	peers *trust.Peers
 	works *works
-	names *state.Value[[]state.GatewayLine] // for the tray; what waits there is told by the open windows
-	end   context.Context                   // windows are closed when it ends
+	// for the tray; open windows report the number of pending approvals
+	names *state.Value[[]state.GatewayLine]
+	end   context.Context // windows are closed when it is cancelled
 	wg    sync.WaitGroup
 
-	mu      sync.Mutex                    // guards windows
-	windows map[string]context.CancelFunc // close the open windows, by the gateway's id
+	mu sync.Mutex // guards windows
+	// cancel functions of the open windows, by the gateway's id
+	windows map[string]context.CancelFunc
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
@@ -51,7 +54,7 @@ func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
 	return g
 }
 
-// identity is this computer's key. It blocks: the keychain may ask the person.
+// identity returns this computer's device key. It blocks: the keychain may ask the person.
 func (g *gateways) identity() (trust.Identity, error) {
 	return trust.OpenIdentity(keychain.Open(g.home))
 }
@@ -65,7 +68,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	var list []settings.Gateway
 	for _, p := range peers {
 		if p.LeftAt > 0 {
-			continue // it is over for the person
+			continue // the person has left this gateway
 		}
 		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
 		if item.Works {
@@ -91,7 +94,8 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	return list, nil
 }
 
-// worksFor begins the ids of pairings in which this computer is a machine; those of windows are the gateways' pins.
+// worksFor is the prefix of the IDs of pairings in which this computer is a machine. The IDs of
+// windows are the gateways' certificate pins.
 const worksFor = "machine of "
 
 func tieID(p trust.Peer) string {
@@ -101,7 +105,7 @@ func tieID(p trust.Peer) string {
 	return string(p.Pin)
 }
 
-// needs takes in how many questions wait at a gateway.
+// needs sets the number of pending approvals of a gateway.
 func (g *gateways) needs(id string, n int) {
 	g.names.Update(func(was []state.GatewayLine) []state.GatewayLine {
 		lines := slices.Clone(was)
@@ -114,7 +118,7 @@ func (g *gateways) needs(id string, n int) {
 	})
 }
 
-// calledAmong is the name of a paired gateway, told apart from others of that name.
+// calledAmong returns the name of a paired gateway, made distinct from others of the same name.
 func calledAmong(peers []trust.Peer, peer trust.Peer) string {
 	lines := gatewayLines(peers)
 	for i, name := range state.GatewayNames(lines) {
@@ -125,7 +129,7 @@ func calledAmong(peers []trust.Peer, peer trust.Peer) string {
 	return peer.Name
 }
 
-// gatewayLines are those of the gateways whose windows can be opened.
+// gatewayLines returns the gateways whose windows can be opened.
 func gatewayLines(peers []trust.Peer) (lines []state.GatewayLine) {
 	for _, p := range peers {
 		if p.Role != protocol.RoleClient || p.Over() {
@@ -168,14 +172,14 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		return "", err
 	}
 	if taken.Work {
-		g.works.stop(peer.Pin) // of an earlier pairing with that gateway
+		g.works.stop(peer.Pin) // of an earlier pairing with the same gateway
 		g.works.again()
 	}
 	_, err = g.List()
 	return peer.Name, err
 }
 
-// Open implements settings.Gateways: a window that is there already comes to the front.
+// Open implements settings.Gateways. An open window is brought to the front.
 func (g *gateways) Open(id string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -195,7 +199,7 @@ func (g *gateways) Open(id string) error {
 	}
 	open, closeIt := context.WithCancel(g.end)
 	g.mu.Lock()
-	first := g.windows[id] == nil // a second start only brings the first to the front
+	first := g.windows[id] == nil // a second process only brings the first one to the front
 	if first {
 		g.windows[id] = closeIt
 	}
@@ -207,7 +211,7 @@ func (g *gateways) Open(id string) error {
 	g.wg.Go(func() {
 		hearNeeds(told, func(n int) { g.needs(id, n) })
 		if first {
-			g.needs(id, 0) // nobody knows any more
+			g.needs(id, 0) // the number of approvals is unknown without the window
 		}
 		if err := cmd.Wait(); err != nil && open.Err() == nil {
 			g.log.Warn("A window on another gateway ended", "err", err)
@@ -222,7 +226,8 @@ func (g *gateways) Open(id string) error {
 	return nil
 }
 
-// Leave implements settings.Gateways. A gateway that cannot be reached now is told at a later start.
+// Leave implements settings.Gateways. If the gateway cannot be reached now, the program notifies it
+// at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
 	tie := trust.Tie{Pin: trust.Pin(id), Role: protocol.RoleClient}
 	if pin, ok := strings.CutPrefix(id, worksFor); ok {
@@ -258,17 +263,18 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	return told, err
 }
 
-// leaveLimit is how long a person waits for a gateway to hear that it was left.
+// leaveLimit is the time limit for notifying a gateway that this computer left it.
 const leaveLimit = 5 * time.Second
 
-// start reads the gateways, and tells those that could not be told that they were left.
+// start loads the gateways and notifies those that could not be notified when this computer left
+// them.
 func (g *gateways) start(ctx context.Context) error {
 	if _, err := g.List(); err != nil {
 		return err
 	}
 	peers, err := g.peers.List()
 	if err != nil || !slices.ContainsFunc(peers, func(p trust.Peer) bool { return p.LeftAt > 0 }) {
-		return err // the keychain is not asked for nothing
+		return err // do not open the keychain without need
 	}
 	id, err := g.identity()
 	if err != nil {
@@ -277,7 +283,7 @@ func (g *gateways) start(ctx context.Context) error {
 	return client.TellLeft(ctx, g.peers, id, nil)
 }
 
-// through completes options for a paired gateway. It blocks on the keychain.
+// through completes client options for a paired gateway. It blocks on the keychain.
 func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, error) {
 	id, err := g.identity()
 	if err != nil {
@@ -287,7 +293,8 @@ func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, e
 	return client.Through(o, g.peers, peer.Tie(), id, find), nil
 }
 
-// windowDir is where a window keeps what is its own: beside the data folder of the person's own gateway each gateway elsewhere has its folder.
+// windowDir returns the data folder of a remote gateway's window: a subfolder beside the data of
+// the local gateway.
 func windowDir(home, join string) string {
 	if join == "" {
 		return home
@@ -296,12 +303,13 @@ func windowDir(home, join string) string {
 	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
 }
 
-// parentEnded blocks until the program that started this one has ended, or says so by closing the pipe.
+// parentEnded blocks until the parent process has ended or has closed the pipe.
 func parentEnded() {
 	io.Copy(io.Discard, os.Stdin) //nolint:errcheck // an error is an end too
 }
 
-// tellNeeds tells the program that started this one, in lines of one number, how many questions wait. It returns when w takes no more.
+// tellNeeds writes the number of pending approvals to the parent process, one number per line. It
+// returns when writing to w fails.
 func tellNeeds(w io.Writer, counts iter.Seq[int]) {
 	last := 0
 	for n := range counts {
@@ -315,7 +323,8 @@ func tellNeeds(w io.Writer, counts iter.Seq[int]) {
 	}
 }
 
-// hearNeeds hears what tellNeeds tells until its end. What is no number, as a library may print it, says nothing.
+// hearNeeds reads the output of tellNeeds until it ends. It ignores lines that are not numbers,
+// such as output of a library.
 func hearNeeds(r io.Reader, heard func(int)) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

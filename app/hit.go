@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openHit shows a message that was found, in its chat or in the archive of it.
+// openHit opens a search result in its chat or in the chat's archive.
 func (s *shell) openHit(h protocol.SearchHit) {
 	if h.Archived {
 		s.openArchive(h.SessionKey, func(p *archive.Page) { p.OpenHit(h) })
@@ -22,10 +22,10 @@ func (s *shell) openHit(h protocol.SearchHit) {
 	s.conversation.reveal(h.MessageID, h.Seq)
 }
 
-// reachTime is how long loading back to a message may take; a chat that was left never gets there.
+// reachTime limits the time for loading back to a message. Leaving the chat stops the loading, too.
 const reachTime = time.Minute
 
-// reveal scrolls to a message. What lies between is loaded first.
+// reveal scrolls to a message after loading the messages in between.
 func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 	to := c.chat
 	c.pane.Reveal(id)
@@ -53,7 +53,7 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 	})
 }
 
-// openArchives shows what a chat held before it was begun afresh, in the main window.
+// openArchives shows the archived conversations of a chat in the main window.
 func (s *shell) openArchives(key protocol.SessionKey) {
 	s.openArchive(key, (*archive.Page).Load)
 	s.window.RequestFocus()

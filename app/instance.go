@@ -19,7 +19,8 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.
+// instance ensures that only one program shows a data folder. A second start asks the first one to
+// show its window, and exits.
 type instance struct {
 	l      net.Listener
 	asked  *state.Value[asked]
@@ -27,28 +28,32 @@ type instance struct {
 	secret string
 }
 
-// asked is what other starts asked for.
+// requests of other starts
 type asked struct {
-	times int    // for the window
-	link  string // an invitation that the last one was given; may be empty
+	times int    // number of requests to show the window
+	link  string // invitation link of the latest request; may be empty
 }
 
-// The two words of the conversation between two starts. A link may follow the first.
+// The two messages of the exchange between two starts. A link may follow the first.
 const (
 	askShow  = "show"
 	saidDone = "shown"
 )
 
-// answerLimit is how long either may take to say its word: on a machine that is busy with other things it takes seconds, and a second window on the same
-// folder is worse than a late one.
+// answerLimit is the time limit for each message. It is generous: a busy machine may take seconds,
+// and a second window on the same folder is worse than a late one.
 const answerLimit = 10 * time.Second
 
-// maxAsked is how long the first may be, with its link.
+// maxAsked is the maximum length of the first message with its link, in bytes.
 const maxAsked = 4096
 
-// claimInstance listens for later starts. first is false when another program runs, which has been asked to show its window, and the link. It
-// listens on loopback TCP with the port and a secret in a file that only the person can read: the same on every system. Others on this computer can
-// connect too, or listen where a program listened that was killed: each start proves to the other that it knows the secret.
+// claimInstance listens for later starts. first is false when another program already runs; that
+// program has then received the request to show its window and the link.
+//
+// It listens on loopback TCP and stores the port and a secret in a file that only the person can
+// read, which works the same way on every system. Other users of this computer can connect, or can
+// listen on the port of a killed program. So each side proves to the other that it knows the
+// secret.
 func claimInstance(home, link string) (i *instance, first bool) {
 	file := filepath.Join(home, "desktop.instance")
 	if askOther(file, link) {
@@ -57,7 +62,7 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	i = &instance{asked: state.NewValue(asked{}), file: file, secret: rand.Text()}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return i, true // without it a second start opens a second window; that is all
+		return i, true // without it a second start merely opens a second window
 	}
 	i.l = l
 	if err := os.WriteFile(file, []byte(l.Addr().String()+" "+i.secret+"\n"), 0o600); err != nil {
@@ -69,7 +74,8 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	return i, true
 }
 
-// askOther asks the program whose address is in file to show its window, and reports whether it did.
+// askOther asks the program whose address is in file to show its window, and reports whether it
+// did.
 func askOther(file, link string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -88,14 +94,14 @@ func askOther(file, link string) bool {
 	nonce, answers := rand.Text(), bufio.NewReader(io.LimitReader(conn, maxAsked))
 	fmt.Fprintln(conn, nonce)
 	if line, err := answers.ReadString('\n'); err != nil || !hmac.Equal([]byte(strings.TrimSpace(line)), []byte(proof(secret, nonce))) {
-		return false // not a Fairlead of this person's: it gets no link
+		return false // not this person's Fairlead: do not send it the link
 	}
 	fmt.Fprintln(conn, strings.TrimSpace(secret+" "+askShow+" "+link))
 	line, err := answers.ReadString('\n')
 	return err == nil && strings.TrimSpace(line) == saidDone
 }
 
-// proof shows that whoever answers a nonce knows the secret.
+// proof returns a MAC of a nonce under the secret.
 func proof(secret, nonce string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(nonce))
@@ -116,7 +122,7 @@ func (i *instance) serve() {
 	}
 }
 
-// hear talks with another start, or with somebody who knows no secret.
+// hear handles one connection: from another start, or from a stranger without the secret.
 func (i *instance) hear(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(answerLimit))
 	asks := bufio.NewReader(io.LimitReader(conn, maxAsked))

@@ -5,12 +5,12 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
+// shortcut registers a window shortcut with Ctrl (Command on macOS).
 func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
 }
 
-// shortcuts are the window's keys.
+// shortcuts registers the window's shortcuts.
 func (s *shell) shortcuts() {
 	shortcut(s.window, fyne.KeyN, s.newChat)
 	shortcut(s.window, fyne.KeyK, s.focusSearch)
@@ -44,14 +44,15 @@ func (s *shell) shortcuts() {
 	})
 }
 
-// closeByKey closes what lies over the window, else the window.
+// closeByKey closes the top overlay, or else the window.
 func (s *shell) closeByKey() {
 	if !dismiss(s.window.Canvas()) {
 		s.closeWindow()
 	}
 }
 
-// dismiss closes what lies over a window, such as the toolkit's dialog of files, which takes no key for that. It reports whether there was anything.
+// dismiss closes the top overlay of a window, such as Fyne's file dialog, which does not react to
+// Escape. It reports whether there was one.
 func dismiss(c fyne.Canvas) bool {
 	top := c.Overlays().Top()
 	if top == nil {
@@ -62,7 +63,7 @@ func dismiss(c fyne.Canvas) bool {
 	return true
 }
 
-// focusBack gives the keyboard to the composer, or to nothing while a page is shown in place of the chat.
+// focusBack focuses the composer, or clears the focus if a page is shown instead of the chat.
 func (s *shell) focusBack() {
 	if s.pageTitle != "" {
 		s.window.Canvas().Unfocus()
@@ -78,7 +79,7 @@ func (s *shell) focusSearch() {
 	s.window.Canvas().Focus(s.sidebar.search)
 }
 
-// findInChat looks in the chat that is shown; where a page is shown instead, in every chat.
+// findInChat searches in the chat that is shown, or in all chats if a page is shown instead.
 func (s *shell) findInChat() {
 	if s.pageTitle != "" || s.firstRun {
 		s.searchFor(s.sidebar.search.Text)

@@ -12,8 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first page, page, sidebar, drawer, foot: Tab begins with
-// what is shown, and goes on to the sidebar.
+// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first
+// page, page, sidebar, drawer, foot. Tab visits the main content first and the sidebar after it.
 type shellLayout struct{ s *shell }
 
 func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
@@ -41,11 +41,13 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// arrange moves the sidebar between its place and the drawer, and shows the first page while it is the first run.
+// arrange moves the sidebar between its place and the drawer, and shows the first-run page during
+// the first run.
 func (s *shell) arrange() {
 	if s.narrow {
 		s.sidebar.box.Hide()
-		s.sidebar.box.Objects = nil // in one place only: the toolkit gives no focus to what is also under a hidden parent
+		// in one place only: Fyne gives no focus to an object that also has a hidden parent
+		s.sidebar.box.Objects = nil
 		s.pane.SetLeading(s.menu)
 		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
@@ -81,12 +83,13 @@ func (s *shell) toggleDrawer() {
 	} else {
 		s.beforeDrawer = canvas.Focused()
 		s.drawer.Show()
-		canvas.Focus(s.sidebar.search) // what is below it would keep the keyboard, and Escape with it
+		// else the content below the drawer keeps the focus, and Escape with it
+		canvas.Focus(s.sidebar.search)
 	}
 	s.body.Refresh()
 }
 
-// closeDrawer closes it for what was chosen in it.
+// closeDrawer closes the drawer after a choice in it.
 func (s *shell) closeDrawer() {
 	if s.drawer.Visible() {
 		s.beforeDrawer = nil
@@ -94,7 +97,7 @@ func (s *shell) closeDrawer() {
 	}
 }
 
-// scrim is what lies under an open drawer: it dims the chat, and a tap on it closes the drawer.
+// scrim dims the chat behind an open drawer. A tap on it closes the drawer.
 type scrim struct {
 	widget.BaseWidget
 	onTap func()
@@ -114,7 +117,7 @@ func (s *scrim) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(canvas.NewRectangle(color.NRGBA{A: 0x50}))
 }
 
-// drawerLayout puts the sidebar at the left edge, with a line at its side.
+// drawerLayout puts the sidebar at the left edge, with a separator at its side.
 type drawerLayout struct{}
 
 func (drawerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sidebarWidth(), 0) }
@@ -126,10 +129,10 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// toastLayout puts the messages of the whole program over the chat's lower edge, above the composer, and higher where a question stands: what
-// is asked must be seen, and its buttons be within reach.
+// toastLayout puts the program's messages at the lower edge of the chat, above the composer, and
+// higher up if there is an approval: the approval and its buttons must stay visible.
 type toastLayout struct {
-	// keepFree are what must not be covered; their places are those in the window.
+	// keepFree returns the areas, in window coordinates, that must not be covered.
 	keepFree func() []fyne.CanvasObject
 }
 
@@ -150,7 +153,8 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// free is the lowest place, not below y, at which nothing of the height covers what must not be covered.
+// free returns the lowest position, not below y, at which an object of this height covers none of
+// the protected areas.
 func (l *toastLayout) free(y, height float32) float32 {
 	d := fyne.CurrentApp().Driver()
 	for again := true; again; {
@@ -165,11 +169,11 @@ func (l *toastLayout) free(y, height float32) float32 {
 	return y
 }
 
-// shelfLayout puts the machines below the chats, and keeps them in view when there are more chats than room: each then scrolls by itself. What is in the two
-// is measured, not their scrollers.
+// shelfLayout puts the machines below the chats and keeps both in view: when they do not fit, each
+// scrolls by itself. It measures the contents of the two scrollers.
 type shelfLayout struct{ chats, machines fyne.CanvasObject }
 
-// shelfShare is how much of the height machines get, if they need it, when there is not room for all.
+// shelfShare is the machines' maximum share of the height when not everything fits.
 const shelfShare = 0.45
 
 func (shelfLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -185,7 +189,8 @@ func (l shelfLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, machines))
 }
 
-// footLayout puts the pages in the sidebar's foot into lines of two. The left column is a little wider: its names are.
+// footLayout arranges the page links at the bottom of the sidebar in two columns. The left one is
+// slightly wider, for its longer names.
 type footLayout struct{}
 
 const footWider float32 = 6

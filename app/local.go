@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/peer/keychain"
 )
 
-// local gives the settings window what belongs to this computer. It implements settings.Local.
+// local gives the settings window access to this computer's own settings. It implements
+// settings.Local.
 type local struct{ b *backend }
 
 func (l local) Workspace() string             { return l.b.node.dir() }
@@ -32,7 +33,8 @@ func (l local) Token() (string, error) {
 	return t.Reveal(), err
 }
 
-// program is this one, as the system is to start it: with the same data folder, which --home sets in the environment, too.
+// program returns this program's command line as the system shall start it: with the same data
+// folder, which --home also sets in the environment.
 func (l local) program() launch.Program {
 	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), style.AppIcon().Content())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// approvalHandlers are what the dialog in a window does.
+// approvalHandlers returns the callbacks of the approval dialog of a window.
 func (s *shell) approvalHandlers(w fyne.Window) approve.Handlers {
 	return approve.Handlers{
 		Answer: s.b.state.Reply, Shown: s.b.state.Shown, Copy: s.app.Clipboard().SetContent, Grow: w.Resize,
@@ -25,7 +25,7 @@ func (s *shell) approvalHandlers(w fyne.Window) approve.Handlers {
 
 const inboxTitle = "Needs you"
 
-// inboxPage is the page of every question that waits.
+// inboxPage is the page of all pending approvals.
 func (s *shell) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
 		in := approve.NewInbox(approve.InboxHandlers{

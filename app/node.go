@@ -15,16 +15,16 @@ import (
 	"fairlead/node"
 )
 
-// localNode is the node of this process. Its workspace can be changed: then another takes its place.
+// localNode is the node of this process. To change its workspace, it is replaced by a new node.
 type localNode struct {
 	workspace atomic.Value // string
 
-	mu     sync.Mutex // guards what follows; held while one ends and the next begins
+	mu     sync.Mutex // guards the fields below; held while one node stops and the next starts
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// stop ends the node and waits for it.
+// stop stops the node and waits for it.
 func (l *localNode) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,8 @@ func (l *localNode) dir() string {
 	return dir
 }
 
-// startNode runs this machine's node in a folder, instead of the one that runs. It blocks until that has ended.
+// startNode replaces the running node by one with another workspace. It blocks until the old one
+// has stopped.
 func (b *backend) startNode(dir string) error {
 	if b.gw == nil {
 		return errors.New("this window uses a gateway elsewhere; start the node there")
@@ -76,13 +77,13 @@ func (b *backend) startNode(dir string) error {
 	return nil
 }
 
-// nodeOptions are what every node of this computer has: where it works, and how far it reaches.
+// nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
 func (b *backend) nodeOptions(dir string) (node.Options, error) {
 	confine, err := b.prefs.get().Confine.parse()
 	return node.Options{Workspace: dir, Confine: confine, Home: b.gw.Home(), Logger: b.log, Version: gateway.Version}, err
 }
 
-// setWorkspace lets the node work in another folder, now and after the next start.
+// setWorkspace moves the node to another workspace, now and after the next start.
 func (b *backend) setWorkspace(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -103,7 +104,9 @@ func (b *backend) setWorkspace(dir string) error {
 	return nil
 }
 
-// workspace is the folder the agent works in: as asked, else as set, else where the program was started, unless that says nothing.
+// workspace returns the agent's folder: from the command line, else from the preferences, else the
+// current folder, or the person's home folder if the current folder is only a system default (see
+// saysNothing).
 func (b *backend) workspace() string {
 	if b.f.workspace != "" {
 		return b.f.workspace
@@ -122,7 +125,8 @@ func (b *backend) workspace() string {
 	return dir
 }
 
-// saysNothing reports whether a folder is one that a system starts programs in by itself: the root, and on Windows the folders of programs.
+// saysNothing reports whether a folder is a default in which systems start programs: the root, and
+// on Windows the program folders.
 func saysNothing(dir string) bool {
 	if filepath.Dir(dir) == dir {
 		return true

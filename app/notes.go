@@ -10,20 +10,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxNotes is how many questions get a notification each; more get one together.
+// maxNotes is the largest number of approvals with a notification each; more share one.
 const maxNotes = 3
 
-// manyNote is the notification for several questions.
+// manyNote is the name of the notification for several approvals.
 const manyNote = "many"
 
-// notes are the notifications of the questions that wait while no window of Fairlead has the keyboard.
+// notes shows notifications for pending approvals while no window of Fairlead has the focus.
 type notes struct {
 	n     notifier
-	front bool                          // a window of ours has the keyboard
-	told  map[string]string             // what the person was told of, there or in a window
-	up    map[string]bool               // what is on the screen
-	ended map[protocol.TransferID]int64 // transfers that the person was told of, and when they had ended
-	news  []string                      // what is on the screen of them
+	front bool // a window of this program has the focus
+	// approvals that were announced, in a notification or a window
+	told  map[string]string
+	up    map[string]bool               // notifications on the screen
+	ended map[protocol.TransferID]int64 // announced transfers, and when they ended
+	news  []string                      // notifications of transfers on the screen
 }
 
 // notifier shows notifications (notify.Notifier).
@@ -32,7 +33,7 @@ type notifier interface {
 	Remove(id string)
 }
 
-// startNotes begins to notify the person. stop ends it.
+// startNotes starts notifying the person; stop stops it.
 func (s *shell) startNotes() (stop func()) {
 	n := notify.New(notify.Actions{
 		Review: func(id string) { bind.Do(s.ctx, func() { s.reviewNote(id) }) },
@@ -60,7 +61,8 @@ func (s *shell) reviewNote(id string) {
 	s.review(protocol.ApprovalID(id))
 }
 
-// denyNote denies a question as it is now: a denial needs no look at what changed.
+// denyNote denies an approval in its current form: a denial does not require the person to see the
+// latest change.
 func (s *shell) denyNote(id string) {
 	for _, q := range s.view.Approvals {
 		if string(q.ID) == id {
@@ -70,7 +72,7 @@ func (s *shell) denyNote(id string) {
 	}
 }
 
-// notify shows what waits, and takes back what does not any more.
+// notify announces pending approvals and withdraws the notifications of the others.
 func (s *shell) notify(v state.View) {
 	if s.notes.n == nil {
 		return
@@ -102,7 +104,7 @@ func (s *shell) notify(v state.View) {
 		if s.notes.told[id] == text {
 			continue
 		}
-		s.notes.told[id] = text // also when a window of ours is in front: the dialog is seen there
+		s.notes.told[id] = text // also when a window is in front: the dialog is visible there
 		if !s.notes.front {
 			s.notes.n.Show(m)
 			s.notes.up[id] = true
@@ -110,12 +112,12 @@ func (s *shell) notify(v state.View) {
 	}
 }
 
-// inFront notes whether a window of ours has the keyboard.
+// inFront records whether a window of this program has the focus.
 func (s *shell) inFront(on bool) {
 	s.notes.front = on
 	if on {
 		s.activated()
-		s.notify(s.view) // takes back what is on the screen
+		s.notify(s.view) // withdraws the notifications
 		s.seenTransfers()
 	}
 }

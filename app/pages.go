@@ -19,15 +19,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// page is a view that takes the chat's place in the main window. It is made when it is opened and dropped when it is left, so that pages that
-// nobody looks at cost nothing.
+// page is a view that replaces the chat in the main window. It is created when it is opened and
+// dropped when it is left, so that hidden pages cost nothing.
 type page struct {
 	icon, title string
-	// open makes the view. What it starts ends with ctx.
+	// open creates the view. Its background work ends with ctx.
 	open func(ctx context.Context) fyne.CanvasObject
 }
 
-// pages are in the sidebar's foot, in this order.
+// pages are the pages listed at the bottom of the sidebar, in this order.
 func (s *shell) pages() []page {
 	return []page{
 		s.inboxPage(), s.rulesPage(), s.auditPage(),
@@ -85,7 +85,7 @@ func (s *shell) pages() []page {
 	}
 }
 
-// Titles of pages that are opened from elsewhere too.
+// Titles of pages that other parts of the program open, too.
 const (
 	machinesTitle  = "Machines"
 	transfersTitle = "Transfers"
@@ -101,13 +101,13 @@ func (s *shell) browse(id protocol.NodeID) {
 	s.openNamed(filesTitle)
 }
 
-// editFile shows a file or folder of the agent's own in the editor.
+// editFile opens one of the agent's own files or folders in the editor.
 func (s *shell) editFile(path string) {
 	s.file = path
 	s.openNamed(filesTitle)
 }
 
-// searchFor shows the messages that have a text.
+// searchFor shows the messages that contain a text.
 func (s *shell) searchFor(query string) {
 	var p *search.Page
 	s.openPage(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
@@ -118,13 +118,13 @@ func (s *shell) searchFor(query string) {
 	s.window.Canvas().Focus(p.Field)
 }
 
-// openMachine shows a machine on the page of machines; empty shows all.
+// openMachine shows a machine on the page of machines; an empty ID shows all.
 func (s *shell) openMachine(id protocol.NodeID) {
 	s.machine = id
 	s.openNamed(machinesTitle)
 }
 
-// openNamed shows the page with a title.
+// openNamed opens the page with a title.
 func (s *shell) openNamed(title string) {
 	for _, p := range s.pages() {
 		if p.title == title {
@@ -133,11 +133,11 @@ func (s *shell) openNamed(title string) {
 	}
 }
 
-// openPage shows a page instead of the chat.
+// openPage replaces the chat by a page.
 func (s *shell) openPage(p page) {
 	s.endFirstRun()
 	s.leavePage()
-	s.window.Canvas().Unfocus() // the composer, which nobody sees any more
+	s.window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.pageTitle, s.pageEnd = p.title, cancel
 	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
@@ -162,7 +162,8 @@ func (s *shell) leavePage() {
 	s.arrange()
 }
 
-// arrangePage shows the page when there is one, and reports whether there is. The button for the drawer is there in a narrow window only.
+// arrangePage shows the open page, if any, and reports whether there is one. The drawer's button is
+// visible in narrow windows only.
 func (s *shell) arrangePage() bool {
 	if s.pageEnd == nil {
 		s.pageBox.Hide()

@@ -15,7 +15,8 @@ import (
 	"fairlead/app/state"
 )
 
-// maxRulesFile is how large a file of rules may be, in bytes: a thousand times what people have.
+// maxRulesFile is the largest file of rules that can be imported, in bytes: about a thousand times
+// the usual size.
 const maxRulesFile = 8 << 20
 
 func (s *shell) rulesPage() page {
@@ -43,7 +44,7 @@ func (s *shell) auditPage() page {
 	}}
 }
 
-// saveTo asks where a file goes and lets write fill it; what write returns is said.
+// saveTo asks for a file name and calls write with the file; the text that write returns is shown.
 func (s *shell) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
 	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
 		if err != nil || w == nil {

@@ -15,36 +15,37 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// remembered is what this computer's windows keep for the next start. It lies in the data folder, not in the toolkit's own preferences,
-// so that a second data folder has its own.
+// remembered are the preferences of this computer's windows. They are stored in the data folder,
+// not in Fyne's preferences, so that a second data folder has its own.
 type remembered struct {
 	Width          float32             `json:"width,omitempty"`
 	Height         float32             `json:"height,omitempty"`
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
-	TornWidth      float32             `json:"tornWidth,omitempty"` // of the windows of chats of their own
+	TornWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
 	TornHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`
-	// Theme and TextSize repeat the configuration: the first frame is drawn before the gateway answers.
+	// Theme and TextSize are copies of the configuration: the first frame is drawn before the
+	// gateway answers.
 	Theme    string  `json:"theme,omitempty"`
 	TextSize float32 `json:"textSize,omitempty"`
-	Begun    bool    `json:"begun,omitempty"` // the first page was seen
-	// Seen is when each chat was last active as the person saw it.
+	Begun    bool    `json:"begun,omitempty"` // the first-run page is done
+	// Seen has, per chat, the time of the last activity that the person has seen.
 	Seen map[protocol.SessionKey]int64 `json:"seen,omitempty"`
-	// Drafts are what was typed into chats and not sent. Never changed in place.
+	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
-	Workspace string   `json:"workspace,omitempty"` // folder the agent works in on this computer
+	Workspace string   `json:"workspace,omitempty"` // the agent's folder on this computer
 	Confine   confined `json:"confine,omitzero"`
 	Listen    string   `json:"listen,omitempty"`
 	Hidden    bool     `json:"startHidden,omitempty"`
 
-	Files      state.FileSort  `json:"files,omitzero"` // the order of lists of files
+	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
-	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // what the second list shows
+	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 }
 
-// confined is how far the agent reaches on this computer; what is empty is as a node has it by itself.
+// confined is the confinement of the agent on this computer; empty fields use the node's defaults.
 type confined struct {
 	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
 	Mode    string   `json:"sandbox,omitempty"`
@@ -52,19 +53,21 @@ type confined struct {
 	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
 }
 
-// prefs holds what is remembered and writes it to a file in the background. It is safe for use by many goroutines.
+// prefs holds the preferences and writes them to a file in the background. It is safe for
+// concurrent use.
 type prefs struct {
 	path string
 	log  *slog.Logger
-	wake chan struct{} // holds a token when there is something to write; closed by close
+	wake chan struct{} // holds a token when there are unsaved changes; closed by close
 	done chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	v      remembered
 	closed bool
 }
 
-// openPrefs reads the file. One that cannot be read counts as empty: it holds nothing that could not be done again.
+// openPrefs reads the file. An unreadable file counts as empty: it contains nothing that the person
+// could not set again.
 func openPrefs(home string, log *slog.Logger) *prefs {
 	p := &prefs{path: filepath.Join(home, "windows.json"), log: log, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	data, err := os.ReadFile(p.path)
@@ -85,7 +88,7 @@ func (p *prefs) get() remembered {
 	return p.v
 }
 
-// update changes what is remembered. It does not wait for the disk.
+// update changes the preferences. It does not wait for the disk.
 func (p *prefs) update(f func(*remembered)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +103,7 @@ func (p *prefs) update(f func(*remembered)) {
 	}
 }
 
-// close writes what is left and ends.
+// close writes pending changes and stops the background goroutine.
 func (p *prefs) close() {
 	p.mu.Lock()
 	if !p.closed {

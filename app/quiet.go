@@ -7,11 +7,12 @@ import (
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
-// showQuietly opens a window in front without taking the keyboard: who types elsewhere goes on typing there. It must run on the GUI
-// thread, and needs the real driver.
+// showQuietly opens a window in front without taking the keyboard focus, so that a person who types
+// in another window is not interrupted. It must run on the GUI thread, and needs the real driver.
 //
-// On Windows and macOS the toolkit's own hint is enough. Under X11 the window manager gives the keyboard to every new window unless the
-// window says, before it is shown, that no act of the person led to it; see [unasked]. Under Wayland no window can take the keyboard.
+// On Windows and macOS the toolkit's own hint is enough. An X11 window manager focuses every new
+// window unless the window declares, before it is shown, that no user action led to it; see
+// [unasked]. Under Wayland no window can take the focus.
 func showQuietly(w fyne.Window) {
 	glfw.WindowHint(glfw.FocusOnShow, glfw.False)
 	w.SetContent(container.New(&whenMeasured{func() bool { return native(w, unasked) }}, w.Content()))
@@ -20,7 +21,7 @@ func showQuietly(w fyne.Window) {
 	native(w, raise)
 }
 
-// native calls f with the system's number of the window, once there is one.
+// native calls f with the system's handle of the window, once there is one.
 func native(w fyne.Window, f func(id uintptr)) (called bool) {
 	n, ok := w.(driver.NativeWindow)
 	if !ok {
@@ -35,16 +36,17 @@ func native(w fyne.Window, f func(id uintptr)) (called bool) {
 	return called
 }
 
-// whenMeasured lays its only object out over all the room, and does something when that is first measured: the toolkit measures a new
-// window's content after the window was made and before it is shown, and offers no other moment in between.
+// whenMeasured gives its only object the full size, and calls a function at the first measurement.
+// The toolkit measures a new window's content after the window was created and before it is shown,
+// and has no other hook at that moment.
 type whenMeasured struct {
-	do func() (done bool) // asked again until it was done
+	do func() (done bool) // called again until it reports done
 }
 
 // MinSize implements fyne.Layout.
 func (l *whenMeasured) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if do := l.do; do != nil {
-		l.do = nil // what it does may measure again
+		l.do = nil // do may cause another measurement
 		if !do() {
 			l.do = do
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// unasked marks a window that is not shown yet as one that no act of the person led to, so that the window manager does not give it the
-// keyboard, and as one that wants to be looked at (EWMH, _NET_WM_USER_TIME and _NET_WM_STATE).
+// unasked marks a window that is not shown yet: no user action led to it, so the window manager
+// does not focus it, and it demands attention (EWMH, _NET_WM_USER_TIME and _NET_WM_STATE).
 func unasked(id uintptr) {
 	onX(func(c *xgb.Conn) error {
 		wants, err := atom(c, "_NET_WM_STATE_DEMANDS_ATTENTION")
@@ -26,16 +26,18 @@ func unasked(id uintptr) {
 	})
 }
 
-// raise puts a window before the others and leaves the keyboard where it is.
+// raise puts a window in front of the others without changing the focus.
 func raise(id uintptr) {
 	onX(func(c *xgb.Conn) error {
 		return xproto.ConfigureWindowChecked(c, xproto.Window(id), xproto.ConfigWindowStackMode, []uint32{xproto.StackModeAbove}).Check()
 	})
 }
 
-// onX talks to the X server over a connection of its own: the toolkit's is not within reach. Without success the window opens as any other.
+// onX talks to the X server over a connection of its own, because the toolkit does not expose its
+// connection. On failure the window opens like any other.
 func onX(talk func(*xgb.Conn) error) {
-	xgb.Logger = log.New(io.Discard, "", 0) // it would complain of a server without a password, which is no fault
+	// xgb would log a warning for a server without authentication, which is normal
+	xgb.Logger = log.New(io.Discard, "", 0)
 	c, err := xgb.NewConn()
 	if err == nil {
 		defer c.Close()

@@ -17,10 +17,10 @@ import (
 	"fairlead/tray"
 )
 
-// appID names the program to the system.
+// appID is the program's identifier in the system.
 const appID = "app.fairlead.desktop"
 
-// runGUI shows the windows and blocks until the person quits. It must run on the main goroutine.
+// runGUI opens the windows and blocks until the person quits. It must run on the main goroutine.
 func runGUI(f flags, b *backend, i *instance) {
 	memory.Prepare()
 	a := fyneapp.NewWithID(appID)
@@ -43,7 +43,8 @@ func runGUI(f flags, b *backend, i *instance) {
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()
 		if f.withParent {
-			go func() { parentEnded(); bind.Do(ctx, s.quit) }() // it ends with the program
+			// the goroutine ends with the process
+			go func() { parentEnded(); bind.Do(ctx, s.quit) }()
 			b.wg.Go(func() {
 				tellNeeds(os.Stdout, func(yield func(int) bool) {
 					for v := range b.state.Value.Changes(ctx) {
@@ -82,7 +83,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	s.remember()
 }
 
-// loadUI reads theme and first-run state once the gateway answers.
+// loadUI loads the theme and the first-run state once the gateway answers.
 func (s *shell) loadUI() {
 	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) {
 		for v := range s.b.state.Value.Changes(ctx) {
@@ -102,14 +103,14 @@ func (s *shell) loadUI() {
 	})
 }
 
-// followUI takes over theme and text size that were changed in another window, or on the command line.
+// followUI applies changes of theme and text size from another window or the command line.
 func (s *shell) followUI() {
 	s.uiTurn++
 	turn := s.uiTurn
 	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
-		if err == nil && turn == s.uiTurn { // answers may come in another order than they were asked for
+		if err == nil && turn == s.uiTurn { // responses may arrive out of order
 			s.setTheme(style.Mode(ui.Theme), ui.TextSize)
-			if ui.FirstRunDone { // answered elsewhere, such as on the command line
+			if ui.FirstRunDone { // completed in another client, such as the command line
 				s.setFirstRun(false)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// say tells who started the program on a command line why it ends, and gives the exit code back: 0 is no failure.
+// say prints why the program exits, for a person who started it on a command line, and returns the
+// exit code; 0 is success.
 func say(code int, text string) int {
 	out := os.Stdout
 	if code != 0 {

@@ -13,18 +13,18 @@ var (
 	freeConsole   = kernel32.NewProc("FreeConsole")
 )
 
-// say tells who started the program why it ends, and gives the exit code back: 0 is no failure. A program with windows has no terminal on Windows. It
-// borrows that of the program that started it, for this alone: to stay would be to end when that terminal is closed. Where there is none either, a
-// failure is said in a window.
+// say prints why the program exits and returns the exit code; 0 is success. A Windows GUI program
+// has no console. It attaches to its parent's console for this message only: if it stayed attached,
+// closing the console would end it. Without a console, a failure is shown in a message box.
 func say(code int, text string) int {
 	out, id := os.Stdout, uint32(windows.STD_OUTPUT_HANDLE)
 	if code != 0 {
 		out, id = os.Stderr, windows.STD_ERROR_HANDLE
 	}
 	switch {
-	case leads(id): // into a file or a pipe, as was asked for
+	case leads(id): // redirected into a file or a pipe
 		io.WriteString(out, text) //nolint:errcheck // nobody is there
-	case inConsole("\n" + text): // the shell has printed its next prompt already
+	case inConsole("\n" + text): // the shell has already printed its next prompt
 	case code != 0:
 		message, err := windows.UTF16PtrFromString(text)
 		if err == nil {
@@ -35,10 +35,11 @@ func say(code int, text string) int {
 	return code
 }
 
-// inConsole writes into the console of the program that started this one. It reports whether there was one.
+// inConsole writes to the console of the parent process. It reports whether there was one.
 func inConsole(text string) bool {
 	const ofParent = ^uint32(0)
-	if ok, _, _ := attachConsole.Call(uintptr(ofParent)); ok != 0 { // else there is none, or it is ours already
+	// otherwise there is no console, or it is attached already
+	if ok, _, _ := attachConsole.Call(uintptr(ofParent)); ok != 0 {
 		defer freeConsole.Call()
 	}
 	f, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
@@ -50,7 +51,7 @@ func inConsole(text string) bool {
 	return err == nil
 }
 
-// leads reports whether one of the standard handles leads anywhere.
+// leads reports whether a standard handle is valid.
 func leads(id uint32) bool {
 	h, err := windows.GetStdHandle(id)
 	if err != nil || h == 0 || h == windows.InvalidHandle {

@@ -18,9 +18,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// shell is the main window and what opens beside it. It belongs to the GUI thread.
+// shell is the main window and everything that opens beside it. It belongs to the GUI thread.
 type shell struct {
-	*conversation // of the main window
+	*conversation // the chat of the main window
 	torn          map[protocol.SessionKey]*conversation
 
 	ctx      context.Context
@@ -29,53 +29,55 @@ type shell struct {
 	machines style.Machines
 	hasTray  bool
 	visible  bool
-	// showQuietly opens a window without taking the keyboard.
+	// showQuietly opens a window without taking the keyboard focus.
 	showQuietly func(fyne.Window)
-	running     bool // values are watched
-	uiTurn      int  // number of the newest reading of theme and text size
+	running     bool // set while the shell watches the gateway's values
+	uiTurn      int  // number of the latest request for theme and text size
 
 	sidebar *sidebar
-	drawer  *fyne.Container // the sidebar over the chat, in a narrow window
-	// beforeDrawer had the keyboard when the drawer was opened; nil is nothing.
+	drawer  *fyne.Container // holds the sidebar over the chat in a narrow window
+	// beforeDrawer had the focus when the drawer was opened; nil for none.
 	beforeDrawer fyne.Focusable
 	menu         *widgets.Button
 	toast        *widgets.Toast
 	undos        []*widgets.Toast // offers to undo, oldest first
 	banner       *widgets.ErrorBox
-	foot         *fyne.Container // undos, toast and banner
+	foot         *fyne.Container // container of undos, toast and banner
 	body         *fyne.Container
 	firstRun     bool
 	first        *firstPage
 	narrow       bool
 
-	pageBox   *fyne.Container // the page that is shown instead of the chat
+	pageBox   *fyne.Container // container of the page that replaces the chat
 	pageHead  fyne.CanvasObject
 	pageMenu  *widgets.Button
-	pageTitle string             // empty while there is none
-	pageEnd   context.CancelFunc // nil while there is none
-	machine   protocol.NodeID    // that the page of machines shows; empty is all
-	file      string             // that the page of files opens with
-	files     *files.Pair        // the page of files, while it is shown
-	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
-	pageBack  func() bool        // leaves what the page shows of one thing for all of them; nil where there is no such way
-	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
+	pageTitle string             // empty without a page
+	pageEnd   context.CancelFunc // cancels the page's context; nil without a page
+	machine   protocol.NodeID    // machine of the machines page; empty for all
+	file      string             // file that the files page opens with
+	files     *files.Pair        // the files page, while it is open
+	place     protocol.NodeID    // machine of the files page; empty for the agent's own files
+	// goes from a detail view of the page back to its list; nil without a detail view
+	pageBack func() bool
+	// dropOn returns the machine at a position of the page, as the target of dropped files; nil if
+	// the page has none.
 	dropOn func(fyne.Position) protocol.NodeID
 
-	keys     map[fyne.Window]fyne.Focusable // what had the keyboard at the last tick
-	minute   time.Time                      // of the last tick
+	keys     map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
+	minute   time.Time                      // minute of the last tick
 	view     state.View
 	unread   unread
 	drafts   drafts
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
-	wanted   protocol.ApprovalID // to review when the view has it
-	inbox    *approve.Inbox      // nil while its page is not open
+	wanted   protocol.ApprovalID // approval to open once the view has it
+	inbox    *approve.Inbox      // nil while its page is closed
 	notes    notes
-	missing  string // keys that are not there, as was said last
+	missing  string // missing secrets of the last notice
 	settings fyne.Window
-	invite   func(link string)  // shows an invitation in it
-	find     func(query string) // shows settings in it
+	invite   func(link string)  // shows an invitation in the settings window
+	find     func(query string) // searches in the settings window
 }
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
@@ -100,7 +102,7 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.pageBox = container.NewStack()
 	s.pageBox.Hide()
 	s.body = container.New(&shellLayout{s}, s.pane, s.first.box, s.pageBox, s.sidebar.box, s.drawer, s.foot)
-	s.window.SetContent(s.body) // the toolkit lays the ground
+	s.window.SetContent(s.body) // the toolkit draws the background
 	last := b.prefs.get()
 	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	s.window.SetPadded(false)
@@ -108,12 +110,12 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.window.SetCloseIntercept(s.closeWindow)
 	s.shortcuts()
 	s.visible = true
-	s.setFirstRun(!last.Begun && b.f.join == "") // another gateway has its own person
+	s.setFirstRun(!last.Begun && b.f.join == "") // the first-run page is for the local gateway only
 	s.open(cmp.Or(last.Chat, protocol.MainSession))
 	return s
 }
 
-// run lets the window follow what happens.
+// run starts following the gateway's state.
 func (s *shell) run() {
 	s.running = true
 	bind.Watch(s.ctx, s.b.state.Value, s.update)
@@ -121,7 +123,7 @@ func (s *shell) run() {
 	s.watch()
 }
 
-// update takes a new view of the gateway in.
+// update applies a new view of the gateway.
 func (s *shell) update(v state.View) {
 	if v.Loaded && !s.view.Loaded && s.firstRun {
 		s.first.look()
@@ -154,14 +156,15 @@ func (s *shell) update(v state.View) {
 	}
 	if n := v.Notice; n != nil && n.At != s.noticeAt {
 		s.noticeAt = n.At
-		if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) { // the banner says it
+		// the banner already shows it
+		if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
 			s.toast.Say(n.Text, nil, time.Now(), time.Now().Add(8*time.Second))
 			s.body.Refresh()
 		}
 	}
 }
 
-// sayMissing says once which keys are not there.
+// sayMissing shows a notice about missing secrets, once per change.
 func (s *shell) sayMissing(v state.View) {
 	missing := strings.Join(v.Status.Missing, " ")
 	if missing == s.missing {
@@ -174,7 +177,7 @@ func (s *shell) sayMissing(v state.View) {
 	}
 }
 
-// showProblems says what is wrong with the whole program.
+// showProblems shows problems of the whole program in the banner.
 func (s *shell) showProblems(v state.View) {
 	switch {
 	case v.Status.Storage != "":
@@ -201,18 +204,18 @@ func (s *shell) showProblems(v state.View) {
 		s.body.Refresh()
 		return
 	}
-	s.layFoot() // it may say more than before
+	s.layFoot() // the banner's height may have changed
 }
 
 func (s *shell) layFoot() { s.foot.Layout.Layout(s.foot.Objects, s.foot.Size()) }
 
-// open shows a chat.
+// open opens a chat.
 func (s *shell) open(key protocol.SessionKey) {
 	s.leavePage()
 	if key != "" && key != s.key {
 		s.turnTo(key)
 	}
-	s.unread.look(s.view, s.eyes) // also of the chat that a page had hidden
+	s.unread.look(s.view, s.eyes) // also for the chat that was hidden by a page
 	s.sidebar.show(s.view, s.key)
 	if key != "" {
 		s.focusComposer()
@@ -225,7 +228,7 @@ func (s *shell) turnTo(key protocol.SessionKey) {
 	s.turn(key)
 }
 
-// mainChat is the chat that opens when no other is chosen.
+// mainChat is the chat that opens by default.
 func (s *shell) mainChat() protocol.SessionKey {
 	return cmp.Or(s.view.Status.MainSession, protocol.MainSession)
 }
@@ -247,9 +250,10 @@ func (s *shell) tick(now time.Time) {
 	case was != s.toast.Visible():
 		s.body.Refresh()
 	case was || undos || s.banner.Visible():
-		s.layFoot() // what they must not cover may have moved
+		s.layFoot() // the areas to keep free may have moved
 	}
-	if minute := now.Truncate(time.Minute); minute != s.minute { // the sidebar says how long machines have been away
+	// the sidebar shows for how long machines have been offline
+	if minute := now.Truncate(time.Minute); minute != s.minute {
 		s.minute = minute
 		s.sidebar.show(s.view, s.key)
 	}
@@ -262,7 +266,7 @@ func (s *shell) tick(now time.Time) {
 	s.followKeys()
 }
 
-// followKeys scrolls what has the keyboard now into view, in every window.
+// followKeys scrolls the focused object of every window into view when the focus moved.
 func (s *shell) followKeys() {
 	has := make(map[fyne.Window]fyne.Focusable, len(s.keys))
 	for _, w := range s.app.Driver().AllWindows() {

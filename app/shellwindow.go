@@ -7,12 +7,13 @@ import (
 	"fairlead/app/style"
 )
 
-// Sizes of the main window (LOOK).
+// Sizes of the main window.
 var (
 	defaultSize = fyne.NewSize(1120, 760)
 )
 
-// sidebarWidth is that of the sidebar, which grows with the text: the names in it must not be cut off.
+// sidebarWidth is the width of the sidebar. It grows with the text size, so that names are not cut
+// off.
 func sidebarWidth() float32 {
 	const normal, most = 240, 360
 	return min(max(normal, normal*style.Size("text")/14), most)
@@ -29,7 +30,7 @@ func (s *shell) show() {
 	}
 }
 
-// closeWindow hides the window when the tray keeps the program alive; without a tray it ends it.
+// closeWindow hides the window if the program has a tray icon; otherwise it quits the program.
 func (s *shell) closeWindow() {
 	s.remember()
 	if s.hasTray {
@@ -46,7 +47,7 @@ func (s *shell) quit() {
 	s.app.Quit()
 }
 
-// remember keeps sizes and what was typed for the next start.
+// remember saves window sizes and drafts for the next start.
 func (s *shell) remember() {
 	s.keepDraft()
 	for _, c := range s.torn {
@@ -59,7 +60,7 @@ func (s *shell) remember() {
 	}
 }
 
-// keepSettingsSize keeps that of the settings, if they are open.
+// keepSettingsSize saves the size of the settings window, if it is open.
 func (s *shell) keepSettingsSize() {
 	if s.settings != nil {
 		size := s.settings.Canvas().Size()
@@ -74,7 +75,7 @@ func sizeOr(width, height float32, other fyne.Size) fyne.Size {
 	return fyne.NewSize(width, height)
 }
 
-// activated is called when one of the windows came to the front.
+// activated is called when one of the windows comes to the front.
 func (s *shell) activated() {
 	if s.dialog != nil {
 		s.dialog.Activated()

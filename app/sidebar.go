@@ -15,28 +15,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sidebar is the list at the left: what needs the person, the chats, the machines.
+// sidebar is the list at the left: pending approvals, chats, machines.
 type sidebar struct {
 	s      *shell
-	box    *fyne.Container // its place beside the chat
+	box    *fyne.Container // the sidebar's place beside the chat
 	inner  fyne.CanvasObject
 	search *widgets.SearchField
-	rows   *fyne.Container // of questions and chats
+	rows   *fyne.Container // rows of approvals and chats
 	shelf  *fyne.Container // rows of machines
-	middle *fyne.Container // both
+	middle *fyne.Container // contains rows and shelf
 	pool   []*widgets.SidebarRow
-	used   int // rows of the pool that are shown
+	used   int // number of pooled rows in use
 	heads  map[string]*head
-	limit  int                     // how many chats are shown
-	found  []protocol.SessionEntry // of the search
+	limit  int                     // maximum number of chats shown
+	found  []protocol.SessionEntry // search results
 	query  string
-	stop   func() // ends the newest search
-	looked bool   // it is at its end
+	stop   func() // cancels the latest search
+	looked bool   // the search is complete
 	now    func() time.Time
 	picked int
 	pages  []*widgets.SidebarRow
 
-	machines []protocol.NodeID // of the last rows
+	machines []protocol.NodeID // machines of the last rows
 }
 
 func newSidebar(s *shell) *sidebar {
@@ -65,10 +65,10 @@ func newSidebar(s *shell) *sidebar {
 			b.show(s.view, s.key)
 		}
 	}
-	foot := container.New(footLayout{}) // in lines of two: the chats need the height
+	foot := container.New(footLayout{}) // two columns, to leave the height to the chats
 	for _, p := range s.pages() {
 		row := widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
-			s.machine = "" // all of them, also while one is shown
+			s.machine = "" // opened from here, the page shows all machines
 			s.openPage(p)
 		})
 		b.pages = append(b.pages, row)
@@ -86,7 +86,7 @@ func newSidebar(s *shell) *sidebar {
 	return b
 }
 
-// chatsShown is how many chats are listed at first, and how many more with each wish for more.
+// chatsShown is the number of chats listed at first, and the number added by each "more".
 const chatsShown = 60
 
 // choose opens a chat and closes the drawer.
@@ -97,7 +97,7 @@ func (b *sidebar) choose(key protocol.SessionKey) {
 	b.s.closeDrawer()
 }
 
-// find searches titles and texts.
+// find searches the titles and messages of all chats.
 func (b *sidebar) find(query string) {
 	b.query, b.picked = strings.TrimSpace(query), -1
 	b.stop()
@@ -109,7 +109,7 @@ func (b *sidebar) find(query string) {
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(b.s.ctx)
 	bind.Go(ctx, func(ctx context.Context) (struct{}, error) {
-		timer := time.NewTimer(150 * time.Millisecond) // until the typing pauses
+		timer := time.NewTimer(150 * time.Millisecond) // wait for a pause in typing
 		defer timer.Stop()
 		select {
 		case <-timer.C:

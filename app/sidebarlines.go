@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// head is a section's heading; it is kept, because the list is drawn often.
+// head is a section's heading. It is reused, because the list is redrawn often.
 type head struct {
 	box   fyne.CanvasObject
 	badge *widgets.Badge
@@ -32,13 +32,13 @@ func (b *sidebar) head(title string, count int) fyne.CanvasObject {
 // line is one row of the list, or a heading.
 type line struct {
 	heading string
-	count   int // beside the heading
+	count   int // shown beside the heading
 	item    widgets.SidebarItem
 	tap     func()
 	menu    func(fyne.Position)
 }
 
-// machinesHead is above what stands on the shelf.
+// machinesHead is the heading above the machines.
 const machinesHead = "MACHINES"
 
 // show draws a view.
@@ -54,7 +54,8 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if b.query != "" {
 		lines = append(lines, line{heading: "FOUND"})
 		for i, e := range b.found {
-			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0))) // Enter opens it
+			// Enter opens the highlighted chat
+			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0)))
 		}
 		if len(b.found) == 0 && b.looked {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
@@ -83,7 +84,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		lines = append(lines, line{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
-	for _, n := range v.Nodes { // the last rows: see machineAt
+	for _, n := range v.Nodes { // these rows come last: see machineAt
 		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
 		if n.Local && !v.Elsewhere {
@@ -137,7 +138,7 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.s.chatMenu(e, at) }}
 }
 
-// draw puts the lines into rows that are used again.
+// draw fills the pooled rows.
 func (b *sidebar) draw(lines []line) {
 	var objects, shelf []fyne.CanvasObject
 	into := &objects
@@ -167,15 +168,15 @@ func (b *sidebar) draw(lines []line) {
 	b.shelf.Refresh()
 }
 
-// machineAt is the machine whose row lies at a place of the canvas.
+// machineAt returns the machine whose row is at a position of the canvas.
 func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 	driver := fyne.CurrentApp().Driver()
 	if b.s.narrow && !b.s.drawer.Visible() {
-		return "", false // the rows are not on the screen
+		return "", false // the rows are not visible
 	}
 	shelf := b.middle.Objects[1]
 	if from := driver.AbsolutePositionForObject(shelf).Y; at.Y < from || at.Y >= from+shelf.Size().Height {
-		return "", false // rows that are scrolled away lie below what else is there
+		return "", false // rows that are scrolled out of view may overlap other content
 	}
 	for i, id := range b.machines {
 		row := b.pool[b.used-len(b.machines)+i]
@@ -187,7 +188,7 @@ func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 	return "", false
 }
 
-// ago says how long ago something was, in a word.
+// ago returns a short text for the time since then.
 func ago(ms int64, now time.Time) string {
 	if ms == 0 {
 		return ""

@@ -9,10 +9,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// transferNote begins the names of notifications of transfers.
+// transferNote is the prefix of the names of transfer notifications.
 const transferNote = "transfer-"
 
-// tellTransfers tells of transfers that have ended: in the window while it has the keyboard, else by the system.
+// tellTransfers announces finished transfers: in the window if it has the focus, otherwise by a
+// system notification.
 func (s *shell) tellTransfers(v state.View) {
 	if s.notes.ended == nil {
 		s.notes.ended = make(map[protocol.TransferID]int64)
@@ -34,7 +35,7 @@ func (s *shell) tellTransfers(v state.View) {
 		if len(fresh) == 1 {
 			title, text = state.TransferEnd(v, fresh[0], now)
 		}
-		if s.pageTitle != transfersTitle { // where it is seen
+		if s.pageTitle != transfersTitle { // the transfers page already shows it
 			s.say(title + ": " + text)
 		}
 		return
@@ -58,7 +59,7 @@ func (s *shell) tellTransfer(m notify.Message) {
 	s.notes.news = append(s.notes.news, m.ID)
 }
 
-// seenTransfers takes back what the system tells of transfers.
+// seenTransfers withdraws the notifications of transfers.
 func (s *shell) seenTransfers() {
 	for _, id := range s.notes.news {
 		s.notes.n.Remove(id)
@@ -66,7 +67,7 @@ func (s *shell) seenTransfers() {
 	s.notes.news = nil
 }
 
-// reviewTransfers shows the transfers when a notification of one was clicked.
+// reviewTransfers opens the transfers page after a click on a notification.
 func (s *shell) reviewTransfers(id string) bool {
 	if !strings.HasPrefix(id, transferNote) {
 		return false

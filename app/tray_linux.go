@@ -2,7 +2,8 @@ package app
 
 import "fairlead/gateway/peer/bus"
 
-// trayAvailable reports whether a panel shows tray icons. A window that is hidden without one could never be found again.
+// trayAvailable reports whether the desktop shows tray icons. Without a tray icon, a hidden window
+// could not be opened again.
 func trayAvailable() bool {
 	conn, err := bus.Connect()
 	if err != nil {

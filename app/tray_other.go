@@ -2,5 +2,5 @@
 
 package app
 
-// trayAvailable reports whether a panel shows tray icons: macOS and Windows always have one.
+// trayAvailable reports whether the desktop shows tray icons: macOS and Windows always do.
 func trayAvailable() bool { return true }

@@ -9,10 +9,12 @@ import (
 	"fairlead/app/widgets"
 )
 
-// maxUndos is how many offers to undo stand over each other; a further one takes the place of the oldest.
+// maxUndos is the maximum number of offers to undo on the screen; a further one replaces the
+// oldest.
 const maxUndos = 5
 
-// offerUndo says what was deleted, with a button that brings it back. It stands until its time is over, whatever else is said or deleted meanwhile.
+// offerUndo shows a message about a deletion with an Undo button. It stays for its full time,
+// whatever other messages follow.
 func (s *shell) offerUndo(text string, undo func(), until time.Time) {
 	t := widgets.NewToast()
 	t.Say(text, undo, time.Now(), until)
@@ -23,7 +25,8 @@ func (s *shell) offerUndo(text string, undo func(), until time.Time) {
 	s.stack()
 }
 
-// stack puts what is said over each other: the newest offers to undo at the bottom, then the message, then what is wrong with the whole program.
+// stack lists the messages in their order: offers to undo (newest first), then the current message,
+// then the banner with problems of the whole program.
 func (s *shell) stack() {
 	var list []fyne.CanvasObject
 	for _, t := range slices.Backward(s.undos) {
@@ -33,7 +36,7 @@ func (s *shell) stack() {
 	s.body.Refresh()
 }
 
-// tickUndos takes away what can no longer be undone. It reports whether there are any left.
+// tickUndos removes expired offers. It reports whether any are left.
 func (s *shell) tickUndos(now time.Time) bool {
 	for _, t := range s.undos {
 		t.Tick(now)

@@ -7,13 +7,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// unread are the chats in which something was said since the person last had them before their eyes.
+// unread tracks the chats with messages that the person has not seen yet.
 type unread struct {
 	prefs *prefs
-	seen  map[protocol.SessionKey]int64 // when each chat was last active as it was seen; nil until the first view. Never changed in place
+	// time of the last seen activity per chat; nil until the first view. Never changed in place
+	seen map[protocol.SessionKey]int64
 }
 
-// look takes a view in: what is before the person's eyes is seen now. At the very first start everything is.
+// look processes a view: visible chats become read. At the very first start all chats do.
 func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
 	if !v.Loaded {
 		return
@@ -22,7 +23,7 @@ func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
 		u.seen = u.prefs.get().Seen
 	}
 	first := u.seen == nil
-	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // without the chats that are gone
+	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
 	for _, e := range v.Sessions {
 		at, known := u.seen[e.SessionKey]
 		if first || eyes(e.SessionKey) {
@@ -38,12 +39,12 @@ func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
 	}
 }
 
-// has reports whether there is something new in a chat.
+// has reports whether a chat has unread messages.
 func (u *unread) has(e protocol.SessionEntry) bool {
 	return u.seen != nil && e.MessageCount > 0 && e.LastActiveAt > u.seen[e.SessionKey]
 }
 
-// eyes reports whether a chat is on the screen.
+// eyes reports whether a chat is visible on the screen.
 func (s *shell) eyes(key protocol.SessionKey) bool {
 	return s.torn[key] != nil || s.visible && s.key == key && s.pageTitle == "" && !s.firstRun
 }

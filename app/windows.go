@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// showApprovals opens the dialog when a question comes, and closes it when none is left that was not put off.
+// showApprovals opens the dialog when an approval arrives, and closes it when no approval is left
+// that is not snoozed.
 func (s *shell) showApprovals(v state.View) {
 	waiting := v.Waiting()
 	if len(waiting) == 0 {
@@ -51,12 +52,12 @@ func (s *shell) openApproval(v state.View) {
 	s.dialog.OnScreen(true)
 }
 
-// review brings a question to the front, also one that was put off.
+// review brings an approval to the front, even a snoozed one.
 func (s *shell) review(id protocol.ApprovalID) {
 	s.wanted = ""
 	for _, q := range s.view.Approvals {
 		if q.ID == id && q.Later != 0 {
-			s.wanted = id // when the view has it back
+			s.wanted = id // open it once the view has it again
 			s.b.state.Wake(id)
 			return
 		}
@@ -69,7 +70,7 @@ func (s *shell) review(id protocol.ApprovalID) {
 	s.approval.RequestFocus()
 }
 
-// reviewAll brings a question to the front, to be answered together with those that ask exactly the same.
+// reviewAll brings an approval to the front, to be answered together with all identical ones.
 func (s *shell) reviewAll(id protocol.ApprovalID) {
 	s.review(id)
 	if s.dialog != nil && s.dialog.Current().ID == id {
@@ -113,7 +114,8 @@ func (s *shell) openSettings() {
 	w.Show()
 }
 
-// openInvitation shows the settings with an invitation to pair, if there is one. What is done with it, the person says.
+// openInvitation opens the settings window, with a pairing invitation if there is one. The person
+// decides whether to accept it.
 func (s *shell) openInvitation(link string) {
 	if link == "" || s.b.f.join != "" {
 		return

@@ -18,18 +18,21 @@ import (
 	"fairlead/node"
 )
 
-// works are the gateways elsewhere that this computer is a machine of: their agents use its tools, in the folder and as far as the person's own
-// agent does. Each has a node of its own, which keeps what is its own apart from the others.
+// works manages the remote gateways for which this computer is a machine: their agents use its
+// tools, with the same workspace and confinement as the local agent. Each gateway has a node of its
+// own with separate state.
 type works struct {
-	home    string
-	log     *slog.Logger
-	peers   *trust.Peers
-	key     func() (trust.Identity, error) // blocks: the keychain may ask the person
-	options func() (node.Options, error)   // of this computer's nodes; nil while it has none
-	changed *state.Value[int]              // counts what became of the connections
-	look    time.Duration                  // after how long it is looked again whether another program still is a gateway's machine
+	home  string
+	log   *slog.Logger
+	peers *trust.Peers
+	key   func() (trust.Identity, error) // blocks: the keychain may ask the person
+	// options of this computer's nodes; nil while it has none
+	options func() (node.Options, error)
+	changed *state.Value[int] // counts changes of the connections' state
+	// interval of checks whether another program is still the gateway's machine
+	look time.Duration
 
-	turn   sync.Mutex // held while nodes end and begin; guards closed and options
+	turn   sync.Mutex // held while nodes stop and start; guards closed and options
 	closed bool
 
 	mu  sync.Mutex // guards now
@@ -42,7 +45,7 @@ type worker struct {
 	done chan struct{}
 
 	mu   sync.Mutex // guards down
-	down string     // why it is not connected; empty while it is
+	down string     // reason why it is not connected; empty while connected
 }
 
 func (w *worker) state() string {
@@ -55,7 +58,8 @@ func newWorks(home string, log *slog.Logger, peers *trust.Peers, key func() (tru
 	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), look: heldAgain, now: map[trust.Pin]*worker{}}
 }
 
-// serve starts a node for each gateway that has none yet, with options for every one. It blocks on the keychain.
+// serve starts a node for each gateway that has none yet. All nodes use the same options. It blocks
+// on the keychain.
 func (s *works) serve(options func() (node.Options, error)) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -131,11 +135,12 @@ func (s *works) start(p trust.Peer) error {
 	return nil
 }
 
-// heldAgain is after how long a program that waits for another one looks again.
+// heldAgain is the default interval of these checks.
 const heldAgain = 5 * time.Second
 
-// alone waits until no other program of this data folder, such as fairlead node, is a gateway's machine, and says which one is. ok is false when ctx has
-// ended before.
+// alone waits until no other program of this data folder, such as fairlead node, is connected as
+// the gateway's machine. While it waits, the worker's state names that program. ok is false if ctx
+// ended first.
 func (s *works) alone(ctx context.Context, w *worker, p trust.Peer) (release func(), ok bool) {
 	told := ""
 	tick := time.NewTicker(s.look)
@@ -165,7 +170,7 @@ func (s *works) tell(w *worker, down string) {
 	s.changed.Update(func(n int) int { return n + 1 })
 }
 
-// again starts every node anew, after folder or reach have changed.
+// again restarts every node, after the workspace or the confinement changed.
 func (s *works) again() {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -176,14 +181,14 @@ func (s *works) again() {
 	s.startLocked()
 }
 
-// stop ends the node for a gateway and waits for what it runs to end.
+// stop stops the node of a gateway and waits until its calls have ended.
 func (s *works) stop(pin trust.Pin) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.endLocked(pin)
 }
 
-// close ends every node, for good.
+// close stops every node permanently.
 func (s *works) close() {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -191,7 +196,7 @@ func (s *works) close() {
 	s.endLocked("")
 }
 
-// endLocked ends the node for one gateway, or every one for an empty pin.
+// endLocked stops the node of one gateway, or all nodes if the pin is empty.
 func (s *works) endLocked(pin trust.Pin) {
 	s.mu.Lock()
 	var ending []*worker
@@ -208,7 +213,8 @@ func (s *works) endLocked(pin trust.Pin) {
 	}
 }
 
-// applicant is how this computer describes itself to a gateway that it is to work for, and where it is called name; empty: as here.
+// applicant returns the description of this computer that it sends when pairing as a machine. name
+// is the name to use; empty for the computer's own.
 func (s *works) applicant(name string) (trust.Applicant, error) {
 	s.turn.Lock()
 	options := s.options

@@ -9,30 +9,31 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// NewChat makes an empty chat. It blocks.
+// NewChat creates an empty chat. It blocks.
 func (a *App) NewChat(ctx context.Context) (protocol.SessionKey, error) {
 	e, err := Call(ctx, a, protocol.SessionCreate, protocol.SessionCreateParams{})
 	return e.SessionKey, err
 }
 
-// Rename gives a chat another title; empty is the beginning of its first message again.
+// Rename changes a chat's title; an empty title restores the default, the beginning of the first
+// message.
 func (a *App) Rename(key protocol.SessionKey, title string) {
 	act(a, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 }
 
-// Delete removes a chat; until the time it returns, Restore brings it back. It blocks.
+// Delete deletes a chat. Until the returned time, Restore can undo that. It blocks.
 func (a *App) Delete(ctx context.Context, key protocol.SessionKey) (until time.Time, err error) {
 	r, err := Call(ctx, a, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
 	return time.UnixMilli(r.UndoUntil), err
 }
 
-// Restore brings a deleted chat back. It blocks.
+// Restore restores a deleted chat. It blocks.
 func (a *App) Restore(ctx context.Context, key protocol.SessionKey) error {
 	_, err := Call(ctx, a, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
 	return err
 }
 
-// Reset begins a chat afresh.
+// Reset archives a chat's messages and starts an empty conversation.
 func (a *App) Reset(key protocol.SessionKey) {
 	act(a, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
 }
@@ -57,7 +58,7 @@ func (a *App) Media(ctx context.Context, key string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(r.Data)
 }
 
-// Pictures loads those of a stored message, to be sent again. It blocks.
+// Pictures loads the pictures of a stored message, to be sent again. It blocks.
 func (a *App) Pictures(ctx context.Context, c protocol.Content) ([]protocol.Attachment, error) {
 	var list []protocol.Attachment
 	for _, b := range c {
@@ -76,17 +77,17 @@ func (a *App) Pictures(ctx context.Context, c protocol.Content) ([]protocol.Atta
 // Pause pauses or resumes the agent.
 func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PauseParams{Paused: paused}) }
 
-// Shown tells the gateway that a question is on the screen.
+// Shown tells the gateway that an approval is visible on the screen.
 func (a *App) Shown(id protocol.ApprovalID) {
 	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id})
 }
 
-// ShownOn tells the gateway that a question is shown somewhere else than in a window of its own.
+// ShownOn tells the gateway that an approval is visible elsewhere than in a window of its own.
 func (a *App) ShownOn(id protocol.ApprovalID, surface string) {
 	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
 }
 
-// Set changes the configuration; nil resets. It blocks.
+// Set changes a setting of the configuration; nil resets it. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {
 	raw, err := protocol.Marshal(value)
 	if err != nil {

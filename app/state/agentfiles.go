@@ -11,11 +11,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileCap is how many bytes of one of the agent's files are read into a chat; what is longer is left out there.
+// FileCap is the number of bytes of one agent file that the agent's context includes; the rest is
+// left out.
 const FileCap = 20_000
 
-// agentFiles are the files that mean something to the agent, with a few words and a sentence on each. BOOTSTRAP.md is not missed: the agent
-// deletes it when it was set up.
+// agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
+// BOOTSTRAP.md never counts as missing: the agent deletes it after its setup.
 var agentFiles = []struct{ name, short, about string }{
 	{"SOUL.md", "who it is", "Who the agent is and how it behaves. Read into every chat."},
 	{"IDENTITY.md", "its name", "A name and a way of speaking. Read into every chat."},
@@ -27,8 +28,8 @@ var agentFiles = []struct{ name, short, about string }{
 	{"BOOTSTRAP.md", "first steps", "What it does first of all, before anything else. It deletes this file when that is done."},
 }
 
-// AboutFile says what one of the agent's files is for: in a few words, and in a sentence. Both are empty for a file of another kind. capped
-// says that FileCap holds for it.
+// AboutFile describes the purpose of an agent file: a short label and a sentence, both empty for
+// other files. capped reports whether FileCap applies.
 func AboutFile(p string) (short, about string, capped bool) {
 	for _, f := range agentFiles {
 		if f.name == p {
@@ -44,7 +45,8 @@ func AboutFile(p string) (short, about string, capped bool) {
 	return "", "", false
 }
 
-// FileLength warns of a file that is too long for a chat, or nearly so; else it is empty.
+// FileLength returns a warning for a file that exceeds FileCap or nearly does; otherwise it is
+// empty.
 func FileLength(p, text string) (words string, over bool) {
 	_, _, capped := AboutFile(p)
 	switch n := len(text); {
@@ -57,7 +59,7 @@ func FileLength(p, text string) (words string, over bool) {
 	}
 }
 
-// missing are the files that the agent would read and that are not there.
+// missing returns the files that the agent would read and that do not exist.
 func missing(there []FileEntry) []FileEntry {
 	have := map[string]bool{"BOOTSTRAP.md": true}
 	for _, e := range there {
@@ -72,7 +74,7 @@ func missing(there []FileEntry) []FileEntry {
 	return list
 }
 
-// OwnText reads one of the agent's files. there is false when it does not exist. It blocks.
+// OwnText reads one of the agent's files. there is false if the file does not exist. It blocks.
 func (f *Files) OwnText(ctx context.Context, p string) (text string, there bool, err error) {
 	text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p})
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -95,7 +97,8 @@ func (f *Files) ownText(ctx context.Context, p protocol.WorkspaceReadParams) (st
 	return out.Content, err
 }
 
-// readOwn opens one of the agent's files. One that is missing begins as a new agent has it.
+// readOwn opens one of the agent's files. A missing file starts with the content that a new agent
+// has.
 func (f *Files) readOwn(ctx context.Context, p string) (OpenFile, error) {
 	file := OpenFile{Path: p, Editable: true}
 	var err error
@@ -107,10 +110,10 @@ func (f *Files) readOwn(ctx context.Context, p string) (OpenFile, error) {
 	return file, err
 }
 
-// Conflict says that a file was changed by somebody else since it was opened.
+// Conflict is the error for a file that somebody else changed since it was opened.
 type Conflict struct {
 	Theirs string
-	Gone   bool // it was deleted
+	Gone   bool // the file was deleted
 }
 
 // Error implements error.
@@ -121,7 +124,8 @@ func (c *Conflict) Error() string {
 	return "the file was changed meanwhile"
 }
 
-// SaveOver writes one of the agent's files if it is still as it was: base, or not there at all. Else it returns a [Conflict]. It blocks.
+// SaveOver writes one of the agent's files if it is unchanged: if its content is base, or if it
+// still does not exist. Otherwise it returns a [Conflict]. It blocks.
 func (f *Files) SaveOver(ctx context.Context, p, text, base string, was bool) error {
 	if strings.TrimSpace(p) != "" {
 		now, there, err := f.OwnText(ctx, p)
@@ -139,7 +143,7 @@ func (f *Files) SaveOver(ctx context.Context, p, text, base string, was bool) er
 	return f.Save(ctx, p, text)
 }
 
-// KeepDraft keeps what is typed into one of the agent's files and not saved, while the program runs; empty forgets it.
+// KeepDraft retains unsaved changes of an agent file in memory; an empty text drops them.
 func (a *App) KeepDraft(p, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,7 +157,7 @@ func (a *App) KeepDraft(p, text string) {
 	a.drafts[p] = text
 }
 
-// Draft is what was typed into one of the agent's files and not saved.
+// Draft returns the unsaved changes of an agent file.
 func (a *App) Draft(p string) (text string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

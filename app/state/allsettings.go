@@ -15,22 +15,24 @@ import (
 // Setting is one setting of the gateway with its value.
 type Setting struct {
 	protocol.ConfigField
-	// Name is the path with the names that the person chose in place of "*". In a Pattern it still holds "*": there a name can be added.
+	// Name is the path with the person's names in place of "*". In a Pattern it still contains "*",
+	// where a name can be added.
 	Name    string
 	Pattern bool
-	// Value is nil where nothing is set and there is no default. A secret that is set is [protocol.MaskedSecret].
+	// Value is nil without a setting and a default. A secret that is set is
+	// [protocol.MaskedSecret].
 	Value   json.RawMessage
-	Changed bool // from the default
+	Changed bool // differs from the default
 }
 
-// SettingsView is what the page of all settings shows.
+// SettingsView is the state of the page of all settings.
 type SettingsView struct {
 	Loaded  bool
-	Problem string // why they cannot be loaded
+	Problem string // reason why loading failed
 	List    []Setting
 }
 
-// Groups are the groups of the settings, in order.
+// Groups returns the names of the groups of settings, in order.
 func (v SettingsView) Groups() []string {
 	var list []string
 	for _, s := range v.List {
@@ -41,8 +43,9 @@ func (v SettingsView) Groups() []string {
 	return list
 }
 
-// Find are the settings that have every word of the query in path, title, explanation or group, of one group unless that is empty, and
-// only changed ones if so asked. Settings of a group stand together.
+// Find returns the settings that have every word of the query in their path, title, explanation or
+// group. It can be limited to a group (unless empty) and to changed settings. Settings of a group
+// are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
 	words := strings.Fields(strings.ToLower(query))
 	var list []Setting
@@ -58,17 +61,17 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 	return list
 }
 
-// Settings is the view-model of all settings. Its methods are safe for use by many goroutines.
+// Settings is the view model of all settings. Its methods are safe for concurrent use.
 type Settings struct {
 	Value *Value[SettingsView]
 	a     *App
 }
 
-// NewSettings makes it; Follow brings it to life.
+// NewSettings returns an empty view model; Follow loads it.
 func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsView{}), a: a} }
 
-// Follow loads the settings, and again whenever the feed tells that one was changed or the gateway is there again, until ctx ends. It
-// blocks.
+// Follow loads the settings, and reloads them when the feed reports a change or the connection is
+// back, until ctx ends. It blocks.
 func (s *Settings) Follow(ctx context.Context) {
 	type seen struct {
 		changes   int
@@ -83,7 +86,7 @@ func (s *Settings) Follow(ctx context.Context) {
 	}
 }
 
-// Load asks the gateway once. It blocks.
+// Load loads the settings once. It blocks.
 func (s *Settings) Load(ctx context.Context) {
 	schema, err := Call(ctx, s.a, protocol.ConfigSchema, protocol.Empty{})
 	var tree map[string]json.RawMessage
@@ -104,17 +107,17 @@ func (s *Settings) Load(ctx context.Context) {
 	s.Value.Update(func(SettingsView) SettingsView { return SettingsView{Loaded: true, List: list} })
 }
 
-// Save changes a setting; nil brings its default back. It blocks.
+// Save changes a setting; nil restores its default. It blocks.
 func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
 	_, err := Call(ctx, s.a, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 	return err
 }
 
-// settingsOf joins what settings there are with what they hold.
+// settingsOf combines the descriptions of settings with their values.
 func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) []Setting {
 	var list []Setting
 	for _, f := range fields {
-		if f.Group == "" { // a gateway that does not say
+		if f.Group == "" { // gateway without group names
 			f.Group, _, _ = strings.Cut(f.Path, ".")
 		}
 		if f.Title == "" {
@@ -126,7 +129,8 @@ func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) 
 			if s.Value == nil {
 				s.Value = f.Default
 			}
-			s.Changed = !sameJSON(s.Value, f.Default) && name != "auth.token" // every gateway has a token of its own
+			// every gateway has a token of its own
+			s.Changed = !sameJSON(s.Value, f.Default) && name != "auth.token"
 			list = append(list, s)
 		}
 		if strings.Contains(f.Path, "*") {
@@ -136,7 +140,7 @@ func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) 
 	return list
 }
 
-// namesOf puts every name that is there in place of a "*".
+// namesOf replaces each "*" by every existing name.
 func namesOf(path []string, tree map[string]json.RawMessage) []string {
 	star := slices.Index(path, "*")
 	if star < 0 {
@@ -155,7 +159,7 @@ func namesOf(path []string, tree map[string]json.RawMessage) []string {
 	return list
 }
 
-// valueAt is nil where there is nothing.
+// valueAt returns the value at a path, or nil.
 func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
 	v := tree[path[0]]
 	for _, name := range path[1:] {
@@ -168,7 +172,8 @@ func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
 	return v
 }
 
-// sameJSON compares values. What is not there is as an empty text, list or false: no client can tell them apart.
+// sameJSON compares values. A missing value equals an empty text, an empty list and false: clients
+// cannot tell them apart.
 func sameJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(compact(a), compact(b))
 }
@@ -190,7 +195,7 @@ func compact(v json.RawMessage) []byte {
 			return nil
 		}
 	}
-	out, err := protocol.Marshal(plain) // what was just read
+	out, err := protocol.Marshal(plain) // this was parsed before and cannot fail
 	if err != nil {
 		return nil
 	}

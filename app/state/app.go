@@ -14,58 +14,63 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// View is the whole gateway as the windows see it. Its slices must not be changed.
+// View is the state of the whole gateway. Its slices must not be changed.
 type View struct {
 	Connected bool
-	// Problem is why there is no connection, empty while there is one or it is being made for the first time.
+	// Problem is the reason why there is no connection. It is empty while connected and during the
+	// first attempt.
 	Problem string
-	// Updating is how far the gateway's store is brought up to date, empty when it is not. Nothing can be done until then.
+	// Updating is the progress of a migration of the gateway's store; empty if there is none. Until
+	// it ends, the gateway serves no requests.
 	Updating  string
-	Loaded    bool // a first snapshot has arrived
+	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
 	Sessions  []protocol.SessionEntry // newest activity first
 	Nodes     []protocol.NodeInfo     // online first, then by name
-	Approvals []protocol.Approval     // open and not just being answered here, oldest first
-	Runs      []protocol.RunInfo      // not over, and the last failed one of each chat
+	Approvals []protocol.Approval     // pending and not being answered here, oldest first
+	Runs      []protocol.RunInfo      // active runs, and the latest failed run of each chat
 	Calls     []protocol.CallInfo
-	Transfers []protocol.Transfer // not over, oldest first
-	Notice    *protocol.Notice    // the last one
-	// Closed are questions that ended lately, oldest first, for the windows that showed them.
+	Transfers []protocol.Transfer // unfinished, oldest first
+	Notice    *protocol.Notice    // the latest notice
+	// Closed are recently closed approvals, oldest first, for the windows that showed them.
 	Closed []Closed
-	// Finished are transfers that arrived or failed while this window looked, oldest first.
+	// Finished are the transfers that succeeded or failed while this window was open, oldest first.
 	Finished []protocol.Transfer
-	// Models are what the header's menu offers.
+	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
+	// Config, Devices and Ended count the changes of the configuration, of pairings, and of the
+	// history of transfers.
 	Config, Devices, Ended int
-	// Skills and Channels count changes of the agent's skills and of channels and who writes there.
+	// Skills and Channels count the changes of the agent's skills, and of channels and their
+	// contacts.
 	Skills, Channels int
-	// Strangers is how many people wait to be let in on channels.
+	// Strangers is the number of people on channels who wait for access.
 	Strangers int
 
-	// RulesChanged counts changes of the rules, FilesChanged those of the agents' files.
+	// RulesChanged counts the changes of the rules, FilesChanged those of the agents' files.
 	RulesChanged, FilesChanged int
 
-	// Elsewhere says that the gateway is on another computer than this window, and Device as which paired device this one is there, if it is one.
+	// Elsewhere reports whether the gateway is remote. Device is the ID of this computer as a
+	// paired device there, if it is one.
 	Elsewhere bool
 	Device    protocol.DeviceID
 
-	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
+	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
 }
 
-// Closed is a question that ended. Here says that this window answered it.
+// Closed is an approval that is no longer pending. Here reports whether this window answered it.
 type Closed struct {
 	protocol.Approval
 	Here bool
 }
 
-// maxFinished is how many ended transfers are remembered.
+// maxFinished is the number of finished transfers that are retained.
 const maxFinished = 32
 
-// maxClosed is how many ended questions are remembered.
+// maxClosed is the number of closed approvals that are retained.
 const maxClosed = 32
 
-// Working reports whether something runs.
+// Working reports whether any run is in progress.
 func (v View) Working() bool {
 	for _, r := range v.Runs {
 		if !r.Over() && r.State != protocol.RunQueued {
@@ -75,7 +80,8 @@ func (v View) Working() bool {
 	return false
 }
 
-// Session finds a chat. One that nothing is known of yet has its key, and is the main one where the gateway says so.
+// Session finds a chat. For an unknown chat it returns an entry with its key, marked as the main
+// chat if the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	for _, s := range v.Sessions {
 		if s.SessionKey == key {
@@ -85,7 +91,8 @@ func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
 
-// Moved reports whether the chat is what the main one is called by default, and the gateway's has another name: what is sent there arrives in that one.
+// Moved reports whether a key is the default key of the main chat while the gateway's main chat has
+// another key: messages to the default key arrive in that chat.
 func (v View) Moved(key protocol.SessionKey) bool {
 	main := v.Status.MainSession
 	if key != protocol.MainSession || main == "" || main == key {
@@ -95,35 +102,37 @@ func (v View) Moved(key protocol.SessionKey) bool {
 	return !known || !e.Main || strings.HasPrefix(string(main), "agent:"+string(protocol.MainAgent)+":")
 }
 
-// App is the root of the view-models. Its methods are safe for use by many goroutines.
+// App is the root of the view models. Its methods are safe for concurrent use.
 type App struct {
 	Value *Value[View]
 
 	c      atomic.Pointer[client.Client] // nil until Use
-	ctx    context.Context               // of the actions
+	ctx    context.Context               // context of the actions
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // of the actions
+	wg     sync.WaitGroup // counts running actions
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	chats  map[protocol.SessionKey]*Chat
-	files  []*Files          // pages of files
-	drafts map[string]string // of the agent's files, by path
-	// removed are transfers that will be removed from the history, unless the person takes that back.
+	files  []*Files          // open pages of files
+	drafts map[string]string // unsaved changes of the agent's files, by path
+	// removed are the transfers that will be removed from the history unless the person undoes
+	// that.
 	removed map[protocol.TransferID]bool
 	closed  bool
 }
 
-// NewApp makes the view-models of a gateway. Use and Run bring them to life; Connected and Down must be called by the client's OnUp
-// and OnDown. Close ends them.
+// NewApp creates the view models of a gateway. Use and Run start them. The client's OnUp and OnDown
+// must call Connected and Down. Close stops everything.
 func NewApp() *App {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &App{Value: NewValue(View{}), ctx: ctx, cancel: cancel, chats: make(map[protocol.SessionKey]*Chat), removed: make(map[protocol.TransferID]bool)}
 }
 
-// Use gives the client to speak through. Until then actions fail as without a connection.
+// Use sets the client. Until then actions fail as without a connection.
 func (a *App) Use(c *client.Client) { a.c.Store(c) }
 
-// From says that the windows look at a gateway elsewhere, as which paired device, if so. Call it before Use.
+// From declares that the gateway is remote, and the device that this computer is there, if it is
+// paired. Call it before Use.
 func (a *App) From(device protocol.DeviceID) {
 	a.Value.Update(func(v View) View {
 		v.Elsewhere, v.Device = true, device
@@ -131,7 +140,7 @@ func (a *App) From(device protocol.DeviceID) {
 	})
 }
 
-// Close ends what actions are under way and waits for them. No action starts any more.
+// Close cancels the running actions and waits for them. No action starts afterwards.
 func (a *App) Close() {
 	a.mu.Lock()
 	a.closed = true
@@ -149,12 +158,13 @@ func (a *App) start(f func(context.Context)) {
 	}
 }
 
-// Connected notes that the gateway answers.
+// Connected records that the gateway is connected.
 func (a *App) Connected() {
 	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = true, "", ""; return v })
 }
 
-// Updating notes that the gateway does not serve yet because its store is brought up to date, and how far that is.
+// Updating records the progress of the store's migration, during which the gateway does not serve
+// yet.
 func (a *App) Updating(u protocol.Updating) {
 	text := fmt.Sprintf("step %d of %d", u.Step, u.Steps)
 	if u.Percent >= 0 {
@@ -163,7 +173,7 @@ func (a *App) Updating(u protocol.Updating) {
 	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, "", text; return v })
 }
 
-// Down notes that it does not, and why.
+// Down records that the gateway is not connected, and why.
 func (a *App) Down(err error) {
 	if u, ok := protocol.UpdatingOf(err); ok {
 		a.Updating(u)
@@ -177,8 +187,8 @@ func (a *App) Down(err error) {
 	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, problem, ""; return v })
 }
 
-// unauthorized says why the gateway does not let this window in, and what to do. A paired one has no token that the person knows: that its own does not
-// hold any more is followed by the reason.
+// unauthorized explains why the gateway refuses this window, and what to do. A paired window has no
+// token that the person knows, so for it the reason follows instead.
 func (a *App) unauthorized(err error) string {
 	var known *protocol.Error
 	switch errors.As(err, &known); {
@@ -190,7 +200,7 @@ func (a *App) unauthorized(err error) string {
 	return sentence(known) + ". Pair this computer anew to go on."
 }
 
-// sentence makes an error's text one.
+// sentence turns an error's text into a sentence.
 func sentence(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
@@ -228,7 +238,7 @@ func (a *App) open() []*Chat {
 	return list
 }
 
-// apply takes one change in.
+// apply applies one change of the feed.
 func (a *App) apply(c protocol.Change) {
 	a.Value.Update(func(v View) View { return reduce(v, c) })
 	switch c.Kind {
@@ -248,10 +258,10 @@ func (a *App) apply(c protocol.Change) {
 	}
 }
 
-// rpcLimit is how long an action may take before it counts as failed.
+// rpcLimit is the timeout of an action.
 const rpcLimit = 30 * time.Second
 
-// Call runs a method and waits: for forms, through bind.Go.
+// Call calls a method and waits for its result. Forms use it through bind.Go.
 func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (R, error) {
 	c := a.c.Load()
 	if c == nil {
@@ -261,7 +271,7 @@ func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (
 	return client.Call(ctx, c, m, p)
 }
 
-// act runs an action off the caller's goroutine; a failure becomes a notice.
+// act runs an action in the background; a failure becomes a notice.
 func act[P, R any](a *App, m protocol.Method[P, R], p P) {
 	a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -272,14 +282,14 @@ func act[P, R any](a *App, m protocol.Method[P, R], p P) {
 	})
 }
 
-// fail tells the person of an action that failed, unless the program is ending.
+// fail shows the failure of an action, unless the program is exiting.
 func (a *App) fail(err error) {
 	if a.ctx.Err() == nil {
 		a.Notify("error", sentence(err))
 	}
 }
 
-// Notify shows the person something.
+// Notify shows a notice.
 func (a *App) Notify(level, text string) {
 	a.Value.Update(func(v View) View {
 		v.Notice = &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}

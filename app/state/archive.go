@@ -9,14 +9,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Archives are the conversations that a chat held before it was begun afresh, newest first. What was only shortened is still in the chat.
-// It blocks.
+// Archives returns the conversations that a chat had before its resets, newest first. Messages that
+// were only compacted are still in the chat. It blocks.
 func (a *App) Archives(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
 	r, err := Call(ctx, a, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
 }
 
-// ArchiveOf is the archive in which a message is that was found. It blocks.
+// ArchiveOf returns the archive that contains a message found by a search. It blocks.
 func (a *App) ArchiveOf(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
 	list, err := a.Archives(ctx, h.SessionKey)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *App) ArchiveOf(ctx context.Context, h protocol.SearchHit) (protocol.Arc
 	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is not in the archive any more")
 }
 
-// Archived is a conversation of the archive, to be read. Its newest messages are loaded at once.
+// Archived opens an archived conversation for reading, with its newest messages loaded. It blocks.
 func (a *App) Archived(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
 	c := &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
 	c.fetch = func(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
@@ -41,7 +41,8 @@ func (a *App) Archived(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
 	return c
 }
 
-// ExportArchive writes a conversation of the archive as Markdown. It blocks while the messages are loaded.
+// ExportArchive writes an archived conversation as Markdown. It blocks while the messages are
+// loaded.
 func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
 	r, err := Call(ctx, a, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
@@ -51,8 +52,8 @@ func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i prot
 	return title, Markdown(title, r.Messages, a.Value.Get(), time.Local), nil
 }
 
-// BringBack makes a conversation of the archive the chat's present one. before is the archive that what the chat held went to, empty when that was
-// nothing. It blocks.
+// BringBack replaces a chat's present conversation by an archived one. before is the archive of the
+// present one, empty if that had no messages. It blocks.
 func (a *App) BringBack(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
 	r, err := Call(ctx, a, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
 	if err == nil && r.Archived != nil {
@@ -61,13 +62,13 @@ func (a *App) BringBack(ctx context.Context, key protocol.SessionKey, id protoco
 	return before, err
 }
 
-// ChatTitle is what a chat is called.
+// ChatTitle returns a chat's title.
 func (a *App) ChatTitle(key protocol.SessionKey) string {
 	entry, _ := a.Value.Get().Session(key)
 	return TitleOf(entry)
 }
 
-// ArchiveLine says what is in an archive: 24 messages · 12k tokens.
+// ArchiveLine summarizes an archive: 24 messages · 12k tokens.
 func ArchiveLine(i protocol.ArchiveInfo) string {
 	line := Plural(i.Messages, "message", "messages")
 	if n := i.Tokens.Total; n > 0 {

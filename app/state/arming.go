@@ -2,43 +2,44 @@ package state
 
 import "time"
 
-// Arming decides when Allow may be pressed, so that nobody allows by accident: the question was on the screen for a second, no key was
-// pressed for a moment, its window was not just activated by the very click, and all of it was in view. A question that changes starts
-// over. It has no clock of its own.
+// Arming decides when Allow is enabled, to prevent accidental approval: the question has been
+// visible for a second, no key was pressed recently, its window was not activated by this very
+// click, and all of its text has been in view. When the question changes, everything starts over.
+// The caller passes the time.
 type Arming struct {
 	hash  string
-	since time.Time // shown
-	key   time.Time // last key
-	click time.Time // before when clicks do not count: the window was activated
-	read  bool      // its end was in view
+	since time.Time // start of visibility
+	key   time.Time // last key press
+	click time.Time // clicks before this time do not count, because they activated the window
+	read  bool      // the end of the text was in view
 }
 
-// How long a question must be seen, and how long keys must be quiet and the window active.
+// Required time of visibility, and of rest after a key press or an activation of the window.
 const (
 	ArmAfter = time.Second
 	QuietFor = 400 * time.Millisecond
 )
 
-// Show notes that a question with this hash is on the screen.
+// Show records that the question with this hash is visible.
 func (a *Arming) Show(hash string, now time.Time) {
 	if hash != a.hash || a.since.IsZero() {
 		*a = Arming{hash: hash, since: now, key: a.key, click: a.click}
 	}
 }
 
-// Hide notes that it is not: it must be seen again.
+// Hide records that it is not: it must be seen again.
 func (a *Arming) Hide() { *a = Arming{key: a.key, click: a.click} }
 
-// Key notes a key press, wherever it went.
+// Key records a key press in any window.
 func (a *Arming) Key(now time.Time) { a.key = now }
 
-// Activated notes that the window came to the front: the click that did it does not count.
+// Activated records that the window came to the front: the click that caused it does not count.
 func (a *Arming) Activated(now time.Time) { a.click = now.Add(QuietFor) }
 
-// Read notes that the end of the text is in view.
+// Read records that the end of the text is in view.
 func (a *Arming) Read() { a.read = true }
 
-// Armed reports whether Allow may be pressed, and how far it is, from 0 to 1.
+// Armed reports whether Allow is enabled, and the progress towards it from 0 to 1.
 func (a *Arming) Armed(now time.Time) (ok bool, progress float64) {
 	if a.since.IsZero() {
 		return false, 0
@@ -58,8 +59,8 @@ func (a *Arming) Armed(now time.Time) (ok bool, progress float64) {
 	return shown >= 1 && quiet >= 1 && a.read, progress
 }
 
-// Deliberate reports whether a key pressed now is meant for the question, and not for what the person was typing elsewhere when it
-// appeared: then it must not even deny.
+// Deliberate reports whether a key press now is meant for the question. Otherwise it was meant for
+// whatever the person was typing when the question appeared, and must not even deny.
 func (a *Arming) Deliberate(now time.Time) bool {
 	return !a.since.IsZero() && now.Sub(a.since) >= QuietFor && now.Sub(a.key) >= QuietFor
 }

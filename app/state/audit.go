@@ -18,17 +18,18 @@ func (a *App) Audit(ctx context.Context, p protocol.AuditListParams) (protocol.A
 	return Call(ctx, a, protocol.AuditList, p)
 }
 
-// VerifyAudit looks whether the audit log was changed. It blocks.
+// VerifyAudit checks whether the audit log was tampered with. It blocks.
 func (a *App) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
 	return Call(ctx, a, protocol.AuditVerify, protocol.Empty{})
 }
 
-// UndoGrant takes back what the answer to a question gave beyond its call. It blocks.
+// UndoGrant revokes the lasting permissions that the answer to an approval created. It blocks.
 func (a *App) UndoGrant(ctx context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
 	return Call(ctx, a, protocol.ApprovalUndo, protocol.ApprovalParams{ID: id})
 }
 
-// Verified says in a sentence what a look at the chain found; ok is false when it is broken.
+// Verified describes the result of a check of the log's hash chain; ok is false if the chain is
+// broken.
 func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
 		return "All " + Plural(int(r.Lines), "line holds", "lines hold") + " together: nobody has changed or removed any.", true
@@ -36,10 +37,10 @@ func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 	return fmt.Sprintf("Line %d does not follow from the line before it: %s. What comes after it proves nothing.", r.Broken, r.Why), false
 }
 
-// AuditLine is a line of the audit log in words, with machines and chats called as the windows call them.
+// AuditLine describes an entry of the audit log, with machines and chats by name.
 func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	on := ""
-	if e.Node != "" && e.Tool != "Transfer" { // which says itself from where to where
+	if e.Node != "" && e.Tool != "Transfer" { // a transfer's text names its ends itself
 		on = onMachine(e.Node, v.MachineName(e.Node))
 	}
 	title = e.What
@@ -70,8 +71,8 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
-// Gave reports whether a line of the audit log is about something that lets more pass than one call, and that can be taken back: a rule, or an answer
-// for more than once.
+// Gave reports whether an entry created a permission beyond one call that can be revoked: a rule,
+// or an answer with a scope other than once.
 func Gave(e protocol.AuditEntry) bool {
 	switch {
 	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantGone:
@@ -86,7 +87,7 @@ func Gave(e protocol.AuditEntry) bool {
 	return e.Verdict == "allow" && !strings.HasSuffix(e.Why, " "+protocol.ScopeOnce)
 }
 
-// AuditPlace says on which machine and in which chat a line of the audit log happened: their names, with the ids that the log holds.
+// AuditPlace returns the machine and the chat of an entry: their names, with the IDs from the log.
 func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	switch e.Node {
 	case "":
@@ -101,7 +102,7 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	return machine, chat
 }
 
-// endsNamed calls the ends of a transfer, "Transfer box:a to tower:b", as the windows call their machines.
+// endsNamed replaces the IDs in "Transfer box:a to tower:b" by the machines' names.
 func endsNamed(line string, v View) string {
 	from, to, ok := strings.Cut(line, " to ")
 	verb, source, spaced := strings.Cut(from, " ")
@@ -118,7 +119,7 @@ func endsNamed(line string, v View) string {
 	return verb + " " + named(source) + " to " + named(to)
 }
 
-// AuditWho says whose a line of the audit log is, in words, with what the log holds.
+// AuditWho describes who caused an entry, together with the recorded identity.
 func AuditWho(e protocol.AuditEntry, v View) string {
 	kind, name, _ := strings.Cut(e.By, " ")
 	words := e.By
@@ -135,7 +136,7 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 	return named(words, e.By)
 }
 
-// ruleWords are those of the rule that decided about a call.
+// ruleWords describes the rule that decided a call.
 func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
 		words, ok = strings.CutPrefix(e.Why, "your rule: ")
@@ -143,7 +144,8 @@ func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	return words, ok && e.Rule != ""
 }
 
-// auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.
+// auditVerdict describes who decided a call, with which scope, and the outcome. A rule is described
+// by its text; its ID is in the entry's details.
 func auditVerdict(e protocol.AuditEntry, by string) string {
 	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
 		return unanswered
@@ -171,7 +173,7 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 	return text
 }
 
-// auditExtents are the ways a question ends, as the gateway writes them, in words.
+// auditExtents maps the gateway's outcomes of approvals to words.
 var auditExtents = map[string]string{
 	"allowed " + protocol.ScopeOnce:    " once",
 	"allowed " + protocol.ScopeSession: " for this chat",
@@ -182,16 +184,17 @@ var auditExtents = map[string]string{
 	"the question was denied":          "",
 }
 
-// unansweredWords are for questions that ended without an answer.
+// unansweredWords are for approvals that closed without an answer.
 var unansweredWords = map[string]string{
 	"the question was " + protocol.ApprovalExpired:   "not run: nobody answered in time",
 	"the question was " + protocol.ApprovalCancelled: "not run: it was stopped before anyone answered",
 }
 
-// maxAuditPage is the most lines that are asked for at once.
+// maxAuditPage is the maximum number of entries per request.
 const maxAuditPage = 1000
 
-// ExportAudit writes every line that a filter lets through, newest first, as CSV or as JSONL, and returns how many. It blocks.
+// ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns
+// their number. It blocks.
 func (a *App) ExportAudit(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
 	write := jsonLines(w)
 	if asCSV {
@@ -248,7 +251,7 @@ func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
 			}
 			for i, cell := range row {
 				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-					row[i] = "'" + cell // a spreadsheet would take it for a formula
+					row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
 				}
 			}
 			if err := c.Write(row); err != nil {

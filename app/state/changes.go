@@ -8,10 +8,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// changesPause is for how long changes are gathered before the machine is asked what of them is the agent's.
+// changesPause is how long changes are collected before the machine is asked which of them the
+// agent made.
 const changesPause = time.Second
 
-// askChanges asks the machine that is shown what the agent changed there. Several calls at once are one.
+// askChanges asks the current machine for the agent's changes. Calls in quick succession are merged
+// into one request.
 func (f *Files) askChanges(place protocol.NodeID, pause time.Duration) {
 	f.live.mu.Lock()
 	asked := f.live.asking
@@ -32,7 +34,7 @@ func (f *Files) askChanges(place protocol.NodeID, pause time.Duration) {
 		defer cancel()
 		r, err := Call(ctx, f.a, protocol.FilesChanges, protocol.FilesChangesParams{Node: place})
 		if err != nil {
-			return // an older machine does not know; the list itself says what is wrong with another
+			return // older machines do not know the method; other errors show up in the list itself
 		}
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place == place {
@@ -43,7 +45,8 @@ func (f *Files) askChanges(place protocol.NodeID, pause time.Duration) {
 	})
 }
 
-// ChangeOf is the agent's last change of a file, by its absolute path; one that was reverted is none.
+// ChangeOf returns the agent's last change of a file with this absolute path, unless it was
+// reverted.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 	for _, c := range v.Changed {
 		if slashes(c.Path) == slashes(abs) {
@@ -55,12 +58,12 @@ func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 
 func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// Diff asks for a change of the agent. It blocks.
+// Diff loads the diff of a change by the agent. It blocks.
 func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.FilesDiffResult, error) {
 	return Call(ctx, f.a, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 }
 
-// Revert puts back what was there before a change of the agent. It blocks.
+// Revert restores a file's content from before a change by the agent. It blocks.
 func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
 	_, err := Call(ctx, f.a, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 	f.again(err)

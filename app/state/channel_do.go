@@ -12,17 +12,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ErrNoAnswer is a network that the account is not connected to now: it is kept, and can be started to be tried again and again.
+// ErrNoAnswer means that the account was saved but its network is not connected. It can be started
+// to try again.
 var ErrNoAnswer = errors.New("not connected")
 
-// noAnswer is an ErrNoAnswer in the gateway's words.
+// noAnswer is an ErrNoAnswer with the gateway's message.
 type noAnswer struct{ error }
 
 func (noAnswer) Is(target error) bool { return target == ErrNoAnswer }
 func (n noAnswer) Unwrap() error      { return n.error }
 
-// Save logs an account in with what the form says, and connects it unless a picture must be scanned first. It returns the account's key once the
-// gateway knows it, with an error too. It blocks, for as long as a network takes.
+// Save logs an account in with the values of the form, and connects it unless a picture must be
+// scanned first. It returns the account's key if the gateway has stored the account, even with an
+// error. It blocks, as long as the network takes.
 func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err error) {
 	if err := f.missing(); err != nil {
 		return "", err
@@ -51,7 +53,7 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	return key, err
 }
 
-// keyOf finds the account of a form; empty when the gateway did not keep it.
+// keyOf returns the key of a form's account; empty if the gateway has not stored it.
 func (c *Channels) keyOf(f ChannelForm) string {
 	for _, a := range c.Value.Get().Accounts {
 		if a.Channel == f.Kind.Channel && a.AccountID == AccountID(f.Account) {
@@ -61,7 +63,7 @@ func (c *Channels) keyOf(f ChannelForm) string {
 	return ""
 }
 
-// login asks for a login and keeps what it says for the view.
+// login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	r, err := Call(ctx, c.a, protocol.ChannelLogin, in)
 	if errors.Is(err, protocol.ErrUnavailable) {
@@ -80,7 +82,7 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 	return r, nil
 }
 
-// qrPicture reads the picture of a data URL.
+// qrPicture decodes the picture of a data URL.
 func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
 	if !ok || !strings.HasPrefix(head, "data:image/") || !strings.HasSuffix(head, ";base64") {
@@ -116,7 +118,7 @@ func (c *Channels) Start(a ChannelAccount) {
 	})
 }
 
-// Stop ends an account's connection until it is started again.
+// Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
 	c.do(a, "Stopping…", func(ctx context.Context) error {
 		_, err := Call(ctx, c.a, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
@@ -124,7 +126,7 @@ func (c *Channels) Stop(a ChannelAccount) {
 	})
 }
 
-// Login logs an account in anew.
+// Login logs an account in again.
 func (c *Channels) Login(a ChannelAccount) {
 	c.do(a, "Logging in…", func(ctx context.Context) error {
 		_, err := c.login(ctx, protocol.ChannelLoginParams{Channel: a.Channel, AccountID: a.AccountID, Force: true})
@@ -132,7 +134,7 @@ func (c *Channels) Login(a ChannelAccount) {
 	})
 }
 
-// Logout ends an account's login and forgets it, its secrets and what it had still to say.
+// Logout logs an account out and deletes it with its secrets and undelivered messages.
 func (c *Channels) Logout(a ChannelAccount) {
 	c.do(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
@@ -141,7 +143,7 @@ func (c *Channels) Logout(a ChannelAccount) {
 	})
 }
 
-// do carries out an action on an account, which is shown to be busy meanwhile. A failure becomes a notice.
+// do performs an action on an account that is shown as busy meanwhile. A failure becomes a notice.
 func (c *Channels) do(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
@@ -171,7 +173,7 @@ func (c *Channels) setBusy(key, words string) {
 	})
 }
 
-// Answer lets a stranger write to the agent from now on, or refuses them. They leave the view at once.
+// Answer grants or refuses a stranger access to the agent. The request leaves the view at once.
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
 	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = drop(v.Pending, same); return v })
@@ -192,7 +194,7 @@ func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	})
 }
 
-// SetPolicy says who may write to the agent on a channel, and returns what takes that back.
+// SetPolicy sets who may write to the agent on a channel, and returns a function that undoes it.
 func (c *Channels) SetPolicy(channel, policy string) (undo func()) {
 	was := c.Value.Get().Policies[channel].DMPolicy
 	set := func(policy string) {
@@ -202,7 +204,7 @@ func (c *Channels) SetPolicy(channel, policy string) (undo func()) {
 	return func() { set(was) }
 }
 
-// SetAllowed says who is listed on a channel. It returns what takes that back.
+// SetAllowed sets the list of allowed people on a channel. It returns a function that undoes it.
 func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
 	was := slices.Clone(c.Value.Get().Policies[channel].AllowFrom)
 	c.config(channel+".allowFrom", list)

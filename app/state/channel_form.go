@@ -9,24 +9,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ChannelForm is an account as a person fills it in.
+// ChannelForm has the fields of the form for an account.
 type ChannelForm struct {
 	Kind    protocol.ChannelKind
-	Account string            // its name; empty is "default"
-	Values  map[string]string // by field
-	// Known is an account that is changed: fields that were not touched stay as they are.
+	Account string            // account name; empty is "default"
+	Values  map[string]string // values by field
+	// Known is the existing account that the form edits: untouched fields keep their values.
 	Known bool
-	// Kept is the account that an earlier, failed Save of the same form left; another of that name is not written over.
+	// Kept is the account stored by an earlier, failed Save of this form. Save does not overwrite
+	// another account of the same name.
 	Kept string
 	was  map[string]string
 }
 
-// NewChannelForm is an empty form; account is the name it proposes.
+// NewChannelForm returns an empty form; account is the suggested name.
 func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
 	return ChannelForm{Kind: k, Account: account, Values: map[string]string{}}
 }
 
-// FormOfAccount is the form of an account that is there. Secrets are not in it: nobody is told them.
+// FormOfAccount returns the form of an existing account, without secrets: the gateway never reveals
+// them.
 func FormOfAccount(c ChannelAccount) ChannelForm {
 	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Known: true}
 	for _, field := range c.Kind.Fields {
@@ -38,7 +40,7 @@ func FormOfAccount(c ChannelAccount) ChannelForm {
 	return f
 }
 
-// settingText is a setting as it is typed: a list with commas.
+// settingText formats a setting for editing; lists are separated by commas.
 func settingText(raw json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {
@@ -51,7 +53,7 @@ func settingText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// missing names a field that must be filled in and is not.
+// missing returns the name of a required field that is empty.
 func (f ChannelForm) missing() error {
 	for _, field := range f.Kind.Fields {
 		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Known || !field.Secret) {
@@ -61,7 +63,7 @@ func (f ChannelForm) missing() error {
 	return nil
 }
 
-// config is what the gateway is told: what was filled in, or changed.
+// config returns the values to send to the gateway: those that were filled in or changed.
 func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage)
 	for _, field := range f.Kind.Fields {
@@ -70,7 +72,7 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 			text = strings.TrimSpace(text)
 		}
 		if text == f.was[field.Name] && (text == "" || f.Known) {
-			continue // an empty secret stays what it is
+			continue // an empty secret means unchanged
 		}
 		raw, err := protocol.Marshal(text)
 		if err != nil {
@@ -81,7 +83,7 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// FreeAccount proposes a name for a new account of a channel.
+// FreeAccount suggests a name for a new account of a channel.
 func FreeAccount(list []ChannelAccount, channel string) string {
 	taken := make(map[string]bool)
 	for _, a := range list {
@@ -99,7 +101,7 @@ func FreeAccount(list []ChannelAccount, channel string) string {
 	}
 }
 
-// AccountID is the form in which the gateway keeps an account's name.
+// AccountID normalizes an account's name as the gateway does.
 func AccountID(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(name)) {

@@ -9,13 +9,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// accountWords are the states of accounts for people.
+// accountWords are the account states in words.
 var accountWords = map[string]string{
 	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
 	protocol.AccountNoLogin: "cannot log in", protocol.AccountStopped: "stopped",
 }
 
-// AccountWord is an account's state in a word.
+// AccountWord returns an account's state in one word.
 func AccountWord(a ChannelAccount) string {
 	if a.Busy != "" {
 		return strings.ToLower(a.Busy)
@@ -26,7 +26,7 @@ func AccountWord(a ChannelAccount) string {
 	return a.State
 }
 
-// AccountText says how an account is, what that means and what to do.
+// AccountText describes an account's state, its consequences, and what to do.
 func AccountText(a ChannelAccount, now time.Time) string {
 	why := strings.TrimRight(a.Error, ".")
 	switch a.State {
@@ -55,7 +55,7 @@ func AccountText(a ChannelAccount, now time.Time) string {
 	return text + "."
 }
 
-// seconds says when something that is near happens.
+// seconds describes a time in the near future.
 func seconds(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	if d <= 0 {
@@ -67,7 +67,7 @@ func seconds(ms int64, now time.Time) string {
 	return "in about " + Length(d)
 }
 
-// AccountTitle is what an account is called: its address where it has one, else its channel.
+// AccountTitle returns an account's address, or else the name of its channel.
 func AccountTitle(a ChannelAccount) string {
 	for _, f := range a.Kind.Fields {
 		if f.Required && !f.Secret {
@@ -82,7 +82,7 @@ func AccountTitle(a ChannelAccount) string {
 	return ChannelTitle(a.Kind, a.Channel)
 }
 
-// ChannelTitle is a channel's name for people.
+// ChannelTitle returns a channel's display name.
 func ChannelTitle(k protocol.ChannelKind, channel string) string {
 	if k.Title != "" {
 		return k.Title
@@ -90,7 +90,7 @@ func ChannelTitle(k protocol.ChannelKind, channel string) string {
 	return channel
 }
 
-// PendingText says who a stranger is and what letting them in means.
+// PendingText describes a stranger who asks for access, and what granting it means.
 func PendingText(p protocol.PendingPair) (title, about string) {
 	title, _ = Reveal(p.SenderID)
 	if name, _ := Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {

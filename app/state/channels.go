@@ -13,35 +13,36 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ChannelsView is what the page of channels shows.
+// ChannelsView is the state of the page of channels.
 type ChannelsView struct {
 	Loaded   bool
-	Problem  string // why they cannot be loaded
+	Problem  string // reason why loading failed
 	Kinds    []protocol.ChannelKind
-	Accounts []ChannelAccount         // by channel and id
-	Pending  []protocol.PendingPair   // strangers who wait, the longest first
+	Accounts []ChannelAccount         // sorted by channel and ID
+	Pending  []protocol.PendingPair   // strangers who wait for access, longest first
 	Policies map[string]ChannelPolicy // by channel
-	Logins   map[string]ChannelLogin  // by key of the account: what a login wants or said
+	Logins   map[string]ChannelLogin  // state or result of a login, by key of the account
 
-	busy map[string]string // by key of the account: what is being done
+	busy map[string]string // action in progress, by key of the account
 }
 
 // ChannelAccount is one account of a channel.
 type ChannelAccount struct {
 	Channel string
 	protocol.ChannelAccountStatus
-	// Kind is what the gateway knows of the channel. Own says that the gateway runs the account; else another program does, and it can only be looked at.
+	// Kind describes the channel. Own reports whether the gateway itself runs the account; an
+	// account that another program runs is read-only.
 	Kind protocol.ChannelKind
 	Own  bool
-	Busy string // what is being done with it just now, such as Connecting…
+	Busy string // action in progress, such as Connecting…
 }
 
-// Key names the account.
+// Key returns the account's key.
 func (c ChannelAccount) Key() string { return c.Channel + ":" + c.AccountID }
 
-// ChannelPolicy says who may write to the agent on a channel.
+// ChannelPolicy defines who may write to the agent on a channel.
 type ChannelPolicy struct {
-	DMPolicy  string   `json:"dmPolicy"` // open, allowlist, pairing; empty is pairing
+	DMPolicy  string   `json:"dmPolicy"` // open, allowlist or pairing; empty is pairing
 	AllowFrom []string `json:"allowFrom"`
 }
 
@@ -52,13 +53,13 @@ const (
 	PolicyOpen      = "open"
 )
 
-// ChannelLogin is a login that goes on, or how one went.
+// ChannelLogin is a login in progress, or the result of one.
 type ChannelLogin struct {
-	QR      []byte // a picture to be scanned; nil is none
+	QR      []byte // picture to scan; nil for none
 	Message string
 }
 
-// Account finds one by its key.
+// Account finds an account by its key.
 func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 	for _, c := range v.Accounts {
 		if c.Key() == key {
@@ -68,16 +69,17 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 	return ChannelAccount{}, false
 }
 
-// Channels is the view-model of the page of channels. Its methods are safe for use by many goroutines.
+// Channels is the view model of the page of channels. Its methods are safe for concurrent use.
 type Channels struct {
 	Value *Value[ChannelsView]
 	a     *App
 }
 
-// NewChannels makes it; Follow brings it to life.
+// NewChannels returns an empty view model; Follow loads it.
 func NewChannels(a *App) *Channels { return &Channels{Value: NewValue(ChannelsView{}), a: a} }
 
-// channelsPace is how often the accounts are asked for while somebody looks: the feed does not tell of each message.
+// channelsPace is the polling interval of the accounts while the page is open: the feed does not
+// report each message.
 const channelsPace = 10 * time.Second
 
 // Follow keeps the view up to date until ctx ends. It blocks.
@@ -105,7 +107,7 @@ func (c *Channels) Follow(ctx context.Context) {
 	}
 }
 
-// Load asks the gateway once. It blocks.
+// Load loads the accounts once. It blocks.
 func (c *Channels) Load(ctx context.Context) {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -124,7 +126,7 @@ func (c *Channels) Load(ctx context.Context) {
 	})
 }
 
-// settle lays what only this window knows over what the gateway said.
+// settle merges this window's own state into the gateway's.
 func (v ChannelsView) settle() ChannelsView {
 	v.Accounts = slices.Clone(v.Accounts)
 	for i := range v.Accounts {
@@ -158,7 +160,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	for name := range names {
 		st, err := Call(ctx, c.a, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
-			continue // it went away meanwhile
+			continue // it was removed meanwhile
 		}
 		if err != nil {
 			return v, err
@@ -180,7 +182,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	return v, nil
 }
 
-// loadStrangers counts who waits to be let in.
+// loadStrangers counts the people who wait for access.
 func (a *App) loadStrangers() {
 	a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)

@@ -8,31 +8,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pageSize is how many messages are loaded at once.
+// pageSize is the number of messages per request.
 const pageSize = 150
 
-// ChatView is a conversation's loaded messages. Its slices must not be changed.
+// ChatView has the loaded messages of a conversation. Its slices must not be changed.
 type ChatView struct {
 	Key      protocol.SessionKey
 	Messages []protocol.Message // oldest first
-	More     bool               // there are older ones
+	More     bool               // older messages exist
 	Loading  bool
 	Problem  string
 
-	load int                // counts loads: an answer to an older one is not wanted any more
-	late []protocol.Message // arrived since the load began
+	load int                // number of the current load; responses to earlier ones are ignored
+	late []protocol.Message // messages that arrived during the load
 }
 
-// Chat is one conversation. Its methods are safe for use by many goroutines.
+// Chat is one conversation. Its methods are safe for concurrent use.
 type Chat struct {
 	Key   protocol.SessionKey
 	Value *Value[ChatView]
 	app   *App
-	// fetch reads n messages before a sequence number, 0 is the end. more says that there are older ones.
+	// fetch reads n messages before a sequence number; 0 is the end. more reports whether older
+	// messages exist.
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }
 
-// Chat returns the view-model of a conversation, and loads it the first time: at once, or as soon as there is a connection.
+// Chat returns the view model of a conversation. The first call loads it, as soon as there is a
+// connection.
 func (a *App) Chat(key protocol.SessionKey) *Chat {
 	a.mu.Lock()
 	c := a.chats[key]
@@ -49,7 +51,7 @@ func (a *App) Chat(key protocol.SessionKey) *Chat {
 	return c
 }
 
-// Forget drops a conversation's messages, when no window shows it any more.
+// Forget drops a conversation's messages when no window shows it any more.
 func (a *App) Forget(key protocol.SessionKey) {
 	a.mu.Lock()
 	delete(a.chats, key)
@@ -86,14 +88,14 @@ func (c *Chat) reload() {
 	})
 }
 
-// Older loads the page before the first message.
+// Older loads the messages before the first loaded one.
 func (c *Chat) Older() { c.older(pageSize) }
 
-// reachSize is how many messages are loaded at once on the way to one far back.
+// reachSize is the number of messages per request on the way to an old message.
 const reachSize = 1000
 
-// Reach loads back to the message with a sequence number, so that a window can show it. It blocks, also while the chat itself is being
-// loaded.
+// Reach loads messages back to a sequence number, so that a window can show that message. It
+// blocks, also while the chat itself is loading.
 func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	asked := int64(0)
 	for v := range c.Value.Changes(ctx) {
@@ -113,7 +115,7 @@ func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	return ctx.Err()
 }
 
-// older loads n messages before the first one.
+// older loads n messages before the first loaded one.
 func (c *Chat) older(n int) {
 	v := c.Value.Get()
 	if !v.More || v.Loading || len(v.Messages) == 0 {
@@ -136,7 +138,7 @@ func (c *Chat) older(n int) {
 	})
 }
 
-// page loads n messages before a sequence number (0: the newest) and puts them into the view.
+// page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatView) {
 	c.app.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -146,29 +148,29 @@ func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatVi
 	})
 }
 
-// page is a piece of a conversation, and whether there are messages before it.
+// page is a part of a conversation, and whether older messages exist.
 type page struct {
 	list []protocol.Message
 	more bool
 }
 
-// preview is fetch of a conversation that goes on.
+// preview is the fetch function of an active conversation.
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
 	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
 }
 
-// add appends a message unless it is there already. The list given is not changed.
+// add appends a message unless the list has it already. It does not change the given list.
 func add(list []protocol.Message, m protocol.Message) []protocol.Message {
 	if n := len(list); n > 0 && list[n-1].Seq >= m.Seq {
 		return list
 	}
-	// Sharing the beginning with the list before keeps a message cheap in a chat of thousands: nobody else appends to it, because
-	// changes come one at a time.
+	// Sharing the array keeps appending cheap in a chat of thousands of messages. It is safe:
+	// changes come one at a time, and only this code appends.
 	return append(list, m)
 }
 
-// apply takes a change of the messages in.
+// apply applies a change of the messages.
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
 		c.Value.Update(func(v ChatView) ChatView { v.Messages, v.More = nil, false; return v })
@@ -188,15 +190,16 @@ func (c *Chat) apply(ch protocol.Change) {
 	})
 }
 
-// Send sends a message and tells what became of it: a run began, it waits in the queue, or it was a command with a response. It blocks
-// until the gateway has stored it. When err is not nil the message was not taken, or nobody knows: the person keeps their text.
+// Send sends a message and reports the result: a run started, the message is queued, or it was a
+// command with a response. It blocks until the gateway has stored the message. If err is not nil,
+// the message was not stored, or the result is unknown, and the person keeps their text.
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 	defer cancel()
 	return Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
 }
 
-// Stop stops the run in progress, or takes a waiting message out of the queue.
+// Stop stops the run in progress, or removes a queued message.
 func (c *Chat) Stop(run protocol.RunID) {
 	act(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
 }
@@ -206,7 +209,7 @@ func (c *Chat) StopCall(id protocol.CallID) {
 	act(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
 }
 
-// SetModel chooses the conversation's model; the zero value is the default again.
+// SetModel sets the conversation's model; the zero value restores the default.
 func (c *Chat) SetModel(ref protocol.ModelRef) {
 	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{
 		SessionKey: c.Key,
@@ -214,7 +217,7 @@ func (c *Chat) SetModel(ref protocol.ModelRef) {
 	})
 }
 
-// SetThinking chooses how much the model thinks; empty is the default again.
+// SetThinking sets the thinking level; empty restores the default.
 func (c *Chat) SetThinking(level string) {
 	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
 }

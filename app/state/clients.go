@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Clients are the devices that were paired as clients, which people call windows: those that are let in come first, each group by name.
+// Clients returns the devices that are paired as clients (in the windows: windows): active ones
+// first, each group by name.
 func (p Pairing) Clients() []protocol.Device {
 	out := drop(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
@@ -22,18 +23,19 @@ func (p Pairing) Clients() []protocol.Device {
 	return out
 }
 
-// Client finds a device that was paired as a client.
+// Client finds a device that is paired as a client.
 func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
 	d, ok := p.Device(id)
 	return d, ok && d.Role == protocol.RoleClient
 }
 
-// PairingEnded reports whether a device is let in no more: it was revoked, or its time is over.
+// PairingEnded reports whether a device's pairing was revoked or has expired.
 func PairingEnded(d protocol.Device, now time.Time) bool {
 	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
 }
 
-// ClientPresence says whether a client is there, and whether it may come. The one that this window comes in as is marked.
+// ClientPresence describes whether a client is connected and whether its pairing is active. It
+// marks this window's own device.
 func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	switch {
 	case d.RevokedAt > 0:
@@ -50,7 +52,7 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	return "last seen " + When(d.LastSeenAt, now)
 }
 
-// rightsText says of each right what it lets a client do.
+// rightsText describes what each scope permits.
 var rightsText = []struct {
 	scope protocol.Scope
 	text  string
@@ -62,7 +64,7 @@ var rightsText = []struct {
 	{protocol.ScopeAdmin, "change settings"},
 }
 
-// RightsText says what a client may do: look and chat.
+// RightsText describes what a client may do: look and chat.
 func RightsText(scopes []protocol.Scope) string {
 	var may []string
 	for _, r := range rightsText {
@@ -82,7 +84,7 @@ func RightsText(scopes []protocol.Scope) string {
 	}
 }
 
-// ClientLine says in a line what a client may do, until when, what it runs on and where it is.
+// ClientLine summarizes a client: permissions, expiry, system and address.
 func ClientLine(d protocol.Device, now time.Time) string {
 	may := "May " + RightsText(d.Scopes)
 	if PairingEnded(d, now) {
@@ -93,12 +95,12 @@ func ClientLine(d protocol.Device, now time.Time) string {
 	return joined(" · ", may, systemName(d.OS), d.Address)
 }
 
-// joined are the parts that are not empty, with sep between them.
+// joined joins the non-empty parts with sep.
 func joined(sep string, parts ...string) string {
 	return strings.Join(drop(parts, func(s string) bool { return s == "" }), sep)
 }
 
-// systemName is an operating system as people call it; a device may say Go's name of it.
+// systemName returns the common name of an operating system; a device may report Go's name of it.
 func systemName(os string) string {
 	switch os {
 	case "linux", "windows", "android":
@@ -111,7 +113,7 @@ func systemName(os string) string {
 	return os
 }
 
-// ClientFacts lists what is known about a client.
+// ClientFacts lists the known facts about a client.
 func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []MachineFact) {
 	add := func(name, text string) {
 		if text != "" {
@@ -135,7 +137,7 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	add("System", systemName(d.OS))
 	add("Program", d.Version)
 	add("Host", joined(", ", d.Hostname, d.Address))
-	if d.LastSeenAt > 0 && PairingEnded(d, now) { // else it stands above
+	if d.LastSeenAt > 0 && PairingEnded(d, now) { // otherwise the heading shows it
 		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
@@ -149,7 +151,7 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	return facts
 }
 
-// RenameClient gives a client another name; empty is that of its computer.
+// RenameClient renames a client; an empty name restores its computer's name.
 func (a *App) RenameClient(d protocol.Device, name string) {
 	if strings.TrimSpace(name) == "" {
 		name = d.Hostname
@@ -157,8 +159,9 @@ func (a *App) RenameClient(d protocol.Device, name string) {
 	act(a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
-// RevokeClient ends a client's pairing and its connections. It stays in the list until it is forgotten. This window leaves: whose connections are ended by
-// a revocation does not hear that it was done. It blocks.
+// RevokeClient revokes a client's pairing and closes its connections. It stays in the list until it
+// is forgotten. For this window's own device it calls device.leave instead: a revoked connection
+// closes before the response arrives. It blocks.
 func (a *App) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
 	if id == a.Value.Get().Device {
 		_, err := Call(ctx, a, protocol.DeviceLeave, protocol.Empty{})

@@ -7,30 +7,32 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CommandSpan is a run of a command's text. Risky spans are what the gateway found worth a second look.
+// CommandSpan is a section of a command's text. The gateway marked the risky ones.
 type CommandSpan struct {
 	Text  string
 	Risky bool
 }
 
-// CommandPart is what a question says of one part of its command, for a line below it.
+// CommandPart describes one part of a command in an approval, on a line below it.
 type CommandPart struct {
-	Text   string // the part as it stands in the command, in one line
-	Path   string // where its program is, when that says more than its name
-	Reason string // why it is asked about
+	Text   string // the part's text in the command, in one line
+	Path   string // the program's path, if it says more than its name
+	Reason string // why it needs an approval
 	Risky  bool
 }
 
-// risky reports whether a part is more than merely not allowed by a rule.
+// risky reports whether a part has a risk beyond not being allowed by a rule.
 func risky(p protocol.ApprovalPart) bool {
 	return p.Floor || p.Kind == "finding" || p.Verdict == "deny"
 }
 
-// CommandSpans cuts a command where risky parts begin and end. Together the spans are the command.
+// CommandSpans splits a command where risky parts begin and end. The spans joined are the whole
+// command.
 func CommandSpans(q protocol.Approval) []CommandSpan {
 	text := QuestionText(q)
 	marked := make([]bool, len(text))
-	next := make(map[string]int) // where to look for the next part with the same text
+	// position from which to search for the next part with the same text
+	next := make(map[string]int)
 	for _, p := range q.Parts {
 		if !risky(p) || strings.TrimSpace(p.Text) == "" {
 			continue
@@ -57,7 +59,7 @@ func CommandSpans(q protocol.Approval) []CommandSpan {
 	return spans
 }
 
-// CommandParts are the parts that need saying: the risky ones first, then the programs, each once.
+// CommandParts returns the parts to explain: the risky ones first, then the programs, each once.
 func CommandParts(q protocol.Approval) []CommandPart {
 	where := make(map[string]string)
 	if q.Preview != nil {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// configAt decodes the configuration at a path; what is not set is the zero value. It blocks.
+// configAt decodes the configuration at a path; a missing value is the zero value. It blocks.
 func configAt[T any](ctx context.Context, a *App, path string) (T, error) {
 	var out T
 	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})

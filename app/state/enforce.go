@@ -8,30 +8,30 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Guarantee is one thing that a machine was found to keep commands from, or not. Text says it in words, with what keeps it, or why it is
-// not kept and what a person could do about it.
+// Guarantee is one restriction of commands that a machine was tested for. Text describes it: the
+// mechanism if it is enforced, or the reason and the remedy if not.
 type Guarantee struct {
 	Text string
 	Held bool
 }
 
-// Confinement is how a machine confines commands, in words.
+// Confinement describes how a machine confines commands.
 type Confinement struct {
-	Line string // all of it in one line
-	// Level is how far the person can rely on it: LevelGood, LevelWarning or LevelBad.
+	Line string // summary in one line
+	// Level is how reliable the confinement is: LevelGood, LevelWarning or LevelBad.
 	Level      string
-	Guarantees []Guarantee // those that are kept first
+	Guarantees []Guarantee // the enforced ones first
 	Warnings   []string
 }
 
-// Levels of what is shown with a colour.
+// Levels that are shown in different colours.
 const (
 	LevelGood    = "good"
 	LevelWarning = "warning"
 	LevelBad     = "bad"
 )
 
-// guarantees names the checks of a node's report (node/sandbox).
+// guarantees describes the checks of a node's report (node/sandbox).
 var guarantees = map[string]string{
 	"fs.write.outside":     "Commands write only in the workspace and the allowed folders",
 	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
@@ -55,7 +55,7 @@ var guarantees = map[string]string{
 	"forks":                "A command cannot flood the machine with processes",
 }
 
-// ConfinementOf says how commands are confined on a machine.
+// ConfinementOf describes the confinement of commands on a machine.
 func ConfinementOf(n protocol.NodeInfo) Confinement {
 	if n.Host == nil || n.Host.Enforcement == nil {
 		return Confinement{Line: "This machine does not say how it confines commands.", Level: LevelBad}
@@ -105,7 +105,7 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 	return text
 }
 
-// modeText says what is set, in words.
+// modeText describes the configured confinement.
 func modeText(e *protocol.Enforcement) string {
 	text := "Commands write only in the workspace and the allowed folders"
 	if e.Mode == "read-only" {

@@ -7,8 +7,9 @@ import (
 	"unicode"
 )
 
-// Shown is a file's name or path as it is read on a line in which it can stand for nothing else: control characters, line breaks and marks that turn the
-// direction of what follows are written as ⟨U+202E⟩. What emoji and scripts are joined with stays.
+// Shown returns an unambiguous form of a file's name or path for one line: control characters, line
+// breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and scripts need are
+// retained.
 func Shown(name string) string {
 	if !strings.ContainsFunc(name, turning) {
 		return name
@@ -28,5 +29,5 @@ func turning(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// Title is its name as it is read.
+// Title returns the entry's name in that form.
 func (e FileEntry) Title() string { return Shown(path.Base(e.Path)) }

@@ -9,38 +9,43 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileEntry is a file or folder. Path is relative to the place, with slashes, or absolute where it lies in another folder than the workspace.
+// FileEntry is a file or folder. Path uses slashes and is relative to the place, or absolute if it
+// is outside the workspace.
 type FileEntry struct {
 	Path    string
 	Dir     bool
-	Info    protocol.FileInfo // empty where the place does not tell it
-	Missing bool              // it is not there, and the agent would read it
+	Info    protocol.FileInfo // empty if the place does not report it
+	Missing bool              // the agent would read this file, but it does not exist
 }
 
-// Name is the last part of its path.
+// Name returns the last element of the path.
 func (e FileEntry) Name() string { return path.Base(e.Path) }
 
-// FilesView is what the page of files shows.
+// FilesView is the state of the page of files.
 type FilesView struct {
-	Place   protocol.NodeID // the machine; empty is the agent's own files
-	Dir     string          // relative to the place; empty is its top
+	Place   protocol.NodeID // the machine; empty for the agent's own files
+	Dir     string          // relative to the place; empty for its top folder
 	Loading bool
 	Problem string
-	Note    string      // what else there is to know of the list
-	Shallow string      // why changes in folders below are not followed, in half a sentence; empty when they are, or nothing is
-	Entries []FileEntry // of Dir, or of everything below it when a filter is set: in the order of Sort, folders first
+	Note    string // additional information about the list
+	// why changes in subfolders are not watched, as part of a sentence; empty if they are, or if
+	// nothing is watched
+	Shallow string
+	// the entries of Dir, or of its whole tree with a filter: in the order of Sort, folders first
+	Entries []FileEntry
 	Filter  string
 	Sort    FileSort
 	File    *OpenFile
-	// Serves says that the place tells sizes and times and lets files be moved and deleted; Fixed that nothing may be changed in this folder.
+	// Serves reports whether the place knows sizes and times and can move and delete files. Fixed
+	// reports whether this folder is read-only.
 	Serves, Fixed bool
-	// Changed is what the agent changed on the machine, the newest first.
+	// Changed are the agent's changes on the machine, newest first.
 	Changed []protocol.FileChange
-	At      string // the folder's own absolute path, where it is known
+	At      string // absolute path of the folder, if known
 }
 
-// Files is the view-model of the page of files. Its methods return at once, are safe for use by many goroutines, and what they lead to arrives as
-// a changed value.
+// Files is the view model of the page of files. Its methods return at once and are safe for
+// concurrent use; their results arrive as changes of the value.
 type Files struct {
 	Value *Value[FilesView]
 	a     *App
@@ -49,7 +54,7 @@ type Files struct {
 	live follow
 }
 
-// NewFiles makes it, with nothing loaded. Leave ends it.
+// NewFiles returns an empty view model. Leave stops it.
 func NewFiles(a *App) *Files {
 	f := &Files{Value: NewValue(FilesView{Loading: true}), a: a, all: NewValue(machineFiles{})}
 	a.mu.Lock()
@@ -58,7 +63,7 @@ func NewFiles(a *App) *Files {
 	return f
 }
 
-// Open shows the top of a place.
+// Open shows the top folder of a place.
 func (f *Files) Open(place protocol.NodeID) {
 	f.Value.Update(func(v FilesView) FilesView {
 		return FilesView{Place: place, Loading: true, Sort: v.Sort, Serves: f.serves(place)}
@@ -73,14 +78,14 @@ func (f *Files) Enter(dir string) {
 		v.Dir, v.File, v.Problem, v.Filter = within(f.a.Value.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.Shallow = v.Place == "" || v.Serves, ""
 		if v.Loading {
-			v.Entries, v.Note = nil, "" // what is chosen of the folder before is not here
+			v.Entries, v.Note = nil, "" // entries and their selection belong to the previous folder
 		}
 		return v
 	})
 	f.show()
 }
 
-// Up shows the folder above, or leaves the file that is shown.
+// Up shows the parent folder, or closes the file that is shown.
 func (f *Files) Up() {
 	v := f.Value.Get()
 	if v.File != nil {
@@ -90,7 +95,8 @@ func (f *Files) Up() {
 	f.Enter(above(v.Dir))
 }
 
-// Narrow shows only what has a text in its path, in all folders below. Until it is known what that is, it narrows what is shown.
+// Narrow filters by a text in the path, in all subfolders. Until the result arrives, it filters the
+// current entries.
 func (f *Files) Narrow(filter string) {
 	f.Value.Update(func(v FilesView) FilesView {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
@@ -102,7 +108,7 @@ func (f *Files) Narrow(filter string) {
 	f.show()
 }
 
-// Sort chooses the order.
+// Sort sets the order.
 func (f *Files) Sort(by FileSort) {
 	f.Value.Update(func(v FilesView) FilesView {
 		v.Sort, v.Entries = by, slices.Clone(v.Entries)
@@ -114,14 +120,14 @@ func (f *Files) Sort(by FileSort) {
 	}
 }
 
-// Reload asks the place again. What is shown stays until it has answered.
+// Reload loads the folder again. The current entries stay until the result arrives.
 func (f *Files) Reload() {
 	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
 	f.Value.Update(func(v FilesView) FilesView { v.Serves = f.serves(v.Place); return v })
 	f.show()
 }
 
-// show loads what the view needs and does not have.
+// show loads what the view needs and does not have yet.
 func (f *Files) show() {
 	turn := f.live.next()
 	f.a.start(func(ctx context.Context) {
@@ -132,7 +138,7 @@ func (f *Files) show() {
 		again := false
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
-				return v // another was asked for meanwhile
+				return v // superseded by a later request
 			}
 			now, late, anew := f.live.settle(turn, v, entries)
 			again = again || anew

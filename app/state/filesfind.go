@@ -10,16 +10,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// machineFiles is what is known of a machine's workspace, or of a folder that was granted beside it: its files, newest first.
+// machineFiles are the known files, newest first, of a machine's workspace or of a granted folder.
 type machineFiles struct {
 	place protocol.NodeID
-	top   string // the folder; empty is the workspace
+	top   string // the folder; empty for the workspace
 	paths []string
 	note  string
-	cut   bool // there are more than the machine's tool lists
+	cut   bool // the list is incomplete: the machine's tool limits its results
 }
 
-// topOf is the folder below which a view's files are found: the workspace, or where the view lies in another folder that one.
+// topOf returns the root folder for searching a view's files: the workspace, or the view's folder
+// if it is outside.
 func topOf(v FilesView) string {
 	if absolute(v.Dir) {
 		return v.Dir
@@ -27,7 +28,8 @@ func topOf(v FilesView) string {
 	return ""
 }
 
-// found lists what a filter looks through. Where there is more than a machine's tool lists, the tool is given a part of the filter.
+// found returns the files that match a filter. If the machine's tool would return too many files,
+// the tool gets a part of the filter.
 func (f *Files) found(ctx context.Context, v FilesView) (machineFiles, error) {
 	all, top := f.all.Get(), topOf(v)
 	if all.place != v.Place || all.top != top {
@@ -43,7 +45,8 @@ func (f *Files) found(ctx context.Context, v FilesView) (machineFiles, error) {
 	return all, nil
 }
 
-// globOf is a pattern for the files whose path has the longest part of a filter, in any case of letters; empty is none.
+// globOf returns a pattern for paths that contain the longest word of a filter, ignoring case;
+// empty for none.
 func globOf(filter string) string {
 	longest := ""
 	for _, part := range strings.FieldsFunc(filter, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
@@ -59,7 +62,7 @@ func globOf(filter string) string {
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII:
 			b.WriteRune(r)
 		default:
-			b.WriteRune('?') // which may mean something in a pattern
+			b.WriteRune('?') // special characters of patterns
 		}
 	}
 	if b.Len() == 0 {
@@ -68,7 +71,7 @@ func globOf(filter string) string {
 	return fmt.Sprintf("{**/*%s*,**/*%[1]s*/**}", b.String())
 }
 
-// globbed asks a machine for its files by its own tool, as the person's own act.
+// globbed lists a machine's files with its Glob tool, as a call by the person.
 func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern string) (machineFiles, error) {
 	var out struct {
 		BasePath  string
@@ -97,7 +100,7 @@ func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern st
 	return m, nil
 }
 
-// invoke runs a tool of a machine and decodes its result.
+// invoke calls a tool of a machine and decodes its result.
 func (f *Files) invoke(ctx context.Context, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
@@ -110,7 +113,7 @@ func (f *Files) invoke(ctx context.Context, id protocol.NodeID, name string, arg
 	return json.Unmarshal(r.Result, out)
 }
 
-// matches reports whether a path has every word of a filter, in any case.
+// matches reports whether a path contains every word of a filter, ignoring case.
 func matches(p, filter string) bool {
 	p = strings.ToLower(p)
 	for _, w := range strings.Fields(strings.ToLower(filter)) {
@@ -121,7 +124,7 @@ func matches(p, filter string) bool {
 	return true
 }
 
-// entriesOf picks what a folder shows from the files of a machine, newest first.
+// entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
 func entriesOf(paths []string, v FilesView) []FileEntry {
 	below := ""
 	if v.Dir != "" {

@@ -20,7 +20,7 @@ func (f *Files) Save(ctx context.Context, p, text string) error {
 	return nil
 }
 
-// Delete removes one of the agent's files and returns what brings it back. It blocks.
+// Delete deletes one of the agent's files and returns a function that restores it. It blocks.
 func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
 	r, err := Call(ctx, f.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
 	if err != nil {

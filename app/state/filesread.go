@@ -11,24 +11,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// OpenFile is a file that is looked at.
+// OpenFile is an opened file.
 type OpenFile struct {
 	Path     string
 	Text     string
 	Image    image.Image // instead of Text
-	Problem  string      // why it cannot be shown
-	Cut      bool        // Text is only its beginning
+	Problem  string      // reason why it cannot be shown
+	Cut      bool        // Text is incomplete
 	Editable bool
-	Missing  bool // it is not there yet: Text is what a new agent has
+	Missing  bool // the file does not exist: Text is the default content for a new agent
 }
 
-// How much of a machine's file is shown.
+// Limits for showing a machine's file.
 const (
 	previewLines = 5000
-	previewSide  = 2560 // pixels of a picture
+	previewSide  = 2560 // maximum side of a picture, in pixels
 )
 
-// Look opens a file to be looked at.
+// Look opens a file for reading.
 func (f *Files) Look(p string) {
 	f.a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -86,7 +86,7 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	return file, nil
 }
 
-// unnumbered takes the line numbers away that the tool Read puts before each line, with a tab.
+// unnumbered removes the line numbers that the Read tool puts before each line, with a tab.
 func unnumbered(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

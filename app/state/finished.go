@@ -8,13 +8,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TransferNews are the transfers that ended while this window looked and that its person is told of: not those of another computer's files, nor what the
-// agent sends, which its chat tells.
+// TransferNews returns the finished transfers to announce to this window's person: not those of
+// another computer's files, and not those of the agent, which its chat reports.
 func TransferNews(v View) []protocol.Transfer {
 	return drop(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || Elsewhere(v, t) })
 }
 
-// TransferEnd says of a transfer that has ended what it was and how that went.
+// TransferEnd describes a finished transfer and its outcome.
 func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string) {
 	text = TransferLine(v, t, now)
 	if t.State == protocol.TransferDone {
@@ -23,7 +23,7 @@ func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string
 	return TransferTitle(v, t), text
 }
 
-// TransferEnds says of several what became of them.
+// TransferEnds describes the outcomes of several transfers.
 func TransferEnds(list []protocol.Transfer) (title, text string) {
 	arrived, failed := 0, 0
 	for _, t := range list {

@@ -18,13 +18,14 @@ const (
 	ByTime = "time"
 )
 
-// FileSort is the order of a list of files; the zero value is by name.
+// FileSort is the order of a list of files; the zero value sorts by name.
 type FileSort struct {
 	By   string `json:"by,omitempty"`
-	Down bool   `json:"down,omitempty"` // the other way round
+	Down bool   `json:"down,omitempty"` // reversed order
 }
 
-// Next is the order after a click on a column's head: names begin with A, sizes and times with the largest and newest, and a second click turns it.
+// Next returns the order after a click on a column's heading: names start with A, sizes and times
+// with the largest and newest. A second click reverses the order.
 func (s FileSort) Next(by string) FileSort {
 	if cmp.Or(s.By, ByName) == by {
 		return FileSort{By: by, Down: !s.Down}
@@ -32,13 +33,14 @@ func (s FileSort) Next(by string) FileSort {
 	return FileSort{By: by, Down: by != ByName}
 }
 
-// order puts folders first. Where neither size nor time is known, the order by time is the one it came in: the newest first.
+// order sorts entries with folders first. If the list has neither sizes nor times, the order by
+// time is the received order: newest first.
 func (s FileSort) order(list []FileEntry) {
 	known := slices.ContainsFunc(list, func(e FileEntry) bool { return e.Info.Name != "" })
 	if s.By == ByTime && !known {
 		return
 	}
-	keys := make(map[string]string, len(list)) // lower case, once for each
+	keys := make(map[string]string, len(list)) // computed once per entry: lower case
 	for _, e := range list {
 		keys[e.Path] = strings.ToLower(e.Path)
 	}
@@ -70,13 +72,14 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
-// serves reports whether a machine serves the browser of its files.
+// serves reports whether a machine supports the file browser's methods.
 func (f *Files) serves(place protocol.NodeID) bool {
 	n, ok := f.a.Value.Get().Node(place)
 	return ok && n.Files
 }
 
-// within is a folder as the view names it: relative to the workspace of a machine, or absolute outside of it.
+// within returns a folder in the view's notation: relative to the workspace of a machine, or
+// absolute if outside.
 func within(v View, place protocol.NodeID, dir string) string {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
@@ -96,7 +99,7 @@ func absolute(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
 
-// above is the folder above one; the top's is the top.
+// above returns the parent of a folder; the top folder is its own parent.
 func above(dir string) string {
 	if i := strings.LastIndex(dir, "/"); i > 0 {
 		return dir[:i]
@@ -104,10 +107,11 @@ func above(dir string) string {
 	return ""
 }
 
-// Crumb is a step on the way to a folder.
+// Crumb is one element of the path shown above the list.
 type Crumb struct{ Name, Dir string }
 
-// Crumbs are the steps from the top of the place, or of a folder that was granted, to the folder shown.
+// Crumbs returns the folders from the top of the place, or of a granted folder, to the current
+// folder.
 func (v FilesView) Crumbs(app View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
@@ -137,7 +141,7 @@ func (v FilesView) Crumbs(app View) []Crumb {
 	return list
 }
 
-// Folders are what a machine opens beside its workspace.
+// Folders returns the folders that a machine grants in addition to its workspace.
 func Folders(n protocol.NodeInfo) (list []Crumb) {
 	if n.Host == nil {
 		return nil
@@ -150,7 +154,7 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 	return list
 }
 
-// folder asks a machine for one of its folders.
+// folder requests a folder of a machine.
 func (f *Files) folder(ctx context.Context, turn uint64, v FilesView) ([]FileEntry, string, error) {
 	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
 	if err != nil {
@@ -179,7 +183,7 @@ func entryOf(dir string, e protocol.FileInfo) FileEntry {
 	return FileEntry{Path: p, Dir: e.Folder(), Info: e}
 }
 
-// Make makes a folder in the one that is shown and returns its path. It blocks.
+// Make creates a folder in the current folder and returns its path. It blocks.
 func (f *Files) Make(ctx context.Context, name string) (string, error) {
 	v := f.Value.Get()
 	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
@@ -188,7 +192,7 @@ func (f *Files) Make(ctx context.Context, name string) (string, error) {
 	return made.Path, err
 }
 
-// NewName is a name for a new folder that none of the entries has.
+// NewName returns a name for a new folder that no entry has.
 func (v FilesView) NewName() string {
 	taken := map[string]bool{}
 	for _, e := range v.Entries {
@@ -201,10 +205,10 @@ func (v FilesView) NewName() string {
 	return name
 }
 
-// Rename gives something in the folder another name, and returns its path with it and what gives it the old one; without another name undo is nil. It
-// blocks.
+// Rename renames an entry of the folder. It returns the new path, and a function that undoes the
+// change; undo is nil if the name is the same. It blocks.
 func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo func(), err error) {
-	if name == path.Base(p) { // which may have blanks around it
+	if name == path.Base(p) { // names may start or end with blanks
 		return p, nil, nil
 	}
 	name = strings.TrimSpace(name)
@@ -216,7 +220,8 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 	return to, undo, err
 }
 
-// Trash deletes files and folders of a machine and returns how many, and what brings them back. It blocks. With an error some may have been deleted.
+// Trash deletes files and folders of a machine. It returns their number, and a function that
+// restores them. It blocks. After an error some may have been deleted.
 func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	r, err := Call(ctx, f.a, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
@@ -239,7 +244,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}, err
 }
 
-// again shows what an act has changed.
+// again shows the result of a change.
 func (f *Files) again(err error) {
 	if err == nil {
 		f.Reload()

@@ -9,25 +9,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// follow keeps the folder that is shown up to date: its machine tells what changes in it.
+// follow keeps the current folder up to date: its machine reports changes.
 type follow struct {
-	mu    sync.Mutex // guards what follows
-	id    string     // the gateway's name for the watching; empty is none
+	mu    sync.Mutex // guards the fields below
+	id    string     // the gateway's ID of the watch; empty for none
 	place protocol.NodeID
 	dir   string
-	told  []protocol.FilesChange // the newest of what came: it may come before the list that it is about, or before that list is shown
-	// Lists are asked for by turns and may come in another order. Of what came, taken is the newest that is followed, shown the newest in the view.
+	// latest events: they may arrive before the list that they refer to, or before that list is
+	// shown
+	told []protocol.FilesChange
+	// Numbers of list requests, whose responses may arrive out of order. taken is the latest
+	// response whose watch is followed, shown the latest response in the view.
 	turn, taken, shown uint64
-	// asking says that the machine will be asked what the agent changed.
+	// asking reports whether the machine will be asked for the agent's changes.
 	asking bool
-	// finding says that what the filter finds will be asked for anew.
+	// finding reports whether the filter's results will be requested again.
 	finding bool
 }
 
-// maxTold bounds the changes that are kept for their list.
+// maxTold is the maximum number of events that are retained for their list.
 const maxTold = 100
 
-// next begins the turn of a list that will be asked for.
+// next returns the number of a new list request.
 func (l *follow) next() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +38,8 @@ func (l *follow) next() uint64 {
 	return l.turn
 }
 
-// followed takes a list in and ends the watching of the folder before; that of a list which comes after a later one is not followed.
+// followed records a response and stops the watch of the previous folder. If a later response has
+// already arrived, this one's own watch is stopped.
 func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
 	list := make([]FileEntry, len(r.Entries))
 	for i, e := range r.Entries {
@@ -53,8 +57,9 @@ func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) [
 	return list
 }
 
-// settle is a list as it is shown, with what was told of it since it was made. late says that a later one is shown already, again that it has to be
-// asked for anew: that was told before the list came.
+// settle applies to a list the events since its creation. late reports that a later list is already
+// shown; again reports that the list must be requested again, because such an event arrived before
+// it.
 func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,11 +87,12 @@ func (f *Files) unwatch(id string) {
 		return
 	}
 	f.a.start(func(ctx context.Context) {
-		Call(ctx, f.a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id}) // nobody is told: a lost connection ends it too
+		// errors are ignored: a lost connection stops the watch, too
+		Call(ctx, f.a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 	})
 }
 
-// Leave ends what the page has the gateway do.
+// Leave stops the page's watch at the gateway.
 func (f *Files) Leave() {
 	f.a.noFiles(f)
 	f.live.mu.Lock()
@@ -96,7 +102,7 @@ func (f *Files) Leave() {
 	f.unwatch(id)
 }
 
-// changed takes in what a machine tells of a folder.
+// changed applies an event about a folder.
 func (f *Files) changed(c protocol.FilesChange) {
 	f.live.mu.Lock()
 	mine := f.live.id != "" && slices.Contains(c.WatchIDs, f.live.id)
@@ -135,7 +141,8 @@ func (f *Files) changed(c protocol.FilesChange) {
 	}
 }
 
-// findAnew has what the filter finds asked for again, some time after a change: the files of a whole machine are listed for it.
+// findAnew requests the filter's results again some time after a change, because that lists all
+// files of a machine.
 func (f *Files) findAnew() {
 	f.live.mu.Lock()
 	due := f.live.finding
@@ -159,7 +166,7 @@ func (f *Files) findAnew() {
 	})
 }
 
-// merge is a list with what changed in it. The list given stays as it is.
+// merge applies changes to a copy of a list.
 func merge(list []FileEntry, dir string, c protocol.FilesChange) []FileEntry {
 	fresh := make(map[string]FileEntry, len(c.Entries))
 	for _, e := range c.Entries {
@@ -187,7 +194,7 @@ func merge(list []FileEntry, dir string, c protocol.FilesChange) []FileEntry {
 	return out
 }
 
-// FilesChanged takes in an event about a folder that some page looks at. It does not block.
+// FilesChanged handles an event about a watched folder. It does not block.
 func (a *App) FilesChanged(c protocol.FilesChange) {
 	a.mu.Lock()
 	pages := slices.Clone(a.files)

@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// historyPage is how many ended transfers are asked for at once, the most that a gateway gives.
+// historyPage is the number of finished transfers per request, the gateway's maximum.
 const historyPage = 500
 
-// History is the newest of the transfers that have ended, and how many there are in all. It blocks.
+// History returns the newest finished transfers and the number of all of them. It blocks.
 func (a *App) History(ctx context.Context) ([]protocol.Transfer, int, error) {
 	r, err := Call(ctx, a, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
 	a.mu.Lock()
@@ -20,7 +20,7 @@ func (a *App) History(ctx context.Context) ([]protocol.Transfer, int, error) {
 	return list, max(r.Count-len(a.removed), len(list)), err
 }
 
-// ClearHistory is [App.RemoveTransfers] for all that have ended by now. It blocks.
+// ClearHistory is [App.RemoveTransfers] for all transfers that have finished by now. It blocks.
 func (a *App) ClearHistory(ctx context.Context) (undo func(), err error) {
 	var ids []protocol.TransferID
 	for {
@@ -37,8 +37,9 @@ func (a *App) ClearHistory(ctx context.Context) (undo func(), err error) {
 	}
 }
 
-// RemoveTransfers takes ended transfers out of the history. They leave it at once, but are removed, with what is kept of files that did not arrive, only
-// after UndoTime: until then undo brings them back. When the program ends before, they stay.
+// RemoveTransfers removes finished transfers from the history. They leave the view at once, but are
+// deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
+// If the program exits earlier, they stay.
 func (a *App) RemoveTransfers(ids ...protocol.TransferID) (undo func()) {
 	back := make(chan struct{}, 1)
 	a.hideTransfers(ids, true)

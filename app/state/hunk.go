@@ -9,15 +9,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Hunk is one part of a change: lines of a unified diff that belong together.
+// Hunk is one part of a change: consecutive lines of a unified diff.
 type Hunk struct {
 	Head  string   // the line that begins with @@
-	Lines []string // with their sign
-	old   int      // number of its first line before the change, from 1
-	first int      // number of its first line after the change, from 1
+	Lines []string // with their prefix
+	old   int      // line number of its start in the old text, from 1
+	first int      // line number of its start in the new text, from 1
 }
 
-// Hunks takes a unified diff apart. A diff that cannot be read has none.
+// Hunks parses a unified diff. It returns nil if the diff cannot be parsed.
 func Hunks(diff string) []Hunk {
 	var out []Hunk
 	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
@@ -30,7 +30,8 @@ func Hunks(diff string) []Hunk {
 			out = append(out, h)
 		case len(out) == 0: // file names
 		case line == "":
-			out[len(out)-1].Lines = append(out[len(out)-1].Lines, " ") // an empty line of context whose blank was cut off
+			// an empty context line whose blank was trimmed
+			out[len(out)-1].Lines = append(out[len(out)-1].Lines, " ")
 		default:
 			out[len(out)-1].Lines = append(out[len(out)-1].Lines, line)
 		}
@@ -47,14 +48,15 @@ func readHead(line string, h *Hunk) bool {
 		if _, err := fmt.Sscanf(fields[i+1][1:], "%d", at); err != nil {
 			return false
 		}
-		if strings.HasSuffix(fields[i+1], ",0") { // an empty side names the line before it
+		// an empty side has the number of the line before it
+		if strings.HasSuffix(fields[i+1], ",0") {
 			*at++
 		}
 	}
 	return true
 }
 
-// sides are a hunk's lines before and after the change.
+// sides returns a hunk's lines before and after the change.
 func (h Hunk) sides() (before, after []string) {
 	for _, l := range h.Lines {
 		switch l[0] {
@@ -69,10 +71,10 @@ func (h Hunk) sides() (before, after []string) {
 	return before, after
 }
 
-// errHunks says that a change cannot be taken in part.
+// errHunks means that a change cannot be applied in part.
 var errHunks = errors.New("this change can be allowed only as a whole")
 
-// CanPick reports whether a change may be allowed in part.
+// CanPick reports whether a change can be allowed in part.
 func CanPick(q protocol.Approval) bool {
 	if q.Preview == nil || q.Preview.Truncated || len(Hunks(q.Preview.Diff)) < 2 {
 		return false
@@ -83,7 +85,7 @@ func CanPick(q protocol.Approval) bool {
 	return err == nil
 }
 
-// PickHunks makes the arguments of a call that writes only the hunks to keep. At least one must be.
+// PickHunks returns the arguments of a call that writes only the hunks to keep, at least one.
 func PickHunks(q protocol.Approval, keep []bool) (json.RawMessage, error) {
 	if q.Preview == nil || q.Preview.Truncated {
 		return nil, errHunks
@@ -123,7 +125,8 @@ func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	return putText(args, "content", strings.Join(lines, "\n"))
 }
 
-// pickEdit finds where the new text lies in the file: where taking back every hunk gives the old text.
+// pickEdit finds the position of the new text in the file: where undoing every hunk gives the old
+// text.
 func pickEdit(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
 	var old, text string
 	if args["edits"] != nil || string(args["replaceAll"]) == "true" {
@@ -160,7 +163,8 @@ func putText(args map[string]json.RawMessage, name, text string) error {
 	return err
 }
 
-// wholeLines completes the first and the last line, of which the text may be only a part, from the hunks that show them.
+// wholeLines completes the first and last line, which the text may contain only in part, from the
+// hunks that include them.
 func wholeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
 	whole = append([]string(nil), lines...)
 	end := len(lines) - 1
@@ -201,16 +205,17 @@ func unwrap(lines []string, prefix, suffix string) (string, bool) {
 	return s[len(prefix) : len(s)-len(suffix)], true
 }
 
-// takeBack undoes the hunks that are not kept in lines, the first of which is the file's line at. Context outside the lines is left alone.
+// takeBack undoes the hunks that are not kept. at is the number of the first of the lines in the
+// file. Context outside the lines is ignored.
 func takeBack(lines []string, at int, hunks []Hunk, keep []bool) ([]string, bool) {
 	var out []string
-	k := 0 // of lines
+	k := 0 // index in lines
 	for i, h := range hunks {
 		line := h.first - at
 		for _, l := range h.Lines {
 			inside := line >= 0 && line < len(lines)
 			switch l[0] {
-			case '\\': // it is about the end of the file, which is no line of its own
+			case '\\': // a note about the end of the file, not a line
 				return nil, false
 			case '-':
 				if line < 0 || line > len(lines) {

@@ -7,8 +7,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pickSteps makes an edit of several places, or of every place with a text, one of the places to keep: each is replaced by itself, found by the lines
-// around it as the diff shows them. The machine makes an edit only where its old text is found exactly once.
+// pickSteps handles an edit with several steps, or one that replaces all occurrences. It returns
+// steps for the hunks to keep: each replaces its own text, made unique by the context lines of the
+// diff. A machine applies a step only if its old text occurs exactly once.
 func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
 	type step struct {
 		Old string `json:"oldString"`
@@ -17,7 +18,7 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	befores, afters := make([]string, len(hunks)), make([]string, len(hunks))
 	for i, h := range hunks {
 		for _, l := range h.Lines {
-			if !strings.ContainsAny(l[:1], " +-") { // it is about the end of the file, which is no line of its own
+			if !strings.ContainsAny(l[:1], " +-") { // a note about the end of the file, not a line
 				return errHunks
 			}
 		}
@@ -26,7 +27,8 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	}
 	var steps []step
 	for i := range hunks {
-		if befores[i] == "" || !once(befores, afters, i) { // kept or not: every choice must be one that can be made
+		// check all hunks, so that every selection is possible
+		if befores[i] == "" || !once(befores, afters, i) {
 			return errHunks
 		}
 		if keep[i] {
@@ -52,7 +54,8 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	return err
 }
 
-// once reports whether hunk i's text before the change stands in no other hunk, and in none that the others make.
+// once reports whether the old text of hunk i occurs in no other hunk, neither before nor after the
+// change.
 func once(befores, afters []string, i int) bool {
 	n := 0
 	for j, text := range befores {
@@ -64,7 +67,7 @@ func once(befores, afters []string, i int) bool {
 	return n == 1
 }
 
-// places counts where part begins in text, overlapping ones too.
+// places counts the occurrences of part in text, including overlapping ones.
 func places(text, part string) (n int) {
 	for at := 0; at <= len(text)-len(part); at++ {
 		if strings.HasPrefix(text[at:], part) {

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// NameOf is what the windows call a machine.
+// NameOf returns a machine's display name.
 func NameOf(n protocol.NodeInfo) string {
 	if n.Name != "" {
 		return n.Name
@@ -18,7 +18,7 @@ func NameOf(n protocol.NodeInfo) string {
 	return string(n.ID)
 }
 
-// MachineName is what the windows call a machine by its id, which may be gone since.
+// MachineName returns the display name of a machine ID, even if the machine no longer exists.
 func (v View) MachineName(id protocol.NodeID) string {
 	if n, ok := v.Node(id); ok {
 		return NameOf(n)
@@ -26,7 +26,7 @@ func (v View) MachineName(id protocol.NodeID) string {
 	return string(id)
 }
 
-// ChatName is what the windows call a chat by its key, which may be gone since.
+// ChatName returns the display name of a chat key, even if the chat no longer exists.
 func (v View) ChatName(key protocol.SessionKey) string {
 	for _, s := range v.Sessions {
 		if s.SessionKey == key {
@@ -36,7 +36,7 @@ func (v View) ChatName(key protocol.SessionKey) string {
 	return string(key)
 }
 
-// named is a name with the id that stands in the records, where that is another.
+// named returns a name, followed by the ID in the records if that differs.
 func named(name, id string) string {
 	if name == id || id == "" {
 		return name
@@ -54,12 +54,12 @@ func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{}, false
 }
 
-// CallsOn are the calls that run on a machine.
+// CallsOn returns the calls in progress on a machine.
 func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
 	return drop(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
 }
 
-// MachineLine says in a line how a machine is: what it runs, how far away it is, what it does.
+// MachineLine summarizes a machine: its system, latency and activity.
 func MachineLine(v View, n protocol.NodeInfo) string {
 	parts := []string{PlatformText(n)}
 	if running := len(v.CallsOn(n.ID)); running > 0 {
@@ -71,7 +71,7 @@ func MachineLine(v View, n protocol.NodeInfo) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// PlatformText is a machine's system as a person would say it.
+// PlatformText returns the common name of a machine's system.
 func PlatformText(n protocol.NodeInfo) string {
 	text := n.Platform
 	if h := n.Host; h != nil && h.OS != "" {
@@ -83,7 +83,7 @@ func PlatformText(n protocol.NodeInfo) string {
 	return text
 }
 
-// PresenceText says whether a machine is there, and how far away.
+// PresenceText describes whether a machine is online, and its latency.
 func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 	switch {
 	case n.Online && n.Local && v.Elsewhere:
@@ -102,10 +102,10 @@ func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 	return "last seen " + When(n.LastSeenAt, now)
 }
 
-// MachineFact is a line of what is known about a machine.
+// MachineFact is one known fact about a machine.
 type MachineFact struct{ Name, Text string }
 
-// FactsOf lists what is known about a machine.
+// FactsOf lists the known facts about a machine.
 func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	add := func(name, text string) {
 		if text != "" {
@@ -150,18 +150,20 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	return facts
 }
 
-// RenameMachine gives a machine another name; empty is its own again.
+// RenameMachine renames a machine; an empty name restores its own.
 func (a *App) RenameMachine(id protocol.NodeID, name string) {
 	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
-// ColourMachine gives a machine a colour of [protocol.NodeColours]; empty is one of ours again.
+// ColourMachine sets a machine's colour, one of [protocol.NodeColours]; empty restores the
+// automatic one.
 func (a *App) ColourMachine(id protocol.NodeID, colour string) {
 	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
-// ForgetMachine removes a machine from the list, and ends its connection. When it was paired it is revoked first: it would come back otherwise. That the
-// same device is still let in as a window is said: who takes a machine away may mean both. It blocks.
+// ForgetMachine removes a machine from the list and closes its connection. A paired machine is
+// revoked first, since it would otherwise reconnect. The result says if the same device is still
+// paired as a window, which the person may want to revoke as well. It blocks.
 func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
 	var gone protocol.Device
 	if n.Device != "" {
@@ -175,7 +177,7 @@ func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
 	}
 	list, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
-		return nil // it is forgotten
+		return nil // already forgotten
 	}
 	for _, d := range list.Devices {
 		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
@@ -185,20 +187,20 @@ func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
 	return nil
 }
 
-// Logs are the last lines of a machine's log. It blocks.
+// Logs returns the last lines of a machine's log. It blocks.
 func (a *App) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
 	n := 300.0
 	r, err := Call(ctx, a, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
 	return strings.Join(r.Lines, "\n"), err
 }
 
-// Pairing is what waits for the person, and what is open to be taken.
+// Pairing has the pending pairing requests and the open invitations.
 type Pairing struct {
 	protocol.DeviceListResult
-	Problem string // why it cannot be known
+	Problem string // reason why loading failed
 }
 
-// LoadPairing asks for it. It blocks.
+// LoadPairing loads it. It blocks.
 func (a *App) LoadPairing(ctx context.Context) Pairing {
 	r, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -207,7 +209,8 @@ func (a *App) LoadPairing(ctx context.Context) Pairing {
 	return Pairing{DeviceListResult: r}
 }
 
-// RequestText says who wants to be paired and until when, or what a machine offers more, in a sentence.
+// RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
+// a sentence.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	who := r.Device.Name
 	if who == "" {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Markdown renders a conversation for people, with machines called as the view calls them.
+// Markdown renders a conversation as Markdown, with the display names of machines.
 func Markdown(title string, messages []protocol.Message, v View, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(title, "\n", " "))
@@ -53,7 +53,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 	return b.String()
 }
 
-// fenced makes a code block that nothing in the text can end.
+// fenced returns a code block with a fence that the text does not contain.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -9,13 +9,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// longArgument is from how many bytes on an argument stands in a block of its own.
+// longArgument is the size in bytes from which an argument gets a block of its own.
 const longArgument = 80
 
-// argumentWords are what people call arguments of the tools; a command needs no word.
+// argumentWords are the labels of tool arguments; a command needs none.
 var argumentWords = map[string]string{"command": "", "oldString": "instead of", "newString": "stands", "content": "content"}
 
-// callMarkdown is a call as a person reads it: the tool and its machine, short arguments in a list, and commands and texts in blocks.
+// callMarkdown renders a call: the tool and its machine, short arguments as a list, and commands
+// and texts as blocks.
 func callMarkdown(call protocol.Block, v View) string {
 	node, name, _ := protocol.ToolName(call.Name).Split()
 	var b strings.Builder
@@ -29,7 +30,7 @@ func callMarkdown(call protocol.Block, v View) string {
 		fmt.Fprintf(&b, "\n%s\n", fenced(string(call.Arguments)))
 		return b.String()
 	}
-	apart := "\n" // of the list from the title
+	apart := "\n" // between the title and the list
 	var blocks strings.Builder
 	for _, a := range args {
 		words, known := argumentWords[a.name]
@@ -51,7 +52,8 @@ func callMarkdown(call protocol.Block, v View) string {
 
 type argument struct{ name, text string }
 
-// orderedArgs are the fields of a JSON object in their order: strings as they are, anything else as JSON. ok is false when it is no object.
+// orderedArgs returns the fields of a JSON object in their order: strings without quotes, other
+// values as JSON. ok is false if it is not an object.
 func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -75,7 +77,7 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	return args, true
 }
 
-// ticked is a text as code within a line.
+// ticked returns a text as inline code.
 func ticked(text string) string {
 	tick := "`"
 	for strings.Contains(text, tick) {

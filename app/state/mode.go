@@ -6,14 +6,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ModeChoice is a way of asking that a chat can have.
+// ModeChoice is one of the approval modes of a chat.
 type ModeChoice struct {
 	Mode  string
-	For   time.Duration // how long from now on; 0 is until it is changed
+	For   time.Duration // duration; 0 is unlimited
 	Words string
 }
 
-// ModeChoices are all of them, the strictest last.
+// ModeChoices are all modes, the strictest last.
 var ModeChoices = []ModeChoice{
 	{protocol.ModeAsk, 0, "Ask"},
 	{protocol.ModeAcceptEdits, 0, "Accept changes of files in the workspace"},
@@ -23,7 +23,7 @@ var ModeChoices = []ModeChoice{
 	{protocol.ModePaused, 0, "Ask about every call"},
 }
 
-// ModeOf is a chat's way of asking now: a trust that ended asks again.
+// ModeOf returns a chat's present mode: an expired trust mode asks again.
 func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 	if s.Settings == nil || s.Settings.Approvals == nil || s.Settings.Approvals.Mode == "" {
 		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
@@ -35,7 +35,7 @@ func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 	return m
 }
 
-// ModeWord says a way of asking in a word or two, for a header.
+// ModeWord names a mode in a word or two, for a header.
 func ModeWord(m protocol.ApprovalMode) string {
 	switch m.Mode {
 	case protocol.ModeAcceptEdits:
@@ -50,7 +50,7 @@ func ModeWord(m protocol.ApprovalMode) string {
 	return "ask"
 }
 
-// SetMode changes a chat's way of asking.
+// SetMode sets a chat's mode.
 func (a *App) SetMode(key protocol.SessionKey, c ModeChoice) {
 	m := protocol.ApprovalMode{Mode: c.Mode}
 	if c.For > 0 {

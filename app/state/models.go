@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Tokens is a count of tokens: "950", "42k", "1.2M".
+// Tokens formats a number of tokens: "950", "42k", "1.2M".
 func Tokens(n int64) string {
 	switch {
 	case n < 1000:
@@ -20,23 +20,24 @@ func Tokens(n int64) string {
 	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
 }
 
-// ModelChoice is a model that can be chosen for a chat.
+// ModelChoice is a model that can be selected for a chat.
 type ModelChoice struct {
 	Ref  protocol.ModelRef
 	Name string
 }
 
-// operator answers without a model; it can always be chosen.
+// operator works without a model; it is always available.
 var operator = ModelChoice{Ref: protocol.ModelRef{Provider: "operator", ID: "built-in"}, Name: "Built-in operator"}
 
-// OperatorModel is what questions call it.
+// OperatorModel is its model name in requests.
 const OperatorModel = "operator/built-in"
 
-// maxChoices bounds a menu; the settings show all.
+// maxChoices limits the menu's length; the settings list all models.
 const maxChoices = 40
 
-// loadModels asks the provider in use for its models. Others are not asked: that would send requests which nobody wanted. A provider
-// that does not answer leaves the list short, and the settings say why.
+// loadModels asks the current provider for its models. It does not contact other providers, so that
+// no unwanted requests are sent. If the provider does not answer, the list stays short, and the
+// settings show why.
 func (a *App) loadModels() {
 	a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -57,8 +58,8 @@ func (a *App) loadModels() {
 	})
 }
 
-// choicesOf makes choices of a provider's list: those with tools, which the agent needs, unless it says of none that it has them. The one that is in
-// use is among them in any case.
+// choicesOf selects from a provider's list: the models with tool support, which the agent needs, or
+// all models if the provider reports it for none. The current model is always included.
 func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
 	tools := false
 	for _, m := range models {

@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MoveInto moves files and folders of a machine into one of its folders, "" being the workspace, and returns how many, and what brings them
-// back. It blocks. With an error some may have been moved.
+// MoveInto moves files and folders of a machine into one of its folders; "" is the workspace. It
+// returns their number, and a function that undoes the move. It blocks. After an error some may
+// have been moved.
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
 	var list []step
 	for _, from := range paths {
@@ -25,10 +26,11 @@ func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int
 	return f.move(ctx, list)
 }
 
-// step is a change of a path.
+// step is the renaming of one path.
 type step struct{ from, to string }
 
-// move gives files and folders other paths until one fails, and returns how many have them and what gives them those of before. It blocks.
+// move renames files and folders until one fails. It returns their number, and a function that
+// undoes the moves. It blocks.
 func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	move := func(ctx context.Context, from, to string) error {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Readable makes a result readable: of a JSON object the text of a program or a file, a list of matches a line each; other JSON is
-// indented. A result that was shortened for the model is no JSON any more, but its text can still be read.
+// Readable formats a result for reading: of a JSON object, the output of a program, the text of a
+// file, or a list of matches with one per line; other JSON is indented. A result that was truncated
+// for the model is invalid JSON, but its text can still be extracted.
 func Readable(s string) string {
 	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
 		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {
@@ -58,7 +59,7 @@ func Readable(s string) string {
 		return strings.Join(lines, "\n")
 	}
 	if status != "" && m["tail"] != nil && status != "running" {
-		return "" // a command that printed nothing
+		return "" // a command without output
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(trimmed), "", "  ") != nil {
@@ -69,7 +70,7 @@ func Readable(s string) string {
 
 var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}
 
-// loose reads the string of a key out of JSON that is broken somewhere behind its beginning.
+// loose reads the string value of a key from JSON that is invalid at some later position.
 func loose(s, key string) (string, bool) {
 	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
 	if !ok {

@@ -9,16 +9,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// PairingEnd is how long a pairing may hold from now on, in days; 0 is without an end.
+// PairingEnd is a validity period of a pairing from now on, in days; 0 is unlimited.
 type PairingEnd struct {
 	Words string
 	Days  int
 }
 
-// PairingEnds are the ends to choose from; the first is that of an invitation unless another one is chosen.
+// PairingEnds are the available periods; the first is the default of an invitation.
 var PairingEnds = []PairingEnd{{"Without an end", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
 
-// At is the end in Unix milliseconds; 0 is none.
+// At returns the expiry in Unix milliseconds; 0 is never.
 func (e PairingEnd) At(now time.Time) int64 {
 	if e.Days == 0 {
 		return 0
@@ -26,7 +26,8 @@ func (e PairingEnd) At(now time.Time) int64 {
 	return now.AddDate(0, 0, e.Days).UnixMilli()
 }
 
-// PairingUntil says until when a device is let in now. One whose time was over may have stopped: it is refused once and does not ask again.
+// PairingUntil describes a device's new expiry. A device whose pairing had expired may have
+// stopped: it is refused once and does not try again.
 func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
@@ -45,7 +46,7 @@ func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string 
 	return text
 }
 
-// letIn says until when a device that is still let in may come.
+// letIn describes until when an active pairing is valid.
 func letIn(d protocol.Device, now time.Time) MachineFact {
 	if d.ExpiresAt > 0 {
 		return MachineFact{"Let in", "Until " + When(d.ExpiresAt, now)}
@@ -53,13 +54,13 @@ func letIn(d protocol.Device, now time.Time) MachineFact {
 	return MachineFact{"Let in", "Until you revoke it"}
 }
 
-// Machine finds the pairing of a machine; one that is not paired has none.
+// Machine finds the pairing of a machine, if it is paired.
 func (p Pairing) Machine(n protocol.NodeInfo) (protocol.Device, bool) {
 	d, ok := p.Device(n.Device)
 	return d, ok && d.Role == protocol.RoleNode
 }
 
-// Device finds a device that was paired.
+// Device finds a paired device.
 func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
 	for _, d := range p.Devices {
 		if id != "" && d.ID == id {
@@ -69,7 +70,7 @@ func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
 	return protocol.Device{}, false
 }
 
-// MachineFacts lists what is known about a machine and its pairing.
+// MachineFacts lists the known facts about a machine and its pairing.
 func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []MachineFact {
 	facts := FactsOf(v, n, now)
 	d, ok := p.Machine(n)
@@ -90,8 +91,9 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	return facts
 }
 
-// SetPairingEnd has a device's pairing end at a time, in Unix milliseconds, 0 being never, and returns what has it end when it did. When its time is over
-// its connections end. It blocks.
+// SetPairingEnd sets the expiry of a pairing, in Unix milliseconds; 0 is never. It returns a
+// function that restores the previous expiry. When a pairing expires, its connections are closed.
+// It blocks.
 func (a *App) SetPairingEnd(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
 	if _, err := Call(ctx, a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err

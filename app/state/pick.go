@@ -1,15 +1,17 @@
 package state
 
-// Pick is what is chosen in a list, by path, so that it stays when the list changes. It belongs to one goroutine.
+// Pick is the selection in a list, by path, so that it survives changes of the list. It belongs to
+// one goroutine.
 type Pick struct {
-	paths  []string // of the list, in its order
+	paths  []string // paths of the list, in its order
 	index  map[string]int
 	chosen map[string]bool
-	at     string // where the keyboard is
-	anchor string // where a range begins
+	at     string // path with the keyboard cursor
+	anchor string // start of a range
 }
 
-// Set takes another list. What is not in it any more is not chosen any more; where the keyboard was on such, it stays at that place.
+// Set sets a new list. Removed entries are deselected; if the cursor's entry was removed, the
+// cursor stays at the same position.
 func (p *Pick) Set(paths []string) {
 	was, had := p.index[p.at]
 	p.paths, p.index = paths, make(map[string]int, len(paths))
@@ -27,7 +29,7 @@ func (p *Pick) Set(paths []string) {
 	}
 }
 
-// One chooses a line alone, Toggle adds it or takes it away, Range chooses all from where the last of those was.
+// One selects a single entry.
 func (p *Pick) One(i int) {
 	if i < 0 || i >= len(p.paths) {
 		return
@@ -36,7 +38,7 @@ func (p *Pick) One(i int) {
 	p.chosen = map[string]bool{p.at: true}
 }
 
-// Toggle adds a line or takes it away.
+// Toggle selects or deselects an entry.
 func (p *Pick) Toggle(i int) {
 	if i < 0 || i >= len(p.paths) {
 		return
@@ -52,7 +54,7 @@ func (p *Pick) Toggle(i int) {
 	p.chosen[p.at] = true
 }
 
-// Range chooses everything between the anchor and a line.
+// Range selects everything between the anchor and an entry.
 func (p *Pick) Range(i int) {
 	from, ok := p.index[p.anchor]
 	if !ok {
@@ -66,7 +68,7 @@ func (p *Pick) Range(i int) {
 	}
 }
 
-// All chooses everything, None nothing.
+// All selects everything.
 func (p *Pick) All() {
 	p.chosen = make(map[string]bool, len(p.paths))
 	for _, path := range p.paths {
@@ -74,10 +76,11 @@ func (p *Pick) All() {
 	}
 }
 
-// None chooses nothing.
+// None clears the selection.
 func (p *Pick) None() { p.chosen = nil }
 
-// Move goes a number of lines from where the keyboard is, and chooses what is there; with extend all on the way. It returns the line.
+// Move moves the cursor by a number of entries and selects the entry there; with extend, everything
+// in between. It returns the index of the entry.
 func (p *Pick) Move(by int, extend bool) int {
 	if len(p.paths) == 0 {
 		return 0
@@ -97,7 +100,7 @@ func (p *Pick) Move(by int, extend bool) int {
 	return i
 }
 
-// At is the line where the keyboard is; -1 is nowhere.
+// At returns the index of the cursor, or -1.
 func (p *Pick) At() int {
 	if i, ok := p.index[p.at]; ok {
 		return i
@@ -105,10 +108,10 @@ func (p *Pick) At() int {
 	return -1
 }
 
-// Has reports whether a line is chosen.
+// Has reports whether an entry is selected.
 func (p *Pick) Has(i int) bool { return i >= 0 && i < len(p.paths) && p.chosen[p.paths[i]] }
 
-// Chosen are the chosen paths, in the list's order.
+// Chosen returns the selected paths, in the list's order.
 func (p *Pick) Chosen() []string {
 	var list []string
 	for i, path := range p.paths {

@@ -11,12 +11,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// QuestionTitle says what is asked.
+// QuestionTitle returns the title of an approval.
 func QuestionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return "Fairlead wants to go on"
 	}
-	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") { // such as SessionsList or Cron, which neither read nor change a file
+	// tools such as SessionsList or Cron neither read nor change a file
+	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
 		return "Fairlead wants to use " + a.Tool
 	}
 	switch a.Effect {
@@ -35,17 +36,18 @@ func QuestionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// QuestionLine is a question in one line, for lists and the tray.
+// QuestionLine summarizes an approval in one line, for lists and the tray.
 func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, v.MachineName(a.Node)) }
 
-// QuestionLine is a question in one line, with what its machine is called.
+// QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Approval, machine string) string {
 	what, where := QuestionParts(a, machine)
 	line, _ := Reveal(strings.TrimSpace(cut(what, 36) + " " + where))
 	return line
 }
 
-// QuestionParts are what a question asks for in one line, however long that is, and the words for where it would happen, if anywhere.
+// QuestionParts returns the request of an approval in one line of any length, and the words for its
+// place, if any.
 func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
 		return "Go on with the run", ""
@@ -62,7 +64,7 @@ func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	return strings.TrimSpace(verb + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
 }
 
-// onMachine says where a call runs; the gateway's own tools run on none.
+// onMachine says where a call runs; it is empty for the gateway's own tools.
 func onMachine(id protocol.NodeID, name string) string {
 	if id == protocol.NativePrefix {
 		return " in the gateway"
@@ -70,7 +72,7 @@ func onMachine(id protocol.NodeID, name string) string {
 	return " on " + name
 }
 
-// SeenWord says whether some surface has shown a question; "" before that is known.
+// SeenWord says whether any surface has shown an approval; "" while that is unknown.
 func SeenWord(q protocol.Approval) string {
 	switch {
 	case q.Shown:
@@ -81,7 +83,8 @@ func SeenWord(q protocol.Approval) string {
 	return ""
 }
 
-// WaitingWord says how a question waits: whether some surface has shown it, and where none did in time, that nobody has seen it yet.
+// WaitingWord says whether any surface has shown an approval. If none did in time, it says that
+// nobody has seen it yet.
 func WaitingWord(q protocol.Approval) string {
 	switch {
 	case q.Shown:
@@ -92,7 +95,7 @@ func WaitingWord(q protocol.Approval) string {
 	return "waiting for you"
 }
 
-// QuestionText is what would run, in full: the command, the file, or the arguments.
+// QuestionText returns the full subject of an approval: the command, the file, or the arguments.
 func QuestionText(a protocol.Approval) string {
 	var in map[string]any
 	if json.Unmarshal(a.Args, &in) == nil {
@@ -104,8 +107,9 @@ func QuestionText(a protocol.Approval) string {
 	return string(a.Args)
 }
 
-// Reveal makes characters visible that would hide what a text does: control, bidirectional and zero-width ones, blanks that are no
-// spaces, and what changes the letter before it. Line breaks, tabs and spaces stay. changed reports whether there were any.
+// Reveal makes deceptive characters visible: control, bidirectional and zero-width characters,
+// unusual blanks, and combining marks. Line breaks, tabs and spaces stay. changed reports whether
+// there were any.
 func Reveal(s string) (text string, changed bool) {
 	var b strings.Builder
 	for _, r := range s {
@@ -119,7 +123,7 @@ func Reveal(s string) (text string, changed bool) {
 	return b.String(), changed
 }
 
-// fillers are letters and marks that take part in a text without a shape.
+// fillers are letters and marks without a visible shape.
 var fillers = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
 	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
@@ -137,8 +141,9 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
 }
 
-// Lookalikes names the words of a text that mix Latin letters with Greek or Cyrillic ones, which may pass for other letters, with those letters:
-// "аpple (а is U+0430)". Each word once, at most five.
+// Lookalikes returns the words of a text that mix Latin letters with similar Greek or Cyrillic
+// ones, together with those letters: "аpple (а is U+0430)". Each word appears once, and at most
+// five are returned.
 func Lookalikes(s string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -157,7 +162,7 @@ func Lookalikes(s string) []string {
 	return out
 }
 
-// byWhom says who answered in words of the windows; the gateway's are for its journal.
+// byWhom names the answerer as the windows do; the gateway's names are for its journal.
 func byWhom(principal string) string {
 	name := strings.TrimPrefix(principal, "owner ")
 	switch {
@@ -173,7 +178,7 @@ func byWhom(principal string) string {
 	return " by " + name
 }
 
-// Ended says in a few words how a question ended, and by whom.
+// Ended describes how an approval was closed, and by whom.
 func Ended(a protocol.Approval) string {
 	by := byWhom(a.AnsweredBy)
 	switch a.State {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// begin is the view of a snapshot. What only this window knows stays.
+// begin returns the view of a snapshot. The window's own state is retained.
 func begin(v View, s protocol.FeedSnapshot) View {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
@@ -21,7 +21,7 @@ func begin(v View, s protocol.FeedSnapshot) View {
 	return v
 }
 
-// put replaces the element that same finds, or adds x; the list is a new one.
+// put returns a new list in which x replaces the element that same finds, or is appended.
 func put[T any](list []T, x T, same func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, same); i >= 0 {
@@ -35,7 +35,8 @@ func drop[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
-// reduce is the view after a change. A change without the value that its kind promises is left out.
+// reduce returns the view after a change. A change without the value that its kind requires is
+// ignored.
 func reduce(v View, c protocol.Change) View {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
@@ -97,11 +98,12 @@ func byPresence(a, b protocol.NodeInfo) int {
 	return strings.Compare(string(a.ID), string(b.ID))
 }
 
-// reduceTransfer takes a transfer's state in. One that has ended belongs to the history.
+// reduceTransfer applies a transfer's state. A finished transfer moves to the history.
 func reduceTransfer(v View, t protocol.Transfer) View {
 	same := func(x protocol.Transfer) bool { return x.ID == t.ID }
 	if t.Over() {
-		if t.State != protocol.TransferCancelled && slices.ContainsFunc(v.Transfers, same) { // else it ended before, and something else about it changed
+		// otherwise it finished earlier, and another property changed
+		if t.State != protocol.TransferCancelled && slices.ContainsFunc(v.Transfers, same) {
 			v.Finished = append(drop(v.Finished, same), t)
 			v.Finished = v.Finished[max(0, len(v.Finished)-maxFinished):]
 		}
@@ -129,7 +131,7 @@ func reduceApproval(v View, q protocol.Approval) View {
 	return v
 }
 
-// answering notes that an answer is on its way, or is not any more.
+// answering records whether an answer is on its way.
 func answering(v View, id protocol.ApprovalID, on bool) View {
 	next := make(map[protocol.ApprovalID]bool, len(v.answering)+1)
 	for k := range v.answering {
@@ -143,7 +145,7 @@ func answering(v View, id protocol.ApprovalID, on bool) View {
 	return v
 }
 
-// reduceRun takes a run's state in. The text that deltas brought stays until its step is over.
+// reduceRun applies a run's state. Streamed text is retained until its step is complete.
 func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 	for _, old := range runs {
 		if old.RunID == r.RunID && old.Step == r.Step && !r.Over() {
@@ -153,7 +155,7 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 	if r.Over() && r.State != protocol.RunFailed {
 		return drop(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 	}
-	if r.State != protocol.RunQueued { // a new run takes the place of an old failure
+	if r.State != protocol.RunQueued { // a new run replaces an old failure
 		runs = drop(runs, func(x protocol.RunInfo) bool {
 			return x.SessionKey == r.SessionKey && x.State == protocol.RunFailed && x.RunID != r.RunID
 		})
@@ -161,8 +163,8 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 	return put(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 }
 
-// reduceDelta continues a run's text. Where a piece is missing (the gateway leaves some out for a slow window) the text stands until
-// the stored message brings it whole.
+// reduceDelta appends to a run's text. If a piece is missing (the gateway skips some for a slow
+// window), the text stays as it is until the stored message arrives.
 func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	i := slices.IndexFunc(runs, func(r protocol.RunInfo) bool { return r.RunID == d.RunID })
 	if i < 0 || d.Step < runs[i].Step || d.Offset < 0 {
@@ -178,7 +180,7 @@ func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	}
 	skip := len(*text) - d.Offset
 	if skip < 0 || skip >= len(d.Text) {
-		return runs // a piece is missing, or all of it is there
+		return runs // a piece is missing, or the text has this piece already
 	}
 	*text += d.Text[skip:]
 	out := slices.Clone(runs)
@@ -186,7 +188,8 @@ func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	return out
 }
 
-// reduceMessage takes away what a stored message repeats: the streamed text, and the calls that have their results.
+// reduceMessage removes what a stored message replaces: the streamed text, and the calls whose
+// results it has.
 func reduceMessage(v View, m protocol.Message) View {
 	switch m.Role {
 	case protocol.RoleAssistant:

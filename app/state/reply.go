@@ -11,24 +11,25 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Reply is what a person answers to a question.
+// Reply is a person's answer to an approval.
 type Reply struct {
 	Decision string // allow or deny
-	Scope    string // of an allow
-	Reason   string // of a denial
-	Offers   []int  // places of the offered rules to make, for a scope beyond the chat
-	Until    int64  // when those rules end, in Unix milliseconds; 0 never
-	Access   []int  // places of the folders to open for the call
-	// Args are other arguments that the call shall have.
+	Scope    string // for allow
+	Reason   string // for deny
+	Offers   []int  // indexes of the offered rules to create, for a scope beyond the session
+	Until    int64  // expiry of those rules in Unix milliseconds; 0 is never
+	Access   []int  // indexes of the folders to open for the call
+	// Args replace the call's arguments.
 	Args json.RawMessage
 }
 
-// Answer answers a question without more ado. See [App.Reply].
+// Answer answers an approval without options. See [App.Reply].
 func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
 	a.Reply([]protocol.Approval{q}, Reply{Decision: decision, Scope: scope, Reason: reason})
 }
 
-// Reply answers questions: one, or several that ask the same, with one call. They leave the view at once; one whose answer could not be given returns.
+// Reply answers approvals: one, or several identical ones in one request. They leave the view at
+// once; if answering one fails, it returns to the view.
 func (a *App) Reply(list []protocol.Approval, r Reply) {
 	if len(list) == 0 {
 		return
@@ -72,7 +73,7 @@ func holds(list []protocol.Approval, id protocol.ApprovalID) bool {
 	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
 }
 
-// send gives the answer and returns an outcome for each question.
+// send sends the answer and returns the outcome for each approval.
 func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
 	if len(list) == 1 {
 		q := list[0]
@@ -93,7 +94,7 @@ func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]pr
 	return res.Outcomes, err
 }
 
-// bring shows questions again whose answer was not taken, as far as they are still open.
+// bring returns approvals to the view whose answer failed, if they are still pending.
 func (a *App) bring(ctx context.Context, list []protocol.Approval) {
 	open, err := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
 	a.Value.Update(func(v View) View {
@@ -112,7 +113,7 @@ func (a *App) bring(ctx context.Context, list []protocol.Approval) {
 	})
 }
 
-// WithNetwork are a command's arguments with the wish for the network, or without it.
+// WithNetwork returns a command's arguments with network access requested or not.
 func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
 	return withArg(args, "network", on, on)
 }
@@ -133,8 +134,8 @@ func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawM
 	return protocol.Marshal(fields)
 }
 
-// AsksNetwork reports whether a call asks for the network, and whether an answer decides that: a command on a machine that keeps the network from commands
-// and gives it to single ones.
+// AsksNetwork reports whether a call requests network access and an answer decides about it: a
+// command on a machine that blocks the network for commands and can allow it for single ones.
 func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
@@ -145,12 +146,14 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
 }
 
-// OpensItself reports whether an allow of this call opens the folder that it needs, as that is all there is to allow: a file tool outside.
+// OpensItself reports whether allowing this call opens the folder that it needs, because nothing
+// else is in question: a file tool outside the workspace.
 func OpensItself(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
-// FolderOffers are the folders that the call needs and that the person may open for it, by their place.
+// FolderOffers returns the indexes of the folders that the call needs and that the person may open
+// for it.
 func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	if q.Preview == nil || q.Kind != protocol.AskCall {
 		return nil
@@ -158,13 +161,14 @@ func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	return q.Preview.Folders
 }
 
-// NotConfined reports whether nothing holds a command on the machine that a question is about.
+// NotConfined reports whether the machine of an approval does not confine commands at all.
 func NotConfined(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == protocol.NotEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
-// FilesText says which of the person's rules about files hold for the code that a call runs; "" when there is nothing to say.
+// FilesText says which of the person's file rules apply to code that a call runs; "" if there is
+// nothing to say.
 func FilesText(q protocol.Approval) string {
 	if q.Files == "" {
 		return ""
@@ -172,15 +176,17 @@ func FilesText(q protocol.Approval) string {
 	return sentence(errors.New(q.Files)) + "."
 }
 
-// FilesLoose reports whether some of them do not hold.
+// FilesLoose reports whether some of them do not apply.
 func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "nothing keeps") }
 
-// PartlyConfined reports whether a command is held in some ways only; the question's Sandbox says in which.
+// PartlyConfined reports whether the machine enforces only a part of the confinement; the
+// approval's Sandbox has the details.
 func PartlyConfined(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, protocol.NotEnforced)
 }
 
-// NetworkWords says what a wish for the network comes to where no answer decides it; empty where there is none. open: the command has it anyway.
+// NetworkWords describes the effect of a request for network access where an answer cannot decide
+// it; empty if there is no such request. open: the command has network access anyway.
 func NetworkWords(q protocol.Approval) (words string, open bool) {
 	asks, offer := AsksNetwork(q)
 	switch {
@@ -192,12 +198,13 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	return "asked for", false
 }
 
-// Alike are the open questions that ask exactly what q does, see [protocol.Approval.SameAs]. q is one of them.
+// Alike returns the pending approvals that ask exactly the same as q, including q; see
+// [protocol.Approval.SameAs].
 func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
 	return drop(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
 }
 
-// ScopeWords says what an allow with a scope covers, for a menu.
+// ScopeWords describes the extent of a scope, for a menu.
 func ScopeWords(q protocol.Approval, scope string) string {
 	switch scope {
 	case protocol.ScopeOnce:
@@ -214,15 +221,15 @@ func ScopeWords(q protocol.Approval, scope string) string {
 	return scope
 }
 
-// OfferedRule is a rule that an answer may make, as the gateway will make it.
+// OfferedRule is a rule that an answer can create, as the gateway will store it.
 type OfferedRule struct {
-	Place  int // among the question's offers
+	Place  int // index in the approval's offers
 	Words  string
 	Policy json.RawMessage
-	Wide   bool // it lets more through than the words that are shown
+	Wide   bool // it allows more than the words shown
 }
 
-// OfferedRules are the rules that an allow with a scope may make, as the gateway words them.
+// OfferedRules returns the rules that allowing with a scope can create, in the gateway's words.
 func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 	var out []OfferedRule
 	for i, o := range q.Offers {
@@ -237,7 +244,7 @@ func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 	return out
 }
 
-// NarrowOffers are the places of the rules that let exactly the shown words through.
+// NarrowOffers returns the indexes of the rules that allow exactly the words shown.
 func NarrowOffers(rules []OfferedRule) []int {
 	var out []int
 	for _, r := range rules {
@@ -248,7 +255,8 @@ func NarrowOffers(rules []OfferedRule) []int {
 	return slices.Clip(out)
 }
 
-// TriedOn begins what a rule would have decided of so many earlier calls, which are at least one.
+// TriedOn begins the sentence about the decisions of a rule for a number of earlier calls, at least
+// one.
 func TriedOn(n int) string {
 	if n == 1 {
 		return "Tried on the last call"
@@ -256,15 +264,15 @@ func TriedOn(n int) string {
 	return fmt.Sprintf("Tried on the last %d calls", n)
 }
 
-// NothingToTry is said where there is none.
+// NothingToTry is shown if there are no earlier calls.
 const NothingToTry = "No call was made yet that it could be tried on."
 
-// TryRule says what of the calls that were made before a rule would have decided otherwise. It blocks.
+// TryRule describes which earlier calls a rule would have decided differently. It blocks.
 func (a *App) TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
 	return Call(ctx, a, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
 }
 
-// Editable is the field of a call that a person may change before it runs, with its name in the windows.
+// Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {
 	field, name := editField(q)
 	var in map[string]any
@@ -287,7 +295,8 @@ func editField(q protocol.Approval) (field, name string) {
 	return "", ""
 }
 
-// WithEdited are a call's arguments with another text in their editable field; nil when it is the same.
+// WithEdited returns a call's arguments with a new text in the editable argument; nil if it is
+// unchanged.
 func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	_, was, ok := Editable(q)
 	switch {
@@ -302,10 +311,10 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	return withArg(q.Args, field, text, true)
 }
 
-// CallLine is a call of the journal in one line: what it did, on which machine.
+// CallLine summarizes a call of the journal in one line: action and machine.
 func (v View) CallLine(c protocol.JournalEntry) string { return CallLine(c, v.MachineName(c.Node)) }
 
-// CallLine is a call of the journal in one line, with what its machine is called.
+// CallLine summarizes a call of the journal in one line, with the machine's display name.
 func CallLine(c protocol.JournalEntry, machine string) string {
 	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
 }

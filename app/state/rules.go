@@ -16,24 +16,24 @@ func (a *App) Rules(ctx context.Context) (protocol.RulesResult, error) {
 	return Call(ctx, a, protocol.RulesList, protocol.Empty{})
 }
 
-// PutRule makes a rule, or changes the one with an id. It blocks.
+// PutRule creates a rule, or changes the one with the same ID. It blocks.
 func (a *App) PutRule(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
 	return Call(ctx, a, protocol.RulePut, protocol.RulePutParams{ID: id, Policy: policy})
 }
 
-// DeleteRule deletes a rule; RestoreRule brings it back. They block.
+// DeleteRule deletes a rule; RestoreRule undoes that. It blocks.
 func (a *App) DeleteRule(ctx context.Context, id string) error {
 	_, err := Call(ctx, a, protocol.RuleDelete, protocol.RuleParams{ID: id})
 	return err
 }
 
-// RestoreRule brings a deleted rule back. It blocks.
+// RestoreRule restores a deleted rule. It blocks.
 func (a *App) RestoreRule(ctx context.Context, id string) error {
 	_, err := Call(ctx, a, protocol.RuleRestore, protocol.RuleParams{ID: id})
 	return err
 }
 
-// ExportRules returns every rule as a file. It blocks.
+// ExportRules returns all rules as a file. It blocks.
 func (a *App) ExportRules(ctx context.Context) ([]byte, error) {
 	r, err := Call(ctx, a, protocol.RulesSave, protocol.Empty{})
 	return r.File, err
@@ -47,7 +47,7 @@ func (a *App) ImportRules(ctx context.Context, file []byte) (protocol.RulesImpor
 	return Call(ctx, a, protocol.RulesImport, protocol.RulesImportParams{File: file})
 }
 
-// FindRules are the rules whose words, origin or text hold every word of a query.
+// FindRules returns the rules whose description, origin or text contain every word of a query.
 func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
@@ -67,7 +67,7 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	return out
 }
 
-// RuleOrigin says where a rule comes from.
+// RuleOrigin describes the origin of a rule.
 func RuleOrigin(r protocol.Rule) string {
 	switch r.Origin {
 	case protocol.RuleFromQuestion:
@@ -84,35 +84,35 @@ func RuleOrigin(r protocol.Rule) string {
 	return r.Origin
 }
 
-// RuleUse says how often a rule was used, and when last.
+// RuleUse describes how often a rule was used, and when last.
 func RuleUse(r protocol.Rule, now time.Time) string {
 	switch {
 	case r.Origin == protocol.RuleFromConfig || r.Origin == protocol.RuleFromChat:
-		return "" // nobody counts these
+		return "" // the gateway does not count these
 	case r.Hits == 0:
 		return "not used yet"
 	}
 	return Plural(int(r.Hits), "use", "uses") + ", last " + When(r.LastUsed, now)
 }
 
-// RuleFields are what of a rule is changed without writing JSON.
+// RuleFields are the properties of a rule that can be edited without writing JSON.
 type RuleFields struct {
 	Verdict string
-	Expires time.Time // zero never
+	Expires time.Time // zero: never
 }
 
-// FieldsOf reads them from a rule.
+// FieldsOf returns the properties of a rule.
 func FieldsOf(policy json.RawMessage) (RuleFields, error) {
 	var p struct {
 		Verdict  string    `json:"verdict"`
-		Decision string    `json:"decision"` // in toolApproval
+		Decision string    `json:"decision"` // as in toolApproval
 		Expires  time.Time `json:"expires"`
 	}
 	err := json.Unmarshal(policy, &p)
 	return RuleFields{cmp.Or(p.Verdict, p.Decision), p.Expires}, err
 }
 
-// WithFields is a rule with them changed; everything else in it stays.
+// WithFields returns a rule with these properties replaced.
 func WithFields(policy json.RawMessage, f RuleFields) (json.RawMessage, error) {
 	p := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(policy, &p); err != nil {
@@ -132,7 +132,8 @@ func WithFields(policy json.RawMessage, f RuleFields) (json.RawMessage, error) {
 	return protocol.Marshal(p)
 }
 
-// Changeable reports whether a rule is changed here: what comes from the configuration is changed there, what was allowed for a chat only withdrawn.
+// Changeable reports whether a rule can be edited here. Rules of the configuration are edited
+// there, and a chat's grants can only be revoked.
 func Changeable(r protocol.Rule) (edit, remove bool) {
 	return r.Origin != protocol.RuleFromConfig && r.Origin != protocol.RuleFromChat, r.Origin != protocol.RuleFromConfig
 }

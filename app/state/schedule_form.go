@@ -9,43 +9,44 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ScheduleForm is a job as a person fills it in. Every field is as it was typed.
+// ScheduleForm has the fields of the form for a schedule, as they were typed.
 type ScheduleForm struct {
 	ID    protocol.CronJobID // empty for a new one
 	Name  string
 	Kind  string // at, every or cron
-	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time
+	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time zone
 	Every string // a number
-	Unit  string // of Every: one of Units
+	Unit  string // unit of Every: one of Units
 	Expr  string
 	TZ    string
 	Mode  string // task or systemEvent
 	Text  string
-	// Missed is what becomes of the times at which the gateway was off.
+	// Missed defines what happens with times at which the gateway was not running.
 	Missed string
-	Once   bool // an at job goes when it has run
+	Once   bool // delete an at schedule after its run
 
-	was [6]string // when, as the job has it
+	was [6]string // the schedule's original time fields
 	job protocol.CronJob
 }
 
-// when is what the form says of the time.
+// when returns the schedule's time from the form.
 func (f ScheduleForm) when() [6]string { return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ} }
 
-// moved reports whether the person changed when the job runs. Else its time stays as it is, to the second.
+// moved reports whether the person changed the time. Otherwise the exact time is retained, to the
+// second.
 func (f ScheduleForm) moved() bool { return f.when() != f.was }
 
-// Units of intervals, and their names.
+// Units are the units of intervals, with their names.
 var Units = []string{"minutes", "hours", "days"}
 
 var unitLength = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}
 
-// NewScheduleForm is an empty form.
+// NewScheduleForm returns an empty form.
 func NewScheduleForm() ScheduleForm {
 	return ScheduleForm{Kind: protocol.CronEvery, Every: "1", Unit: "hours", Mode: protocol.CronTask, Missed: protocol.MissedLatest, Once: true}
 }
 
-// FormOf is the form of a job.
+// FormOf returns the form of a schedule.
 func FormOf(j protocol.CronJob) ScheduleForm {
 	f := NewScheduleForm()
 	f.ID, f.Name, f.Kind, f.Mode, f.Once = j.ID, j.Name, j.Schedule.Kind, j.Spec.Mode, j.DeleteAfterRun
@@ -73,12 +74,13 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	return f
 }
 
-// JobOver reports whether a job was for one time only, and that was served: it is not paused, and cannot go on.
+// JobOver reports whether a one-time schedule has run: it is not paused, and cannot be resumed.
 func JobOver(j protocol.CronJob, now time.Time) bool {
 	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
 }
 
-// parts reads the form. Only what the gateway cannot say itself is checked here: how a person writes times.
+// parts parses the form. It validates only the times as people write them; the gateway validates
+// the rest.
 func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
 	s.Kind, m.Mode = f.Kind, f.Mode
 	switch f.Kind {
@@ -109,8 +111,8 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 	return s, m, nil
 }
 
-// ParseWhen reads a point in time as a person types it: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time of the day without a day is the
-// next one. One that a change of the clock skips is an error.
+// ParseWhen parses a point in time: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time
+// without a day is the next such time. A time that a clock change skips is an error.
 func ParseWhen(text string, now time.Time) (time.Time, error) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	day, clock, named := now, text, false
@@ -134,7 +136,7 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time. Write 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
 }
 
-// shown is when a clock in zone shows this time of this day.
+// shown returns the time at which a clock in zone shows this time on this day.
 func shown(day, clock time.Time, zone *time.Location) (time.Time, error) {
 	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
 	if at.Hour() != clock.Hour() || at.Minute() != clock.Minute() {

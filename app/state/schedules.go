@@ -9,25 +9,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// UndoTime is how long a person can take back what they deleted.
+// UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 
-// SchedulesView is what the page of schedules shows.
+// SchedulesView is the state of the page of schedules.
 type SchedulesView struct {
 	Loaded    bool
-	Problem   string // why they cannot be loaded
+	Problem   string // reason why loading failed
 	Jobs      []protocol.CronJob
 	Status    protocol.CronStatus
 	Heartbeat protocol.HeartbeatState // of the main agent
-	// Every is how often the heartbeat comes, as the configuration has it; "0m" is never.
+	// Every is the heartbeat's interval from the configuration; "0m" is never.
 	Every string
-	// Shown is the job whose history is loaded; Runs is that history, newest first, and RunsInAll how many there are.
+	// Shown is the schedule whose history is loaded. Runs is that history, newest first; RunsInAll
+	// is the number of all its runs.
 	Shown     protocol.CronJobID
 	Runs      []protocol.CronRun
 	RunsInAll int
 }
 
-// Job finds one.
+// Job finds a schedule.
 func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 	for _, j := range v.Jobs {
 		if j.ID == id {
@@ -37,19 +38,19 @@ func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 	return protocol.CronJob{}, false
 }
 
-// Schedules is the view-model of the page of schedules. Its methods are safe for use by many goroutines.
+// Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
 	Value *Value[SchedulesView]
 	a     *App
-	gone  *Value[map[protocol.CronJobID]bool] // deleted here, may still be undone
+	gone  *Value[map[protocol.CronJobID]bool] // deleted in this window, can still be undone
 }
 
-// NewSchedules makes it; Follow brings it to life.
+// NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
 	return &Schedules{Value: NewValue(SchedulesView{}), a: a, gone: NewValue(map[protocol.CronJobID]bool{})}
 }
 
-// schedulesPace is how often the jobs are asked for while somebody looks: the feed does not tell of them.
+// schedulesPace is the polling interval while the page is open: the feed does not report schedules.
 const schedulesPace = 4 * time.Second
 
 // Follow keeps the view up to date until ctx ends. It blocks.
@@ -66,7 +67,7 @@ func (s *Schedules) Follow(ctx context.Context) {
 	}
 }
 
-// Load asks the gateway once. It blocks.
+// Load loads the schedules once. It blocks.
 func (s *Schedules) Load(ctx context.Context) {
 	list, err := s.jobs(ctx)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *Schedules) Load(ctx context.Context) {
 	})
 }
 
-// jobs loads all, a page after the other.
+// jobs loads all schedules, page by page.
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
 	for limit := 500; ; {
@@ -128,7 +129,7 @@ func (s *Schedules) problem(ctx context.Context, err error) {
 	}
 }
 
-// Show loads the history of a job with the next Load; empty is none.
+// Show includes the history of a schedule in the next Load; empty is none.
 func (s *Schedules) Show(id protocol.CronJobID) {
 	s.Value.Update(func(v SchedulesView) SchedulesView {
 		if v.Shown != id {
@@ -141,7 +142,8 @@ func (s *Schedules) Show(id protocol.CronJobID) {
 
 func (s *Schedules) reload() { s.a.start(s.Load) }
 
-// Save adds a job, or changes the one of the form. It blocks. What the gateway refuses it says in its own words.
+// Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
+// returned unchanged.
 func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (protocol.CronJob, error) {
 	sched, mode, err := f.parts(now)
 	if err != nil {
@@ -173,7 +175,7 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 	return r.Job, err
 }
 
-// Enable pauses a job or lets it go on.
+// Enable pauses or resumes a schedule.
 func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
 	s.do(func(ctx context.Context) error {
 		_, err := Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
@@ -181,7 +183,7 @@ func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
 	})
 }
 
-// Run starts a job now, whether it is due or not.
+// Run starts a schedule now, even if it is not due.
 func (s *Schedules) Run(id protocol.CronJobID) {
 	s.do(func(ctx context.Context) error {
 		wait := false
@@ -193,7 +195,7 @@ func (s *Schedules) Run(id protocol.CronJobID) {
 	})
 }
 
-// Beat wakes the agent now, as its heartbeat does.
+// Beat triggers a heartbeat now.
 func (s *Schedules) Beat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.a, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
@@ -204,7 +206,7 @@ func (s *Schedules) Beat() {
 	})
 }
 
-// SetHeartbeat changes how often the heartbeat comes: an interval such as 30m, or 0m for never.
+// SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
 func (s *Schedules) SetHeartbeat(every string) {
 	s.do(func(ctx context.Context) error { return s.a.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }
@@ -220,8 +222,9 @@ func (s *Schedules) do(f func(context.Context) error) {
 	})
 }
 
-// Delete removes a job. It leaves the view at once and does not run any more, but is removed only after UndoTime: until then undo brings it back
-// as it was, with its history. When the program ends before, the job stays, paused.
+// Delete deletes a schedule. It leaves the view at once and does not run any more, but is deleted
+// only after UndoTime: until then undo restores it with its history. If the program exits earlier,
+// the schedule stays, paused.
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	back := make(chan struct{}, 1)
 	s.hide(j.ID, true)

@@ -9,28 +9,31 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Found is a page of messages that were found. Next is the page after it, 0 when there is none. Reached, in Unix milliseconds, is set when time was up
-// before the page was full: what is older has not been looked through.
+// Found is a page of found messages. Next is the next page, 0 if there is none. Reached, in Unix
+// milliseconds, is set when the time limit was reached before the page was full: older messages
+// have not been searched.
 type Found struct {
 	Hits    []protocol.SearchHit
 	Next    int64
 	Reached int64
 }
 
-// SearchPage is how many messages a page has at most.
+// SearchPage is the maximum number of messages per page.
 const SearchPage = 100
 
-// SearchMessages finds messages of all chats, newest first; page is the Next of the page before. It blocks.
+// SearchMessages searches the messages of all chats, newest first; page is Next of the previous
+// page. It blocks.
 func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
 	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 	return Found{r.Hits, r.Next, r.Reached}, err
 }
 
-// chatsFound is how many chats a search lists at most.
+// chatsFound is the maximum number of chats of a search.
 const chatsFound = 50
 
-// Search finds chats by title or text. In a large store that takes a while: found is told of all that was found so far, each time there is more, and at
-// the end with all true. Its list is found's to keep. It blocks until then.
+// Search searches chats by title or text. A large store takes a while, so found is called with all
+// results so far whenever there are more, and at the end with all set to true. found owns the list.
+// Search blocks until the end.
 func (a *App) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
 	var list []protocol.SessionEntry
 	for page := ""; ; {
@@ -39,7 +42,7 @@ func (a *App) Search(ctx context.Context, query string, found func(list []protoc
 			return err
 		}
 		had := len(list)
-		for _, e := range r.Sessions { // a chat may be in more than one page
+		for _, e := range r.Sessions { // a chat may be in several pages
 			if len(list) < chatsFound && !slices.ContainsFunc(list, func(f protocol.SessionEntry) bool { return f.SessionKey == e.SessionKey }) {
 				list = append(list, e)
 			}
@@ -55,10 +58,11 @@ func (a *App) Search(ctx context.Context, query string, found func(list []protoc
 	}
 }
 
-// beforeHit is how much text stands before the first word that was found, in characters: it must be seen in one line.
+// beforeHit is the number of characters of context before the first match, so that the match is
+// visible in one line.
 const beforeHit = 40
 
-// HitText is what surrounds the words that were found, in one line. The words stand in “quotes”.
+// HitText returns the text around the matches in one line, with the matches in “quotes”.
 func HitText(h protocol.SearchHit) string {
 	var b strings.Builder
 	for i, s := range h.Snippet {
@@ -74,7 +78,7 @@ func HitText(h protocol.SearchHit) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// HitWho says who wrote a message and when, and whether its chat was begun afresh since.
+// HitWho describes the author and time of a message, and whether its chat was reset since.
 func HitWho(h protocol.SearchHit, now time.Time) string {
 	who := "Fairlead"
 	switch {

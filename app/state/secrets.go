@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SecretPlace says where a key goes that is pasted now.
+// SecretPlace says where a pasted key will be stored.
 func SecretPlace(st protocol.Status) string {
 	if st.SecretStore == "" || st.SecretStore == "keychain" {
 		return "the system's keychain"
@@ -14,7 +14,7 @@ func SecretPlace(st protocol.Status) string {
 	return "a file that only you can read"
 }
 
-// MissingSecrets says which keys were set and are not there.
+// MissingSecrets says which configured secrets are missing.
 func MissingSecrets(st protocol.Status) string {
 	var names []string
 	for _, path := range st.Missing {
@@ -30,7 +30,7 @@ func MissingSecrets(st protocol.Status) string {
 	return protocol.Capital(strings.Join(names, ", ") + verb)
 }
 
-// SecretsDo says what a person does about them.
+// SecretsDo says how to restore them.
 func SecretsDo(st protocol.Status) string {
 	if st.SecretStore == "keychain" {
 		if len(st.Missing) > 1 {

@@ -8,13 +8,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Detect looks for model servers on the gateway's machine. It blocks for some seconds.
+// Detect searches for model servers on the gateway's machine. It blocks for some seconds.
 func (a *App) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
 	r, err := Call(ctx, a, protocol.ModelsDetect, protocol.Empty{})
 	return r.Servers, err
 }
 
-// UseServer makes a server that was found the one that answers, with its first model that has tools, else its first. It blocks.
+// UseServer makes a detected server the default, with its first model that supports tools, or else
+// its first model. It blocks.
 func (a *App) UseServer(ctx context.Context, s protocol.DetectedServer) (protocol.ModelRef, error) {
 	if len(s.Models) == 0 {
 		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
@@ -32,7 +33,8 @@ func (a *App) UseServer(ctx context.Context, s protocol.DetectedServer) (protoco
 	return ref, a.UseModel(ctx, ref)
 }
 
-// UseModel makes a model the one that answers where a chat has none of its own. How much it thinks stays as it is. It blocks.
+// UseModel sets the default model, for chats without their own. The thinking level stays unchanged.
+// It blocks.
 func (a *App) UseModel(ctx context.Context, ref protocol.ModelRef) error {
 	type model struct {
 		protocol.ModelRef

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SettingText is a value as the person edits it: a duration in words, a list of texts a line each, other lists as JSON. A secret is empty.
+// SettingText formats a value for editing: a duration in words, a list of texts with one per line,
+// other lists as JSON. A secret is empty.
 func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 	var text string
 	switch {
@@ -52,7 +53,7 @@ func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 	return string(value)
 }
 
-// SettingWords is a value as it is told, in one line.
+// SettingWords formats a value for display, in one line.
 func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	text := SettingText(f, value)
 	switch {
@@ -80,7 +81,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	return text
 }
 
-// SettingLimits says the bounds of a number, and empty when it has none.
+// SettingLimits describes the range of a number; empty if it has none.
 func SettingLimits(f protocol.ConfigField) string {
 	say := func(n float64) string {
 		if f.Format == protocol.FormatMillis {
@@ -99,7 +100,8 @@ func SettingLimits(f protocol.ConfigField) string {
 	return ""
 }
 
-// SettingRefusal says why the gateway refused a value, where the setting's name is seen already. Bounds are said as the person writes them.
+// SettingRefusal describes why the gateway refused a value, without the setting's name, and with
+// limits in the notation of the form.
 func SettingRefusal(s Setting, err error) string {
 	text := err.Error()
 	if rest, ok := strings.CutPrefix(text, s.Name+" must be "); ok {
@@ -111,7 +113,8 @@ func SettingRefusal(s Setting, err error) string {
 	return text
 }
 
-// ParseSetting reads what the person typed. Its errors say how to write it; what the gateway allows it says itself. nil is no value.
+// ParseSetting parses a typed value. Its errors explain the notation; the gateway checks the range.
+// nil is no value.
 func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
 	plain := strings.TrimSpace(text)
 	switch {
@@ -158,7 +161,7 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 	return protocol.Marshal(plain)
 }
 
-// checkJSON says in which line a fault is.
+// checkJSON returns an error with the line of a syntax error.
 func checkJSON(text string) (json.RawMessage, error) {
 	var v []any
 	err := json.Unmarshal([]byte(text), &v)
@@ -172,7 +175,7 @@ func checkJSON(text string) (json.RawMessage, error) {
 	return nil, errors.New("this must be a list in JSON: [ … ]")
 }
 
-// goDuration writes 1h30m and not 1h30m0s.
+// goDuration formats a duration without zero parts: 1h30m, not 1h30m0s.
 func goDuration(d time.Duration) string {
 	if d == 0 {
 		return "0m"
@@ -187,13 +190,14 @@ func goDuration(d time.Duration) string {
 	return s
 }
 
-// durations are the units in which a person says how long, from the longest. Days are left to the reader: they say 36 hours and mean it.
+// durations are the units for display, from the longest. There are no days, because 36 hours is
+// clearer than 1.5 days.
 var durations = []struct {
 	one  string
 	unit time.Duration
 }{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}, {"millisecond", time.Millisecond}}
 
-// durationWords is exact: 1 hour 30 minutes.
+// durationWords formats a duration exactly: 1 hour 30 minutes.
 func durationWords(d time.Duration) string {
 	if d < time.Millisecond {
 		return "0 seconds"
@@ -214,7 +218,8 @@ func durationWords(d time.Duration) string {
 
 var errDuration = errors.New("say how long with a unit, such as 30 seconds, 5 minutes or 1 hour 30 minutes")
 
-// ParseDuration reads a duration in words or in letters: 5 minutes, 1 hour 30 min, 90s, 1.5 h, never.
+// ParseDuration parses a duration in words or abbreviations: 5 minutes, 1 hour 30 min, 90s, 1.5 h,
+// never.
 func ParseDuration(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "never" || text == "0" {

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SkillState says in a word and a sentence whether a skill can be used now. The sentence is empty where the word says all.
+// SkillState describes in a word and a sentence whether a skill can be used now. The sentence is
+// empty if the word suffices.
 func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	switch {
 	case !e.Enabled:
@@ -25,7 +26,7 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	return "not now", strings.Join(reasons, " ")
 }
 
-// skillReason says one of the gateway's reasons in plain words.
+// skillReason translates one of the gateway's reasons.
 func skillReason(r string) string {
 	switch {
 	case r == "no connected hosts":
@@ -42,7 +43,7 @@ func skillReason(r string) string {
 	return sentence(errors.New(r))
 }
 
-// SkillLack is why a skill cannot be used now, in a few words for a list.
+// SkillLack describes briefly why a skill cannot be used now, for a list.
 func SkillLack(e protocol.SkillStatusEntry) string {
 	var list []string
 	for _, r := range e.Reasons {
@@ -61,7 +62,7 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 	return protocol.Capital(strings.Join(list, ", "))
 }
 
-// SkillSource says where a skill comes from.
+// SkillSource describes a skill's origin.
 func SkillSource(e protocol.SkillStatusEntry) string {
 	switch e.Source {
 	case protocol.SkillAgent:
@@ -74,7 +75,7 @@ func SkillSource(e protocol.SkillStatusEntry) string {
 	return e.Source
 }
 
-// SkillNeeds says what a skill needs of one machine; empty is nothing.
+// SkillNeeds describes what a skill requires of a machine; empty for nothing.
 func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 	var list []string
 	if len(r.Capabilities) > 0 {
@@ -95,14 +96,14 @@ func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 	return list
 }
 
-// SkillMachine is how a machine does with a skill.
+// SkillMachine describes whether a machine can run a skill.
 type SkillMachine struct {
-	Name  string // what the windows call it
+	Name  string // display name
 	Fits  bool
 	Words string
 }
 
-// SkillMachines says for each known machine whether it can carry a skill out.
+// SkillMachines returns that for each known machine.
 func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	fits, lacks := map[protocol.NodeID]bool{}, map[protocol.NodeID]string{}
 	for _, id := range e.EligibleHosts {
@@ -127,7 +128,8 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	return list
 }
 
-// FindSkills returns those that have every word of a query in their name, description, origin or place.
+// FindSkills returns the skills that have every word of a query in their name, description, origin
+// or place.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
 	if strings.TrimSpace(query) == "" {
 		return list
@@ -142,17 +144,18 @@ func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.Skill
 	return found
 }
 
-// NewSkill is a skill as a person begins it.
+// NewSkill has the fields of the form for a new skill.
 type NewSkill struct {
 	Name string
-	When string // its description: what it does and when it is used
+	When string // its description: purpose and occasion
 	Caps []string
 }
 
-// maxSkillName is the open Agent Skills format's limit.
+// maxSkillName is the limit of the open Agent Skills format.
 const maxSkillName = 64
 
-// SkillFolder makes a folder's name of what a person typed: lower-case letters, digits and hyphens, as the open format has it.
+// SkillFolder derives a folder name from a typed name: lower-case letters, digits and hyphens, as
+// the Agent Skills format requires.
 func SkillFolder(name string) string {
 	var b strings.Builder
 	gap := false
@@ -171,7 +174,7 @@ func SkillFolder(name string) string {
 	return strings.Trim(s[:min(len(s), maxSkillName)], "-")
 }
 
-// parts are the folder and the text of a new skill.
+// parts returns the folder and the text of a new skill.
 func (n NewSkill) parts() (folder, text string, err error) {
 	if folder = SkillFolder(n.Name); folder == "" {
 		return "", "", errors.New("a skill needs a name of Latin letters or digits, such as release-notes")
@@ -184,7 +187,7 @@ func (n NewSkill) parts() (folder, text string, err error) {
 		return "", "", errors.New("the description may have 1024 characters; what is longer belongs into the text")
 	}
 	var b strings.Builder
-	quoted, err := protocol.Marshal(when) // JSON's strings are YAML's
+	quoted, err := protocol.Marshal(when) // JSON strings are valid YAML
 	if err != nil {
 		return "", "", fmt.Errorf("quote the description: %w", err)
 	}

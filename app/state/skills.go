@@ -10,19 +10,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SkillsView is what the page of skills shows.
+// SkillsView is the state of the page of skills.
 type SkillsView struct {
 	Loaded  bool
-	Problem string                      // why they cannot be loaded
-	Skills  []protocol.SkillStatusEntry // by name
+	Problem string                      // reason why loading failed
+	Skills  []protocol.SkillStatusEntry // sorted by name
 	Nodes   []protocol.SkillNodeStatus
-	Names   map[protocol.NodeID]string // what the windows call them
-	Set     map[string]SkillSettings   // what the person set otherwise, by SettingsKey
-	// Shown is the path of the skill whose text is loaded. Text is what follows its front matter.
+	Names   map[protocol.NodeID]string // display names
+	Set     map[string]SkillSettings   // the person's overrides, by SettingsKey
+	// Shown is the path of the skill whose text is loaded. Text is its content after the front
+	// matter.
 	Shown, Text, TextProblem string
 }
 
-// SkillSettings are settings of one skill; nil leaves the skill's own word.
+// SkillSettings are the overrides of one skill; nil uses the skill's own value.
 type SkillSettings struct {
 	Enabled  *bool `json:"enabled"`
 	Always   *bool `json:"always"`
@@ -31,7 +32,7 @@ type SkillSettings struct {
 	} `json:"requires"`
 }
 
-// Skill finds one by its path.
+// Skill finds a skill by its path.
 func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
 	for _, s := range v.Skills {
 		if s.Path == path {
@@ -41,16 +42,17 @@ func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
 	return protocol.SkillStatusEntry{}, false
 }
 
-// Skills is the view-model of the page of skills. Its methods are safe for use by many goroutines.
+// Skills is the view model of the page of skills. Its methods are safe for concurrent use.
 type Skills struct {
 	Value *Value[SkillsView]
 	a     *App
 }
 
-// NewSkills makes it; Follow brings it to life.
+// NewSkills returns an empty view model; Follow loads it.
 func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), a: a} }
 
-// Follow keeps the view up to date until ctx ends: a file of a skill, a setting or a machine's coming and going changes it. It blocks.
+// Follow keeps the view up to date until ctx ends: with changes of skill files, settings, and
+// connected machines. It blocks.
 func (s *Skills) Follow(ctx context.Context) {
 	seen := ""
 	for v := range s.a.Value.Changes(ctx) {
@@ -65,10 +67,10 @@ func (s *Skills) Follow(ctx context.Context) {
 	}
 }
 
-// Load asks the gateway once. It blocks.
+// Load loads the skills once. It blocks.
 func (s *Skills) Load(ctx context.Context) { s.load(ctx, protocol.SkillsStatus) }
 
-// Reread lets the gateway read all files again. It blocks.
+// Reread makes the gateway read all files again. It blocks.
 func (s *Skills) Reread(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) }
 
 func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
@@ -83,7 +85,7 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 	}
 	set, err := configAt[map[string]SkillSettings](ctx, s.a, "skills.entries")
 	if err != nil {
-		set = nil // the list is of use without them
+		set = nil // the list is useful without them
 	}
 	names := map[protocol.NodeID]string{}
 	for _, n := range s.a.Value.Get().Nodes {
@@ -98,7 +100,7 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 	}
 }
 
-// Show loads the text of a skill; empty shows none.
+// Show loads the text of a skill; an empty path closes it.
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v SkillsView) SkillsView { v.Shown, v.Text, v.TextProblem = path, "", ""; return v })
 	if path != "" {
@@ -122,7 +124,7 @@ func (s *Skills) read(ctx context.Context, path string) {
 	})
 }
 
-// text is a whole SKILL.md.
+// text loads a whole SKILL.md.
 func (s *Skills) text(ctx context.Context, path string) (string, error) {
 	r, err := Call(ctx, s.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: path})
 	if err != nil {
@@ -139,7 +141,8 @@ func (s *Skills) text(ctx context.Context, path string) (string, error) {
 	return file.Content, nil
 }
 
-// skillBody is what follows the front matter of a SKILL.md, found as the gateway finds it.
+// skillBody returns the content after the front matter of a SKILL.md, with the same rule as the
+// gateway.
 func skillBody(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	isFence := func(line string) bool { return strings.TrimRight(line, " \t") == "---" }
@@ -153,7 +156,8 @@ func skillBody(text string) string {
 	return text
 }
 
-// Enable switches a skill on or off and returns what takes that back. The view shows it at once.
+// Enable enables or disables a skill and returns a function that undoes it. The view changes at
+// once.
 func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	enable := func(on bool) {
 		s.Value.Update(func(v SkillsView) SkillsView {
@@ -174,14 +178,15 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	return func() { enable(!on) }
 }
 
-// SetAlways says whether a skill's text is always part of what the agent is told; nil is as the skill says.
+// SetAlways sets whether the system prompt always includes a skill's text; nil uses the skill's own
+// value.
 func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.do(func(ctx context.Context) error {
 		return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
 	})
 }
 
-// SetNeeds says what a machine must be able to do for a skill; nil is as the skill says.
+// SetNeeds sets a skill's requirements on a machine; nil uses the skill's own value.
 func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 	s.do(func(ctx context.Context) error {
 		if caps == nil {
@@ -191,7 +196,7 @@ func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 	})
 }
 
-// do carries out an action; a failure becomes a notice. What the gateway has then is shown.
+// do performs an action; a failure becomes a notice. Then it reloads the gateway's state.
 func (s *Skills) do(f func(context.Context) error) {
 	s.a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
@@ -203,12 +208,12 @@ func (s *Skills) do(f func(context.Context) error) {
 	})
 }
 
-// Delete removes the agent's own skill and returns what brings it back. It blocks.
+// Delete deletes one of the agent's own skills and returns a function that restores it. It blocks.
 func (s *Skills) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
 	return NewFiles(s.a).Delete(ctx, e.Path)
 }
 
-// Create writes a new skill of the agent's own and returns its path. It blocks.
+// Create writes a new skill of the agent and returns its path. It blocks.
 func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error) {
 	folder, text, err := n.parts()
 	if err != nil {

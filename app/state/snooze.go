@@ -8,25 +8,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SnoozeFor is how long Not now puts a question off.
+// SnoozeFor is how long "Not now" snoozes an approval.
 const SnoozeFor = protocol.SnoozeFor
 
-// Waiting are the open questions that were not put off.
+// Waiting returns the pending approvals that are not snoozed.
 func (v View) Waiting() []protocol.Approval {
 	return drop(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 
-// Snooze puts questions off, in the windows of all programs. Their time runs on, and they can be answered all the same.
+// Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
+// answered.
 func (a *App) Snooze(list ...protocol.Approval) {
 	a.putOff(list, SnoozeFor)
 }
 
-// Wake brings a question back that was put off.
+// Wake ends the snoozing of an approval.
 func (a *App) Wake(id protocol.ApprovalID) {
 	a.putOff([]protocol.Approval{{ID: id}}, 0)
 }
 
-// putOff shows at once what the gateway is asked for; the gateway's own word follows by the feed.
+// putOff updates the view at once; the gateway's confirmation follows by the feed.
 func (a *App) putOff(list []protocol.Approval, d time.Duration) {
 	p := protocol.ApprovalSnoozeParams{For: d.Milliseconds()}
 	for _, q := range list {
@@ -65,15 +66,16 @@ func (a *App) putOff(list []protocol.Approval, d time.Duration) {
 	})
 }
 
-// Group is a question with those that ask exactly the same, itself among them.
+// Group returns an approval and all pending ones that ask exactly the same.
 type Group struct {
 	protocol.Approval
 	All []protocol.Approval
-	// Later is until when all of it is put off, in Unix milliseconds; 0 is not.
+	// Later returns the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is
+	// not.
 	Later int64
 }
 
-// Inbox are the open questions, identical ones together, those that were put off last.
+// Inbox returns the pending approvals, with identical ones grouped and snoozed ones last.
 func Inbox(v View) []Group {
 	var now, later []Group
 	seen := make(map[protocol.ApprovalID]bool)

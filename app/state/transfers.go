@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SizeText says a size: 812 B, 1.4 GB.
+// SizeText formats a size: 812 B, 1.4 GB.
 func SizeText(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	v, i := float64(n), 0
@@ -23,7 +23,7 @@ func SizeText(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, units[i])
 }
 
-// ETAText says about how long something will take.
+// ETAText formats an estimated duration.
 func ETAText(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -40,7 +40,7 @@ func ETAText(d time.Duration) string {
 	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
-// EndName is what the windows call an end of a transfer.
+// EndName returns the display name of an end of a transfer.
 func EndName(v View, id protocol.NodeID) string {
 	switch id {
 	case protocol.Here:
@@ -54,12 +54,13 @@ func EndName(v View, id protocol.NodeID) string {
 	return string(id)
 }
 
-// Elsewhere reports whether an end of a transfer is a window or command line of another computer: its files are not this one's.
+// Elsewhere reports whether an end of a transfer is a window or command line on another computer,
+// whose files are not this computer's.
 func Elsewhere(v View, t protocol.Transfer) bool {
 	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
 }
 
-// EndOf is what the windows call an end of a transfer, t.From or t.To.
+// EndOf returns the display name of an end of a transfer, t.From or t.To.
 func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
 	if id == protocol.Here && Elsewhere(v, t) {
 		return "another computer"
@@ -67,13 +68,13 @@ func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
 	return EndName(v, id)
 }
 
-// PathOf is the path of an end that is written as machine:path.
+// PathOf returns the path of an end written as machine:path.
 func PathOf(end string) string {
 	_, p, _ := strings.Cut(end, ":")
 	return p
 }
 
-// middle leaves out the middle of a name that is too long: its end says what kind of file it is.
+// middle shortens a long name in its middle, because its end has the file's extension.
 func middle(name string, n int) string {
 	r := []rune(name)
 	if len(r) <= n {
@@ -83,7 +84,8 @@ func middle(name string, n int) string {
 	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }
 
-// TransferTitle says what goes where: photos to nas. A long name loses its middle, so that where it goes is seen.
+// TransferTitle describes a transfer: photos to nas. A long name is shortened, so that the
+// destination stays visible.
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	for _, s := range t.Sources {
@@ -99,7 +101,7 @@ func TransferTitle(v View, t protocol.Transfer) string {
 	return what + " to " + EndOf(v, t, t.To)
 }
 
-// TransferLine says how it is: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
+// TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
 func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	var parts []string
 	add := func(s string) {
@@ -119,10 +121,11 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add("Waits for its turn")
 	case protocol.TransferWaiting:
 		why := t.Error
-		if away := awayEnd(v, t); away != "" { // whatever broke when it went
+		if away := awayEnd(v, t); away != "" { // whatever failed when the machine went offline
 			why = "Waits for " + away
 		}
-		if !strings.HasPrefix(why, "Waits") { // which says it with for whom
+		// which says it together with the machine it waits for
+		if !strings.HasPrefix(why, "Waits") {
 			add("Waits")
 		}
 		add(why)
@@ -174,7 +177,8 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	return strings.Join(parts, " · ")
 }
 
-// awayEnd is what the windows call an end of a transfer that is a machine and not there; empty is none.
+// awayEnd returns the display name of an end of a transfer that is an offline machine; empty if
+// there is none.
 func awayEnd(v View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
 		if n, ok := v.Node(id); ok && !n.Online {
@@ -184,7 +188,7 @@ func awayEnd(v View, t protocol.Transfer) string {
 	return ""
 }
 
-// Progress is how much of a transfer has arrived, from 0 to 1; what has no size yet is 0.
+// Progress returns the transferred fraction, from 0 to 1; it is 0 while the size is unknown.
 func Progress(t protocol.Transfer) float64 {
 	switch {
 	case t.State == protocol.TransferDone:
@@ -195,8 +199,8 @@ func Progress(t protocol.Transfer) float64 {
 	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
 }
 
-// Send puts files and folders of this computer into the queue for a folder of a machine; an empty one is its workspace. A machine that is away
-// is waited for. It blocks.
+// Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
+// folder is its workspace. A transfer to an offline machine waits for it. It blocks.
 func (a *App) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
@@ -205,12 +209,14 @@ func (a *App) Send(ctx context.Context, paths []string, to protocol.NodeID, dir 
 	return Call(ctx, a, protocol.TransferStart, p)
 }
 
-// Fetch copies a file or folder of a machine into a folder of this computer. It blocks until that is in the queue.
+// Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
+// transfer is queued.
 func (a *App) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
 	return Call(ctx, a, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
-// SendBetween puts files and folders of a machine into the queue for a folder of another one; an empty one is its workspace. It blocks.
+// SendBetween queues a transfer of files and folders of a machine to a folder of another one; an
+// empty folder is its workspace. It blocks.
 func (a *App) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
@@ -219,32 +225,33 @@ func (a *App) SendBetween(ctx context.Context, from protocol.NodeID, paths []str
 	return Call(ctx, a, protocol.TransferStart, p)
 }
 
-// PauseTransfer and those below do what they say with a transfer; a failure becomes a notice.
+// PauseTransfer pauses a transfer. As in the methods below, a failure becomes a notice.
 func (a *App) PauseTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferPause, protocol.TransferParams{ID: id})
 }
 
-// ResumeTransfer lets a transfer go on.
+// ResumeTransfer resumes a transfer.
 func (a *App) ResumeTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferResume, protocol.TransferParams{ID: id})
 }
 
-// CancelTransfer ends a transfer.
+// CancelTransfer cancels a transfer.
 func (a *App) CancelTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferCancel, protocol.TransferParams{ID: id})
 }
 
-// RetryTransfer begins one that failed or was cancelled once more.
+// RetryTransfer restarts a failed or cancelled transfer.
 func (a *App) RetryTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferRetry, protocol.TransferParams{ID: id})
 }
 
-// SendAgain puts one that is done into the queue anew: what is there already is not sent.
+// SendAgain queues a finished transfer again: files that the destination already has are skipped.
 func (a *App) SendAgain(t protocol.Transfer) {
 	act(a, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
-// UndoTransfer brings back what a transfer has replaced, and says how many files that were. It blocks.
+// UndoTransfer restores the files that a transfer replaced, and returns their number in words. It
+// blocks.
 func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, error) {
 	now, err := Call(ctx, a, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
@@ -260,14 +267,15 @@ func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, er
 	return text, nil
 }
 
-// resumeHere lets transfers whose files are this computer's go on over a new connection.
+// resumeHere resumes the transfers of this computer's files over a new connection.
 func (a *App) resumeHere(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
 			a.start(func(ctx context.Context) {
 				ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 				defer cancel()
-				Call(ctx, a, protocol.TransferResume, protocol.TransferParams{ID: t.ID}) // of another window: refused, which is right
+				// the gateway correctly refuses transfers of another window
+				Call(ctx, a, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TrayIcon is what the tray's glyph says.
+// TrayIcon is the state shown by the tray icon.
 type TrayIcon int
 
 const (
@@ -19,16 +19,16 @@ const (
 	TrayError
 )
 
-// Tray is the tray as a plain value: equal values look the same.
+// Tray is the tray's content as a plain value: equal values look the same.
 type Tray struct {
 	Icon   TrayIcon
 	Needs  int
 	Status string
-	// Items are the menu from top to bottom.
+	// Items are the menu's entries from top to bottom.
 	Items []TrayItem
 }
 
-// TrayItem is a line of the menu. Do names what it does; Key and ID say with what.
+// TrayItem is an entry of the menu. Do is its action; Key and ID are the action's parameters.
 type TrayItem struct {
 	Label     string
 	Separator bool
@@ -39,33 +39,34 @@ type TrayItem struct {
 	ID        protocol.ApprovalID
 	Mode      int
 	Node      protocol.NodeID
-	Gateway   string // its id
+	Gateway   string // ID of a gateway
 	Items     []TrayItem
 }
 
-// What items do.
+// Actions of menu entries.
 const (
-	TrayOpen     = "open"
-	TrayNew      = "new"
-	TrayChat     = "chat"
-	TrayReview   = "review"
-	TrayNeeds    = "needs" // every question, in the main window
-	TrayPause    = "pause"
-	TrayMode     = "mode" // the newest chat asks in another way: Mode is its place among ModeChoices
+	TrayOpen   = "open"
+	TrayNew    = "new"
+	TrayChat   = "chat"
+	TrayReview = "review"
+	TrayNeeds  = "needs" // all approvals, in the main window
+	TrayPause  = "pause"
+	// changes the approval mode of the most recent chat: Mode is the index in ModeChoices
+	TrayMode     = "mode"
 	TraySettings = "settings"
-	// TrayMachine shows a machine, of an empty Node all.
+	// TrayMachine shows a machine; an empty Node shows all.
 	TrayMachine = "machine"
 	// TrayTransfers shows the page of transfers.
 	TrayTransfers = "transfers"
-	// TrayGateway opens a window on another gateway.
+	// TrayGateway opens the window of another gateway.
 	TrayGateway = "gateway"
 	TrayQuit    = "quit"
 )
 
-// maxTrayItems bounds the lists in the menu.
+// maxTrayItems limits the lists in the menu.
 const maxTrayItems = 8
 
-// TrayOf is the tray of a view.
+// TrayOf returns the tray's content for a view.
 func TrayOf(v View) Tray {
 	t := Tray{Needs: len(v.Approvals)}
 	switch {
@@ -135,7 +136,7 @@ func TrayOf(v View) Tray {
 	return t
 }
 
-// transferItem is the entry of the files that are on their way.
+// transferItem returns the entry for transfers in progress.
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
 	for i, x := range v.Transfers {
@@ -155,7 +156,7 @@ func transferItem(v View) TrayItem {
 	return item
 }
 
-// Plural counts in words: 1 file, 2 files.
+// Plural formats a count: 1 file, 2 files.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -170,7 +171,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// TitleOf is a chat's title in lists.
+// TitleOf returns a chat's title in lists.
 func TitleOf(s protocol.SessionEntry) string {
 	switch {
 	case s.Title != "":

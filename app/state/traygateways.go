@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// GatewayLine is another gateway that a window can be opened for.
+// GatewayLine is another gateway whose window can be opened.
 type GatewayLine struct {
 	ID, Name string
-	Address  string // tells it from another one of that name; may be empty
-	Needs    int    // questions that wait there, as its open window says
+	Address  string // distinguishes it from another one of the same name; may be empty
+	Needs    int    // number of pending approvals there, reported by its open window
 }
 
-// GatewayNames are what gateways are called beside each other: those that share a name have their address with it, or the beginning of their id.
+// GatewayNames returns distinct display names of gateways: those with the same name include their
+// address or the beginning of their ID.
 func GatewayNames(list []GatewayLine) []string {
 	count := map[string]int{}
 	for _, g := range list {
@@ -35,7 +36,8 @@ func GatewayNames(list []GatewayLine) []string {
 	return names
 }
 
-// With is the tray with other gateways under the machines; none changes nothing. What waits at them counts as what waits here.
+// With returns the tray with other gateways below the machines. Their pending approvals count like
+// local ones. An empty list changes nothing.
 func (t Tray) With(list []GatewayLine) Tray {
 	if len(list) == 0 {
 		return t

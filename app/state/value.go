@@ -1,6 +1,6 @@
-// Package state holds what the windows show, as plain values and without any toolkit: it follows the gateway's feed, turns it into
-// view-models, and carries out what a person does in a window. Its actions return at once; what they lead to arrives as a changed
-// value.
+// Package state contains the view models of the windows, as plain values and without a GUI toolkit:
+// it follows the gateway's feed, updates the view models, and carries out a person's actions.
+// Unless documented as blocking, actions return at once; their results arrive as changed values.
 package state
 
 import (
@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// Value is a cell that holds the newest state. It is safe for use by many goroutines.
+// Value holds the latest state. It is safe for concurrent use.
 type Value[S any] struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	v       S
 	changed chan struct{} // closed at the next change
 }
 
-// NewValue makes a cell.
+// NewValue returns a Value with an initial state.
 func NewValue[S any](s S) *Value[S] { return &Value[S]{v: s, changed: make(chan struct{})} }
 
-// Update changes the state. f must not keep or change what it was given.
+// Update changes the state. f must not retain or modify its argument.
 func (v *Value[S]) Update(f func(S) S) {
 	v.mu.Lock()
 	v.v = f(v.v)
@@ -35,8 +35,8 @@ func (v *Value[S]) Get() S {
 	return v.v
 }
 
-// Changes yields the present state and then, after each change, the newest: states in between are skipped while the reader is busy. It
-// ends with ctx.
+// Changes yields the present state and then, after each change, the latest one: intermediate states
+// are skipped while the reader is busy. It ends with ctx.
 func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		for {

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// When says a point in time as a person would: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
+// When formats a point in time: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
 func When(ms int64, now time.Time) string {
 	t := time.UnixMilli(ms).In(now.Location())
 	day := func(t time.Time) int64 {
@@ -31,7 +31,7 @@ func When(ms int64, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// In says how long until a point in time: in 5 minutes (10:41). What is over is due.
+// In formats the time until then: in 5 minutes (10:41). A time in the past is "due".
 func In(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	switch {
@@ -47,7 +47,7 @@ func In(ms int64, now time.Time) string {
 	return When(ms, now)
 }
 
-// Length says how long something is: 12 s, 3 min, 2 h 5 min, 4 days.
+// Length formats a duration: 12 s, 3 min, 2 h 5 min, 4 days.
 func Length(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -68,7 +68,8 @@ func Length(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
-// ScheduleText says a schedule in words: every 2 h, weekdays at 9:00, once, tomorrow at 9:00. An expression that is not a usual one stays as it is.
+// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00. An
+// unusual cron expression stays as it is.
 func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -100,7 +101,7 @@ func everyText(d time.Duration) string {
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
-// cronText says the usual expressions in words.
+// cronText describes common cron expressions.
 func cronText(expr string) string {
 	f := strings.Fields(expr)
 	if len(f) != 5 || f[3] != "*" {
@@ -110,7 +111,8 @@ func cronText(expr string) string {
 	hour, hourErr := strconv.Atoi(f[1])
 	rest := f[2] == "*" && f[4] == "*"
 	if step, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && rest {
-		if n, err := strconv.Atoi(step); err == nil && n > 0 && 60%n == 0 { // else the last step of each hour is shorter
+		// otherwise the last step of each hour would be shorter
+		if n, err := strconv.Atoi(step); err == nil && n > 0 && 60%n == 0 {
 			return everyText(time.Duration(n) * time.Minute)
 		}
 		return expr
