@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// OnScreen tells the dialog that its window is on the screen, or is not.
+// OnScreen sets whether the dialog's window is visible.
 func (d *Dialog) OnScreen(on bool) {
 	d.front = on
 	if !on {
@@ -20,10 +20,11 @@ func (d *Dialog) OnScreen(on bool) {
 	d.seen()
 }
 
-// Activated tells the dialog that one of the program's windows came to the front: the click that did it must not allow.
+// Activated tells the dialog that one of the program's windows came to the front: the click that
+// caused it must not allow.
 func (d *Dialog) Activated() { d.arm.Activated(d.clock()) }
 
-// Tick tells the time, several times a second while the window is open.
+// Tick passes the time, several times a second while the window is open.
 func (d *Dialog) Tick(now time.Time) {
 	q := d.Current()
 	if q.ID == "" {
@@ -59,7 +60,7 @@ func timeLeft(q protocol.Approval, now time.Time) string {
 	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// seen starts the arming and tells the gateway, once, that the question is on the screen.
+// seen starts the arming of Allow and tells the gateway once that the question is visible.
 func (d *Dialog) seen() {
 	q := d.Current()
 	if q.ID == "" || !d.front {
@@ -72,7 +73,7 @@ func (d *Dialog) seen() {
 	}
 }
 
-// look notes when the end of the text is in view.
+// look records when the end of the text is in view.
 func (d *Dialog) look() {
 	if d.scroll.Size().Height > 0 && d.scroll.Offset.Y+d.scroll.Size().Height >= d.body.MinSize().Height-style.Inside {
 		d.arm.Read()

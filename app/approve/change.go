@@ -14,8 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// change shows what would be written: each part of the diff in the colours of its language, before and after side by side where there is room.
-// Parts that can be taken alone have a check box.
+// change shows a change of a file: each hunk of the diff with syntax highlighting, before and after
+// side by side if the window is wide enough. If hunks can be allowed one by one, each has a check
+// box.
 func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
 	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
@@ -43,10 +44,10 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 	return rows
 }
 
-// sideBySide is the width from which on before and after stand beside each other.
+// sideBySide is the minimum width for showing before and after side by side.
 const sideBySide float32 = 820
 
-// newHunkView shows a part of a change. Turns of the wheel that move nothing in it go on to forward.
+// newHunkView shows one hunk. It forwards scroll events that it does not use.
 func newHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
 	one := widgets.NewCodePanel(0)
 	one.SetLines(unified(h, lang))
@@ -81,7 +82,7 @@ func (roomLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// sides are a hunk's lines in colours, before and after, and unified lines refer to them in turn.
+// coloured returns a hunk's highlighted lines before and after the change, which unified merges.
 func coloured(h state.Hunk, lang string) (before, after []widgets.CodeLine) {
 	var was, now []string
 	for _, l := range h.Lines {
@@ -98,7 +99,8 @@ func coloured(h state.Hunk, lang string) (before, after []widgets.CodeLine) {
 	return highlight(was, lang), highlight(now, lang)
 }
 
-// highlight colours lines and keeps their number, whatever the language's lexer makes of them.
+// highlight highlights lines. The number of lines stays the same whatever the language's lexer
+// returns.
 func highlight(lines []string, lang string) []widgets.CodeLine {
 	if len(lines) == 0 {
 		return nil
@@ -110,7 +112,8 @@ func highlight(lines []string, lang string) []widgets.CodeLine {
 	return out[:len(lines)]
 }
 
-// unified are the lines under each other, with their signs: colour is never all there is.
+// unified returns the lines of a unified view, with their signs: changes must be recognizable
+// without colours.
 func unified(h state.Hunk, lang string) []widgets.CodeLine {
 	before, after := coloured(h, lang)
 	out := []widgets.CodeLine{{Spans: []widgets.Span{{Text: h.Head, Color: style.ColorMuted}}}}
@@ -137,7 +140,8 @@ func signed(sign string, color, ground fyne.ThemeColorName, l widgets.CodeLine) 
 	return widgets.CodeLine{Ground: ground, Spans: append([]widgets.Span{{Text: sign, Color: color}}, l.Spans...)}
 }
 
-// columnsOf are the lines beside each other; what has no counterpart faces an empty line.
+// columnsOf returns the lines of both columns; a line without a counterpart is beside an empty
+// line.
 func columnsOf(h state.Hunk, lang string) (left, right []widgets.CodeLine) {
 	before, after := coloured(h, lang)
 	b, a := 0, 0

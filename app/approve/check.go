@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// check makes a check box whose keys count as the dialog's.
+// check returns a check box that passes key presses to the dialog.
 func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
 	c := &keyCheck{onKey: d.key}
 	c.Text, c.Checked, c.OnChanged = text, on, changed
@@ -17,7 +17,8 @@ func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
 	return c
 }
 
-// longCheck makes a check box for a text of any length: one that is too long for a line of a narrow window stands beside the box and wraps.
+// longCheck returns a check box for a text of any length: a text that is too long for one line of a
+// narrow window wraps beside the box.
 func (d *Dialog) longCheck(text string, on bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
 	if len(text) <= longText {
 		c := d.check(text, on, changed)
@@ -30,10 +31,10 @@ func (d *Dialog) longCheck(text string, on bool, changed func(bool)) (*keyCheck,
 	return c, container.New(besideCheck{}, c, words, area)
 }
 
-// longText is from how many bytes on a check box's text may need more than one line.
+// longText is the length in bytes from which a check box's text may need several lines.
 const longText = 56
 
-// besideCheck puts a text that wraps beside a check box, and what takes clicks on it over it.
+// besideCheck puts a wrapping text beside a check box, and makes the text clickable.
 type besideCheck struct{}
 
 func (besideCheck) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -44,14 +45,14 @@ func (besideCheck) MinSize(o []fyne.CanvasObject) fyne.Size {
 func (besideCheck) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	box := o[0].MinSize()
 	o[0].Resize(box)
-	box.Width -= 6 // what a check box leaves free behind a text
+	box.Width -= 6 // the padding of a check box after its text
 	h := widgets.Fit(o[1], max(size.Width-box.Width, 0))
 	o[1].Move(fyne.NewPos(box.Width, max((box.Height-h)/2, 0)))
 	o[2].Resize(o[1].Size())
 	o[2].Move(o[1].Position())
 }
 
-// keyCheck is a check box that tells its dialog of its keys.
+// keyCheck is a check box that passes key presses to its dialog.
 type keyCheck struct {
 	widget.Check
 	onKey func(fyne.KeyName) bool
@@ -64,7 +65,7 @@ func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// tapArea takes clicks on what is below it.
+// tapArea handles clicks on the object below it.
 type tapArea struct {
 	widget.BaseWidget
 	onTap func()

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// command shows a command with its risky parts underlined, and below it what was found of each part.
+// command shows a command with its risky parts underlined, and the findings about each part below
+// it.
 func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 	text := widget.NewRichText()
 	text.Wrapping = fyne.TextWrapBreak
@@ -42,7 +43,7 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 	return rows
 }
 
-// maxParts is how many parts of a command are listed.
+// maxParts is the maximum number of parts listed.
 const maxParts = 12
 
 func part(p state.CommandPart) fyne.CanvasObject {

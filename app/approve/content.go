@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// layout arranges the window: title, what is asked, buttons.
+// layout arranges the window: title, question, buttons.
 func (d *Dialog) layout() fyne.CanvasObject {
 	head := widgets.Inset(style.Group, style.Page, style.Inside, style.Page, widgets.Row(style.Group, 0, d.title, d.place, d.left))
 	d.noteRow = widgets.Inset(0, style.Page, style.Inside, style.Page, d.note)
@@ -29,7 +29,7 @@ func (d *Dialog) layout() fyne.CanvasObject {
 		container.New(frameLayout{}, d.scroll, d.head, d.bottom))
 }
 
-// content is everything the person must see, in the order they ask for it.
+// content has everything the person must see, in order of importance.
 func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{}
 	if q.Node != "" {
@@ -80,7 +80,7 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	return widgets.Col(style.Inside, append(rows, d.extras(q)...)...)
 }
 
-// machine names the machine in its own colour.
+// machine shows the machine's name in the machine's colour.
 func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
 	color := d.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
@@ -118,7 +118,7 @@ func askedBy(q protocol.Approval) string {
 	return s
 }
 
-// what is the command or the change itself, selectable, with hidden characters made visible.
+// what shows the command or the change itself, selectable, with hidden characters made visible.
 func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
 	text, hidden := state.Reveal(state.QuestionText(q))
 	if q.Preview != nil && q.Preview.Diff != "" {
@@ -140,7 +140,7 @@ func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
 	return rows
 }
 
-// labelWidth keeps the facts' texts in one column.
+// labelWidth aligns the texts of the facts in one column.
 const labelWidth = 84
 
 func fact(label, text string) fyne.CanvasObject {
@@ -157,7 +157,7 @@ func warning(text string) fyne.CanvasObject {
 	return widgets.Lead("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
-// factLayout puts a label of fixed width before a text that wraps.
+// factLayout puts a label of fixed width before a wrapping text.
 type factLayout struct{}
 
 func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

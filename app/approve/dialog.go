@@ -1,7 +1,9 @@
-// Package approve is the dialog in which a person answers a question: what exactly would happen, where, and why it is asked.
+// Package approve is the approval dialog: it shows a pending tool call, where it would run and why
+// it needs an approval, and takes the person's answer.
 //
-// Deny has the focus, and Escape and closing the window deny. Allow is armed only after the question was seen (state.Arming), Enter never
-// allows, and a question that was answered elsewhere says so and closes.
+// Deny has the focus, and Escape and closing the window deny. Allow is enabled only after the
+// person has seen the question (state.Arming), and the Enter key never allows. An approval that was
+// answered elsewhere shows that and closes.
 package approve
 
 import (
@@ -21,18 +23,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the dialog calls, on the GUI thread.
+// Handlers are the dialog's callbacks, called on the GUI thread.
 type Handlers struct {
-	// Answer gives one answer to a question, or to several that ask exactly the same.
+	// Answer gives the same answer to an approval, or to several identical ones.
 	Answer func(list []protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
-	// Snooze puts a question off; nil offers no such thing.
+	// Snooze snoozes an approval; nil hides the button.
 	Snooze func(q protocol.Approval)
-	// Try looks up what a rule would have decided otherwise, and calls done on the GUI thread. Without it nothing is previewed.
+	// Try finds the earlier calls that a rule would have decided differently, and calls done on the
+	// GUI thread. Without it there is no preview.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
-	// Grow makes the window larger: what is in it takes more room than before.
+	// Grow enlarges the window when its content needs more space.
 	Grow func(fyne.Size)
-	// Copy puts a text on the clipboard.
+	// Copy copies a text to the clipboard.
 	Copy func(string)
 }
 
@@ -44,14 +47,14 @@ type Dialog struct {
 	canvas   fyne.Canvas
 
 	queue []protocol.Approval
-	at    int // in queue
+	at    int // index in queue
 	arm   state.Arming
 	clock func() time.Time
-	shown map[protocol.ApprovalID]bool // the gateway was told
-	front bool                         // the window is on the screen
+	shown map[protocol.ApprovalID]bool // reported to the gateway as shown
+	front bool                         // the window is visible
 
 	title, left, place *widgets.Text
-	note               *widgets.Text // how the question before this one ended
+	note               *widgets.Text // how the previous approval ended
 	noteRow            *fyne.Container
 	body               *fyne.Container
 	scroll             *container.Scroll
@@ -61,28 +64,28 @@ type Dialog struct {
 	next               *widgets.Button
 	later              *widgets.Button // Not now
 	modify             *widgets.Button // Edit…
-	foot, stepFoot     *fyne.Container // the buttons of the question, and those of a step
-	leave, confirm     *widgets.Button // of stepFoot
+	foot, stepFoot     *fyne.Container // buttons of the approval and of a step
+	leave, confirm     *widgets.Button // in stepFoot
 	progress           *canvas.Rectangle
 	reasonEntry        *reasonEntry
 	reasonRow          *fyne.Container
-	head, bottom       *fyne.Container // what stands above and below what scrolls
+	head, bottom       *fyne.Container // fixed content above and below the scrolled content
 	box                fyne.CanvasObject
 
 	step    step
-	scope   string // how far Allow reaches; the menu beside it has more
-	keyed   bool   // the menu is being opened by a key
-	turns   int    // how often what an allow would do has changed
-	keep    []bool // the parts of the change that are allowed; nil when it is all or nothing
+	scope   string // scope of Allow; the menu beside it offers more
+	keyed   bool   // the menu was opened by a key
+	turns   int    // number of changes of what Allow would do
+	keep    []bool // hunks to allow; nil if the change is all or nothing
 	network *keyCheck
 	opens   []*keyCheck // one for each folder that the call needs
 	also    *keyCheck
-	others  int // questions that ask the same as the one that is shown
+	others  int // number of other identical approvals
 	rule    ruleStep
 	editor  *reasonEntry
 }
 
-// New makes a dialog for a window's canvas.
+// New creates a dialog for a window's canvas.
 func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d := &Dialog{h: h, machines: machines, canvas: c, shown: make(map[protocol.ApprovalID]bool), clock: time.Now}
 	d.title = widgets.NewHeading("", style.SizeTitle)
@@ -124,8 +127,8 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 // CreateRenderer implements fyne.Widget.
 func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.box) }
 
-// Update gives the dialog the open questions, and those that ended lately. It stays at the one it shows as long as that is open; empty
-// reports that none is left and the window may close.
+// Update sets the pending approvals and the recently closed ones. The dialog keeps showing its
+// current approval while that is pending. empty reports that none is left and the window may close.
 func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty bool) {
 	present := d.Current()
 	d.queue = open
@@ -167,7 +170,7 @@ func (d *Dialog) say(text string) {
 	}
 }
 
-// Current is the question that is shown; the zero value when there is none.
+// Current returns the approval that is shown, or the zero value.
 func (d *Dialog) Current() protocol.Approval {
 	if d.at < len(d.queue) {
 		return d.queue[d.at]
@@ -175,7 +178,7 @@ func (d *Dialog) Current() protocol.Approval {
 	return protocol.Approval{}
 }
 
-// Select shows a question.
+// Select shows an approval.
 func (d *Dialog) Select(id protocol.ApprovalID) {
 	for i, q := range d.queue {
 		if q.ID == id && i != d.at {
@@ -184,10 +187,10 @@ func (d *Dialog) Select(id protocol.ApprovalID) {
 	}
 }
 
-// Close is what closing the window means: the question that is shown is denied.
+// Close handles the closing of the window: it denies the current approval.
 func (d *Dialog) Close() { d.refuse() }
 
-// show puts a question into the window.
+// show shows an approval in the window.
 func (d *Dialog) show(at int) {
 	if len(d.queue) == 0 {
 		return

@@ -7,7 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// folders are the offers to open what lies outside for this one call. Where the call is nothing but that, it is said in place of being offered.
+// folders offers to open folders outside the workspace for this one call. If the call asks for
+// nothing else, a text says that allowing opens them.
 func (d *Dialog) folders(q protocol.Approval) []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range state.FolderOffers(q) {
@@ -33,7 +34,7 @@ func (d *Dialog) folders(q protocol.Approval) []fyne.CanvasObject {
 	return rows
 }
 
-// access are the places of the folders that an allow opens.
+// access returns the indexes of the folders that Allow opens.
 func (d *Dialog) access() (list []int) {
 	for i, c := range d.opens {
 		if c.Checked {

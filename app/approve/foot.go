@@ -8,18 +8,19 @@ import (
 	"fairlead/app/widgets"
 )
 
-// buttons lays out a dialog's buttons: those of the first group at the left, the others at the right. Where one line has no room for all, the
-// second group goes below, and a group that is too wide by itself takes more lines.
+// buttons lays out a dialog's buttons: the first group at the left, the others at the right. If
+// they do not fit in one line, the second group goes below, and a group that is too wide takes
+// several lines.
 func buttons(left, right []fyne.CanvasObject) *fyne.Container {
 	return container.New(&buttonsLayout{left: len(left)}, append(append([]fyne.CanvasObject(nil), left...), right...)...)
 }
 
 type buttonsLayout struct {
 	left  int
-	width float32 // what there was at the last time; 0 before
+	width float32 // width at the last layout; 0 before
 }
 
-// lines are the objects that are shown, as they stand; one line when there is room.
+// lines returns the visible objects in lines; in one line if they fit.
 func (l *buttonsLayout) lines(o []fyne.CanvasObject, width float32) (lines [][]fyne.CanvasObject, one bool) {
 	var groups [2][]fyne.CanvasObject
 	for i, x := range o {
@@ -61,7 +62,7 @@ func wide(o []fyne.CanvasObject) (w float32) {
 	return w
 }
 
-// MinSize implements fyne.Layout. Its height is that at the width it was last laid out with.
+// MinSize implements fyne.Layout. Its height is for the width of the last layout.
 func (l *buttonsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	lines, _ := l.lines(o, l.width)
 	var s fyne.Size
@@ -93,7 +94,7 @@ func (l *buttonsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 			m := b.MinSize()
 			if one && l.isRight(o, b) && x < size.Width {
 				x = max(size.Width-wide(line[index(line, b):]), x)
-				one = false // the others follow it
+				one = false // the other groups follow in the same line
 			}
 			m.Width = min(m.Width, size.Width)
 			b.Resize(m)
@@ -118,8 +119,8 @@ func index(o []fyne.CanvasObject, b fyne.CanvasObject) int {
 	return -1
 }
 
-// frameLayout puts its second object at the top, its third at the bottom and gives the first what is left. Unlike a border it gives those two the
-// height that they need at the width they get.
+// frameLayout puts its second object at the top, its third at the bottom and gives the rest to the
+// first. Unlike a border layout it uses the heights that those need at their actual width.
 type frameLayout struct{}
 
 func (frameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -13,10 +13,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// InboxHandlers are what the inbox calls, on the GUI thread.
+// InboxHandlers are the inbox's callbacks, called on the GUI thread.
 type InboxHandlers struct {
 	Review func(protocol.ApprovalID)
-	// ReviewAll opens a question to be answered together with those that ask exactly the same.
+	// ReviewAll opens an approval to be answered together with all identical ones.
 	ReviewAll func(protocol.ApprovalID)
 	Deny      func([]protocol.Approval)
 	Snooze    func([]protocol.Approval)
@@ -24,8 +24,8 @@ type InboxHandlers struct {
 	Chat      func(protocol.SessionKey)
 }
 
-// Inbox is the page of every question that waits, of all chats and machines. Nothing is allowed here: that takes the whole question in view,
-// which is the dialog. It belongs to the GUI thread.
+// Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
+// allowing requires the whole question in view, in the dialog. It belongs to the GUI thread.
 type Inbox struct {
 	Box fyne.CanvasObject
 
@@ -40,10 +40,10 @@ type Inbox struct {
 	canvas   fyne.Canvas // set by Focus
 }
 
-// maxRows is how many questions are listed; beyond that a person answers some first.
+// maxRows is the maximum number of approvals listed.
 const maxRows = 100
 
-// NewInbox makes the page.
+// NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
@@ -52,7 +52,7 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 	return in
 }
 
-// Update shows the questions of a view. The row that has the keyboard keeps it as long as it is there.
+// Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
 	setShown(in.none, len(groups) == 0)
@@ -77,14 +77,15 @@ func (in *Inbox) Update(v state.View) {
 	in.keepFocus()
 }
 
-// Tick tells the time.
+// Tick passes the time.
 func (in *Inbox) Tick(now time.Time) {
 	for i := range in.rows.Objects {
 		in.all[i].tick(now)
 	}
 }
 
-// Focus gives the keyboard to the first question: from there the arrows lead on. Where nothing waits it does nothing.
+// Focus focuses the first approval, from where the arrow keys move. Without approvals it does
+// nothing.
 func (in *Inbox) Focus(c fyne.Canvas) {
 	in.canvas = c
 	in.focus(0)
@@ -104,7 +105,7 @@ func (in *Inbox) focus(i int) {
 	}
 }
 
-// keepFocus leads the keyboard to the last question when the one that had it is gone.
+// keepFocus focuses the last approval if the focused one is gone.
 func (in *Inbox) keepFocus() {
 	if in.canvas == nil {
 		return

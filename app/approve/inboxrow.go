@@ -14,7 +14,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// inboxRow is a question, or several that ask the same: Enter opens it, Delete denies, L puts it off, the arrows go to the others.
+// inboxRow is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes, and
+// the arrow keys move between rows.
 type inboxRow struct {
 	in          *Inbox
 	group       state.Group
@@ -22,7 +23,7 @@ type inboxRow struct {
 	title, text *widgets.Text
 	trail       *widgets.Text
 	press       *widgets.Press
-	all         *widgets.Button // in place of Review where several ask the same
+	all         *widgets.Button // replaces Review for identical approvals
 	deny, later *widgets.Button
 	box         fyne.CanvasObject
 }
@@ -71,7 +72,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 	return r
 }
 
-// review opens the question; of several that ask the same one opens, with the offer to answer all.
+// review opens the approval; of several identical ones it opens one, with the offer to answer all.
 func (r *inboxRow) review() {
 	if len(r.group.All) > 1 && r.group.Later == 0 {
 		r.in.h.ReviewAll(r.group.ID)
@@ -123,12 +124,13 @@ func (r *inboxRow) tick(now time.Time) {
 	}
 }
 
-// inboxRowLayout puts the buttons at the right of the question, or below it where too little room is left for its words.
+// inboxRowLayout puts the buttons at the right of the text, or below it if the text would be too
+// narrow.
 type inboxRowLayout struct {
-	below bool // as of the last layout
+	below bool // result of the last layout
 }
 
-// rowText is the least width of a question beside its buttons, at the usual size of text.
+// rowText is the minimum width of the text beside its buttons, at the default text size.
 const rowText float32 = 300
 
 func (l *inboxRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chord is Ctrl+Shift+Enter, which allows: as Allow says, or what a step leads to.
+// chord handles Ctrl+Shift+Enter, which performs Allow or the current step.
 func (d *Dialog) chord(fyne.Shortcut) {
 	switch {
 	case d.step == asking:
@@ -20,23 +20,24 @@ func (d *Dialog) chord(fyne.Shortcut) {
 	}
 }
 
-// byKeys opens the menu beside Allow for somebody with the keyboard alone.
+// byKeys opens the menu beside Allow by keyboard.
 func (d *Dialog) byKeys() {
 	d.keyed = true
 	d.allow.Open()
 	d.keyed = false
 }
 
-// further has Allow reach as far as was chosen by key, and says so: the chord then allows.
+// further sets the scope of Allow that was chosen by keyboard, and shows it; Ctrl+Shift+Enter then
+// allows.
 func (d *Dialog) further(scope string) {
 	d.scope = scope
 	d.nameButtons(d.Current())
 	d.say(state.ScopeWords(d.Current(), scope) + ". " + chordWord() + " allows.")
-	d.turns++ // what Allow does changed
+	d.turns++ // the effect of Allow changed
 	d.rearm()
 }
 
-// chordWord is how a person reads it.
+// chordWord is the displayed name of the shortcut.
 func chordWord() string {
 	if fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper {
 		return "⌘⇧Enter"
@@ -46,13 +47,14 @@ func chordWord() string {
 
 func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
 
-// key notes every key, whatever has the focus, and reports whether nobody else may use it. Escape denies; Enter and Space never allow,
-// even with Allow in focus. What a person was typing elsewhere when the question appeared does nothing at all.
+// key handles every key press, whatever has the focus, and reports whether it was consumed. Escape
+// denies; Enter and Space never allow, even with the focus on Allow. Keys that the person was
+// typing elsewhere when the question appeared do nothing.
 func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	switch name {
 	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight,
 		desktop.KeySuperLeft, desktop.KeySuperRight:
-		return false // half of a shortcut
+		return false // a modifier key
 	}
 	now := d.clock()
 	meant := d.arm.Deliberate(now)
@@ -96,12 +98,12 @@ func pressing(name fyne.KeyName) bool {
 	return name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace
 }
 
-// reasonEntry is a field that gives its dialog the keys it does not use.
+// reasonEntry is a field that passes unused keys to its dialog.
 type reasonEntry struct {
 	widget.Entry
 	onKey  func(fyne.KeyName) bool
-	onType func() // any key
-	chords bool   // shortcuts that it does not use are its window's
+	onType func() // called for every key
+	chords bool   // passes unused shortcuts to the window
 }
 
 func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
@@ -120,7 +122,7 @@ func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// AcceptsTab implements fyne.Tabbable: the key leads to the buttons, also from a command.
+// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons, also from a command.
 func (e *reasonEntry) AcceptsTab() bool { return false }
 
 // TypedShortcut implements fyne.Shortcutable.

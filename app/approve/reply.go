@@ -17,12 +17,12 @@ func (d *Dialog) askReason() {
 	d.canvas.Focus(d.reasonEntry)
 }
 
-// refuse denies the question, with the reason when one was written.
+// refuse denies the approval, with the reason if one was typed.
 func (d *Dialog) refuse() {
 	d.answer(state.Reply{Decision: protocol.DecisionDeny, Reason: strings.TrimSpace(d.reasonEntry.Text)})
 }
 
-// permit allows the question as the check boxes say.
+// permit allows the approval with the options of the check boxes.
 func (d *Dialog) permit(scope string) {
 	if d.step != asking {
 		return
@@ -34,8 +34,8 @@ func (d *Dialog) permit(scope string) {
 	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.access()})
 }
 
-// answer sends the answer to the question that is shown, and to those that ask the same when the person wants that. An allow that is not
-// armed is no answer.
+// answer sends the answer for the current approval, and for the identical ones if the person chose
+// that. It ignores an allow while Allow is not armed.
 func (d *Dialog) answer(r state.Reply) {
 	q := d.Current()
 	if q.ID == "" {
@@ -58,7 +58,7 @@ func (d *Dialog) answer(r state.Reply) {
 	}
 }
 
-// snooze puts the question off without an answer.
+// snooze snoozes the approval.
 func (d *Dialog) snooze() {
 	q := d.Current()
 	if q.ID == "" || d.h.Snooze == nil {
@@ -72,7 +72,7 @@ func (d *Dialog) snooze() {
 	}
 }
 
-// scopes are how an allow may go further than once. What makes a rule says so first.
+// scopes returns the scopes of Allow beyond once. Those that create a rule show it first.
 func (d *Dialog) scopes() []*fyne.MenuItem {
 	q := d.Current()
 	var items []*fyne.MenuItem
@@ -80,7 +80,7 @@ func (d *Dialog) scopes() []*fyne.MenuItem {
 		words := state.ScopeWords(q, c)
 		switch c {
 		case protocol.ScopeOnce, protocol.ScopeSession:
-			if d.keyed { // no key alone allows
+			if d.keyed { // a single key never allows
 				items = append(items, fyne.NewMenuItem(words, func() { d.further(c) }))
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// makeRule shows what a rule with this scope would let through, before it is made.
+// makeRule shows what a rule with this scope would allow, before it is created.
 func (d *Dialog) makeRule(scope string) {
 	q := d.Current()
 	rules := state.OfferedRules(q, scope)
@@ -43,12 +43,12 @@ func (d *Dialog) makeRule(scope string) {
 	d.try()
 }
 
-// ends are how long the rule may hold.
+// ends are the possible validity periods of the rule.
 func (d *Dialog) ends() (items []*fyne.MenuItem) {
 	for _, e := range protocol.RuleEnds {
 		items = append(items, fyne.NewMenuItem(endWords(e), func() {
 			d.endAt(e)
-			d.turns++ // what is to be read changed
+			d.turns++ // the displayed text changed
 			d.rearm()
 		}))
 	}
@@ -65,7 +65,7 @@ func endWords(e protocol.RuleEnd) string {
 	return "For " + e.Words
 }
 
-// endAt has the rule end then.
+// endAt sets the rule's expiry.
 func (d *Dialog) endAt(e protocol.RuleEnd) {
 	d.rule.until = e.At(d.clock())
 	d.rule.end.SetText(endWords(e))
@@ -76,19 +76,19 @@ func (d *Dialog) endAt(e protocol.RuleEnd) {
 	d.rule.ends.SetText(ends)
 }
 
-// ruleStep is the rule that is being made.
+// ruleStep is the state of creating a rule.
 type ruleStep struct {
 	scope  string
 	rules  []state.OfferedRule
 	chosen []int
 	would  *fyne.Container
-	until  int64 // when it ends, in Unix milliseconds; 0 never
+	until  int64 // expiry in Unix milliseconds; 0 is never
 	end    *widgets.Button
-	ends   *widgets.Text // until, in words
-	asked  int           // number of the newest look into what was called before
+	ends   *widgets.Text // until as text
+	asked  int           // number of the latest preview request
 }
 
-// try looks up what the chosen rules would also have allowed.
+// try previews which earlier calls the selected rules would also have allowed.
 func (d *Dialog) try() {
 	d.rule.asked++
 	asked, left := d.rule.asked, len(d.rule.chosen)
@@ -97,7 +97,7 @@ func (d *Dialog) try() {
 		d.rule.would.Refresh()
 		d.body.Refresh()
 		d.grow()
-		d.turns++ // what is to be read changed
+		d.turns++ // the displayed text changed
 		d.rearm()
 	}
 	if left == 0 {
@@ -120,7 +120,7 @@ func (d *Dialog) try() {
 			}
 			if err != nil {
 				say(warning("What it would also have allowed could not be looked up: " + err.Error()))
-				d.rule.asked++ // the other answers would hide this
+				d.rule.asked++ // late responses would hide this
 				return
 			}
 			for _, c := range res.Changed {
@@ -137,7 +137,7 @@ func (d *Dialog) try() {
 	}
 }
 
-// maxWould is how many earlier calls are listed.
+// maxWould is the maximum number of earlier calls listed.
 const maxWould = 8
 
 func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
@@ -161,7 +161,7 @@ func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.Canv
 	return rows
 }
 
-// linesOf are calls in words, those that say the same in one line.
+// linesOf describes calls, with those of the same text in one line.
 func (d *Dialog) linesOf(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {

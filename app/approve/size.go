@@ -7,16 +7,17 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Width is the dialog's width, WideWidth that for changes, which stand side by side there; Best says how large it opens.
+// Width is the dialog's width, and WideWidth that for changes, which are shown side by side. Best
+// returns the initial size.
 const (
 	Width     float32 = 640
 	WideWidth float32 = 920
 )
 
-// The bounds of the height.
+// Limits of the height.
 const minHeight, maxHeight float32 = 300, 640
 
-// Best is the size that the question that is shown takes, within bounds: beyond them it scrolls.
+// Best returns the size that fits the current approval within the limits; larger content scrolls.
 func (d *Dialog) Best() fyne.Size {
 	width := Width
 	if p := d.Current().Preview; p != nil && p.Diff != "" {
@@ -26,7 +27,7 @@ func (d *Dialog) Best() fyne.Size {
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 
-// put shows something between the title and the buttons.
+// put inserts an object between the title and the buttons.
 func (d *Dialog) put(o fyne.CanvasObject) {
 	d.body.Objects = []fyne.CanvasObject{widgets.Inset(style.Inside, style.Page, style.Inside, style.Page, o)}
 	d.body.Refresh()
@@ -34,7 +35,7 @@ func (d *Dialog) put(o fyne.CanvasObject) {
 	d.grow()
 }
 
-// grow asks for a larger window where the content takes more than it has.
+// grow requests a larger window if the content does not fit.
 func (d *Dialog) grow() {
 	has, wants := d.canvas.Size(), d.Best()
 	if d.front && d.h.Grow != nil && (wants.Width > has.Width || wants.Height > has.Height) {

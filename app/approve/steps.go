@@ -13,16 +13,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// step is what the window does with the question that is shown.
+// step is the dialog's current step for the approval.
 type step int
 
 const (
 	asking  step = iota
-	ruling       // a rule is made of it
-	editing      // the call is changed before it runs
+	ruling       // creating a rule from it
+	editing      // editing the call before it runs
 )
 
-// extras are what an allow of this call may hold besides: the network for it, and an answer to the questions that ask the same.
+// extras are the options of Allow for this call: network access, and answering identical approvals.
 func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	if asks, offer := state.AsksNetwork(q); offer {
@@ -40,7 +40,7 @@ func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 	return append(rows, d.also)
 }
 
-// nameAlso offers to answer the questions that ask the same, where there are any.
+// nameAlso offers to answer identical approvals, if there are any.
 func (d *Dialog) nameAlso() {
 	text := "Answer the other one that asks exactly this, too"
 	if d.others > 1 {
@@ -50,8 +50,8 @@ func (d *Dialog) nameAlso() {
 	setShown(d.also, d.others > 0)
 }
 
-// followAlike takes note of questions that ask the same and came, or went, while this one is shown. What an answer goes to is different then, so
-// that it is to be looked at again.
+// followAlike updates the number of identical approvals while this one is shown. Since the answer's
+// extent changes with it, Allow must be armed again.
 func (d *Dialog) followAlike() {
 	n := len(state.Alike(d.queue, d.Current())) - 1
 	if d.also == nil || n == d.others {
@@ -65,14 +65,15 @@ func (d *Dialog) followAlike() {
 		d.also.Refresh()
 	}
 	if !again {
-		return // no answer goes to them
+		return // the answer does not include them
 	}
 	d.changed()
 	d.body.Refresh()
 	d.grow()
 }
 
-// changedArgs are the call's arguments when the person wants other ones than were asked about. ok is false when nothing would be left of the call.
+// changedArgs returns the call's arguments if the person changed them. ok is false if nothing of
+// the call would be left.
 func (d *Dialog) changedArgs(q protocol.Approval) (args json.RawMessage, ok bool) {
 	var err error
 	if slices.Contains(d.keep, false) {
@@ -91,12 +92,12 @@ func (d *Dialog) changedArgs(q protocol.Approval) (args json.RawMessage, ok bool
 	return args, true
 }
 
-// changed says on the buttons what an allow would do now, and lets Allow be armed anew.
+// changed updates the buttons' texts to the effect of Allow, and starts arming again.
 func (d *Dialog) changed() {
 	q := d.Current()
 	args, ok := d.changedArgs(q)
 	if args != nil || !ok {
-		d.scope = protocol.ScopeOnce // a changed call runs once
+		d.scope = protocol.ScopeOnce // a changed call is allowed once only
 	}
 	d.nameButtons(q)
 	setShown(d.allow.More, args == nil && ok && len(q.Choices) > 1)
@@ -104,7 +105,7 @@ func (d *Dialog) changed() {
 	d.rearm()
 }
 
-// nameButtons says on Deny and Allow how many questions they answer, and what an allow leaves out.
+// nameButtons shows on Deny and Allow how many approvals they answer, and what Allow leaves out.
 func (d *Dialog) nameButtons(q protocol.Approval) {
 	allow, deny, extent := "Allow", "Deny", " once"
 	if n := len(d.answered(q)); n > 1 {
@@ -127,7 +128,7 @@ func (d *Dialog) nameButtons(q protocol.Approval) {
 	d.deny.SetText(deny)
 }
 
-// answered are the questions that an answer to q is given to.
+// answered returns the approvals that an answer to q includes.
 func (d *Dialog) answered(q protocol.Approval) []protocol.Approval {
 	if d.step != editing && d.also != nil && d.also.Checked {
 		return state.Alike(d.queue, q)
@@ -135,8 +136,8 @@ func (d *Dialog) answered(q protocol.Approval) []protocol.Approval {
 	return []protocol.Approval{q}
 }
 
-// TogetherWithAlike has the answer given to all questions that ask exactly what the shown one does. They are seen by seeing it, and nothing is
-// answered yet.
+// TogetherWithAlike selects that the answer applies to all identical approvals. Seeing one counts
+// as seeing all; nothing is answered yet.
 func (d *Dialog) TogetherWithAlike() {
 	if d.step == asking && d.also != nil && d.others > 0 {
 		d.also.SetChecked(true)
@@ -152,7 +153,7 @@ func count(list []bool, want bool) (n int) {
 	return n
 }
 
-// rearm makes the person look again before anything is allowed.
+// rearm starts arming again, so that the person looks again before allowing.
 func (d *Dialog) rearm() {
 	d.allow.Disable()
 	d.confirm.Disable()
@@ -175,7 +176,7 @@ func (d *Dialog) enter(s step, content fyne.CanvasObject, confirm string, focus 
 	d.canvas.Focus(focus)
 }
 
-// back leaves a step without having done anything.
+// back leaves a step without changes.
 func (d *Dialog) back() { d.show(d.at) }
 
 // edit lets the person change the call before it runs.
@@ -202,7 +203,7 @@ func (d *Dialog) edit() {
 	d.enter(editing, widgets.Col(style.Inside, rows...), "Run this", e)
 }
 
-// done ends a step with its allow.
+// done completes a step with its allow.
 func (d *Dialog) done() {
 	q := d.Current()
 	switch d.step {

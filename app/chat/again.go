@@ -6,7 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// againMenu offers to send a message of the person once more, as it was or changed, and to ask for another answer.
+// againMenu offers to send one of the person's messages again, unchanged or edited, and to ask for
+// another answer.
 func (p *Pane) againMenu(d messageData) []*fyne.MenuItem {
 	if p.h.Send == nil || p.reader {
 		return nil
@@ -30,7 +31,7 @@ func (p *Pane) againMenu(d messageData) []*fyne.MenuItem {
 	return nil
 }
 
-// sendAgain sends a text with the pictures of what was said before.
+// sendAgain sends a text with the pictures of an earlier message.
 func (p *Pane) sendAgain(text string, said protocol.Content) {
 	if p.h.Send == nil {
 		return
@@ -44,7 +45,8 @@ func (p *Pane) sendAgain(text string, said protocol.Content) {
 	})
 }
 
-// withPictures does something with the pictures of a stored message once they are there, if its chat is still shown then.
+// withPictures loads the pictures of a stored message and calls a function with them, if the chat
+// is still open then.
 func (p *Pane) withPictures(said protocol.Content, do func([]protocol.Attachment)) {
 	if imageKeys(said) == "" || p.h.Pictures == nil {
 		do(nil)
@@ -67,7 +69,7 @@ func (p *Pane) stored(id protocol.MessageID) *protocol.Message {
 	return nil
 }
 
-// asked is what the person said before an answer.
+// asked returns the person's message before an answer.
 func (p *Pane) asked(d messageData) protocol.Content {
 	var said protocol.Content
 	for i := range p.state.Messages {

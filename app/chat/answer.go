@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ending adds the trace that a run left which failed or was stopped. While the run itself is known, its row says more. It can be tried again as long as
-// it is the newest of the chat.
+// ending adds a row for a run that failed or was stopped. While the run itself is known, its own
+// row says more. It can be retried while it is the latest run of the chat.
 func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State, newest bool) []widgets.Item {
 	if m.ErrorMessage == "" {
 		icon := "stop"
@@ -29,7 +29,7 @@ func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s
 	return b.item(items, key, kindProblem, 60, d)
 }
 
-// pieceSize is from how many bytes on a message is cut into rows.
+// pieceSize is the size in bytes from which a message is split into several rows.
 const pieceSize = 2500
 
 func (b *builder) text(items []widgets.Item, key string, d messageData) []widgets.Item {
@@ -54,7 +54,7 @@ func (b *builder) text(items []widgets.Item, key string, d messageData) []widget
 	return items
 }
 
-// answer adds text of the agent, with its name above the first of a run.
+// answer adds the agent's text, with its name above the first text of a run.
 func (b *builder) answer(items []widgets.Item, key string, m protocol.Message, text string, cur *cursor, now time.Time) []widgets.Item {
 	d := messageData{id: m.ID, run: m.RunID, text: text}
 	if speaker := "Fairlead/" + string(m.RunID); cur.speaker != speaker {

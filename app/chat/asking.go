@@ -10,21 +10,22 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sight is since when a card shows all of a question. The zero value is not at all.
+// sight records since when a card has shown the whole question. The zero value is never.
 type sight struct {
-	hash string // of what was asked
+	hash string // hash of the approval
 	at   time.Time
 }
 
-// armAfter is how long that must be before the card's Allow can be pressed, so that a click meant for something else does not allow it: a second, and
-// the one that the clock of a chat may be behind.
+// armAfter is the time of visibility after which the card's Allow is enabled, so that a click meant
+// for something else does not allow: one second, plus one for the inaccuracy of the chat's clock.
 const armAfter = 2 * time.Second
 
 func (s sight) armed(q protocol.Approval, now time.Time) bool {
 	return !s.at.IsZero() && s.hash == q.Hash && now.Sub(s.at) >= armAfter
 }
 
-// saw notes whether a card shows all of a question. A question that was changed must be seen again, and so must one of which not all was shown since.
+// saw records whether a card shows the whole question. A question that changed or was partly hidden
+// must be seen again.
 func (b *builder) saw(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
 	switch s, ok := b.seen[id]; {
 	case id == "":
@@ -35,7 +36,7 @@ func (b *builder) saw(id protocol.ApprovalID, hash string, whole bool, now time.
 	}
 }
 
-// oneText reports whether arguments are a text and nothing else.
+// oneText reports whether the arguments consist of a single text.
 func oneText(in map[string]any) bool {
 	for _, v := range in {
 		_, ok := v.(string)
@@ -44,8 +45,8 @@ func oneText(in map[string]any) bool {
 	return false
 }
 
-// ask makes a card show what is asked, and not only what tells its line from others: of a tool that is not ours all arguments, and what would not be
-// seen. What the review warns of is not allowed from a card.
+// ask makes a card show the whole question rather than a summary: all arguments of unknown tools,
+// and hidden characters. A call with a warning of the review cannot be allowed from a card.
 func ask(t *widgets.Tool, q protocol.Approval, args json.RawMessage) {
 	switch q.Tool {
 	case "", "Bash", "Read", "Write", "Edit", "Glob", "Grep":

@@ -10,14 +10,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// message adds the rows of messages[i], and remembers where they begin.
+// message adds the rows of messages[i], and records the first one.
 func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
 	before, was := len(items), *cur
 	items = b.newDay(items, ms[i], cur, now)
 	n := len(items)
 	items = b.rowsOf(items, ms, i, cur, s, now, last)
 	switch {
-	case len(items) == n: // nothing of it is shown
+	case len(items) == n: // the message has no visible content
 		cur.day, cur.speaker = was.day, was.speaker
 		return items[:before]
 	case ms[i].ID != "":
@@ -56,12 +56,12 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 			return b.ending(items, "m/"+id, m, s, newest)
 		}
 		base := "m/" + id
-		if m.RunID != "" { // the same rows as while it streamed
+		if m.RunID != "" { // reuse the rows of the streamed text
 			cur.steps[m.RunID]++
 			base = fmt.Sprintf("r/%s/%d", m.RunID, cur.steps[m.RunID])
 		}
 		results := map[string]*protocol.Message{}
-		open := false // nothing was said since, so calls may still be under way
+		open := false // no later message, so calls may still be in progress
 		j := i + 1
 		for ; j < len(ms) && ms[j].Role == protocol.RoleToolResult; j++ {
 			results[ms[j].ToolCallID] = &ms[j]
@@ -109,7 +109,7 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 		return items
 
 	case protocol.RoleToolResult:
-		for j := i - 1; j >= 0; j-- { // part of the card of its call
+		for j := i - 1; j >= 0; j-- { // the result belongs to the card of its call
 			if ms[j].Role == protocol.RoleAssistant {
 				for _, c := range ms[j].Content.Calls() {
 					if c.ID == m.ToolCallID {
@@ -126,7 +126,7 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 	return items
 }
 
-// event adds the line about something that happened and that the agent goes on to answer.
+// event adds a row about an event that the agent will answer.
 func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cur *cursor) []widgets.Item {
 	cur.speaker = ""
 	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
@@ -139,7 +139,8 @@ func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cu
 	return b.item(items, key, kindNotice, 32, d)
 }
 
-// call adds a card. open says that the call may still be under way without a word about it.
+// call adds a card. open reports that the call may be in progress although no record of it has
+// arrived.
 func (b *builder) call(items []widgets.Item, key string, v callView, now time.Time, fresh, open bool) []widgets.Item {
 	if v.question != nil {
 		v.seen = b.seen[v.question.ID]
@@ -182,7 +183,7 @@ func (b *builder) call(items []widgets.Item, key string, v callView, now time.Ti
 	return items
 }
 
-// imageKeys names a content's pictures: media keys, or data: with the base64 data.
+// imageKeys returns the keys of a message's pictures: media keys, or data: with base64 data.
 func imageKeys(c protocol.Content) string {
 	var keys []string
 	for _, b := range c {

@@ -15,23 +15,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// composer is where the person writes: the text, pictures to send with it, the machine, what the chat has cost, Send or Stop.
+// composer is the input area: text, pictures to attach, the machine, the chat's cost, and Send or
+// Stop.
 type composer struct {
 	p      *Pane
 	entry  *entry
 	thumbs *fyne.Container
-	strip  *fyne.Container // where they stand, and scroll when there are many
+	strip  *fyne.Container // container of the pictures, which scrolls
 	attach *widgets.Button
 	target *widgets.Button
 	meter  *widgets.Text
 	send   *widgets.Button
 	stop   *widgets.Button
 	frame  *widgets.Ground
-	note   *widgets.Text // what could not be added
+	note   *widgets.Text // reason why a file could not be added
 	box    fyne.CanvasObject
 
 	images []protocol.Attachment
-	node   protocol.NodeID // chosen; empty is by itself
+	node   protocol.NodeID // chosen by the person; empty is automatic
 }
 
 func newComposer(p *Pane) *composer {
@@ -85,9 +86,10 @@ func newComposer(p *Pane) *composer {
 		}
 		c.frame.SetLine(line)
 	}
-	// The frame around everything is the border: the entry's own is cut off.
+	// The outer frame is the border: the entry's own border is clipped.
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
-	edge.ExtendBaseWidget(edge) // Fyne does so only when it is first drawn, and forgets the size it got before
+	// Fyne does so only at the first drawing, and then forgets the earlier size
+	edge.ExtendBaseWidget(edge)
 	plain := container.New(entryLayout{c.entry}, edge)
 	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.strip, plain, c.note, foot)))
 	return c
@@ -102,13 +104,14 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
-// stripLayout gives the pictures the height that they need, up to two lines of them, or one in a low window: the rest is scrolled to.
+// stripLayout gives the pictures their height, up to two lines, or one in a low window; further
+// ones are scrolled to.
 type stripLayout struct {
 	c      *composer
-	height float32 // as of the last layout
+	height float32 // height at the last layout
 }
 
-// lowPane is the height of a pane below which pictures get one line.
+// lowPane is the pane height below which pictures get one line.
 const lowPane = 640
 
 func (l *stripLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, l.height) }
@@ -123,7 +126,8 @@ func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		thumbs.Resize(fyne.NewSize(size.Width, size.Height))
 		thumbs.Layout.Layout(thumbs.Objects, size)
 		if l.height = thumbs.MinSize().Height; l.height > lines*(line+style.Inside) {
-			l.height = lines*(line+style.Inside) + line/4 // there are more: they show
+			// a part of the next line shows that there are more
+			l.height = lines*(line+style.Inside) + line/4
 		}
 	}
 	o[0].Resize(fyne.NewSize(size.Width, l.height))
@@ -144,7 +148,7 @@ func (c *composer) submit() {
 	c.p.h.Send(text, images, c.node)
 }
 
-// added takes what a file or the clipboard gave.
+// added handles an attachment from a file or the clipboard.
 func (c *composer) added(a protocol.Attachment, err error) {
 	if err != nil {
 		c.note.SetText("Could not add it: " + err.Error())
@@ -158,7 +162,8 @@ func (c *composer) added(a protocol.Attachment, err error) {
 func (c *composer) showThumbs() {
 	c.thumbs.Objects = nil
 	for i, a := range c.images {
-		raw, _ := base64.StdEncoding.DecodeString(a.Data) // an attachment that cannot be read shows an empty picture
+		// an unreadable attachment shows an empty picture
+		raw, _ := base64.StdEncoding.DecodeString(a.Data)
 		r := drawable(a.Filename, raw)
 		thumb := widgets.NewImageThumb(r, func() {
 			if c.p.h.OpenImage != nil {
@@ -168,7 +173,7 @@ func (c *composer) showThumbs() {
 		remove := widgets.NewQuiet("Remove", "cross", func() {
 			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
 			c.showThumbs()
-			c.p.FocusComposer() // the button is gone
+			c.p.FocusComposer() // the focused button was removed
 		})
 		remove.Small, remove.Muted = true, true
 		c.thumbs.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
@@ -177,7 +182,7 @@ func (c *composer) showThumbs() {
 	c.p.relayout()
 }
 
-// show follows the state.
+// show updates the composer from the state.
 func (c *composer) show(s State) {
 	running := c.p.running()
 	setVisible(c.stop, running && c.p.h.Stop != nil)
@@ -206,8 +211,8 @@ func (c *composer) show(s State) {
 	c.entry.setHistory(sent)
 }
 
-// nodeName is the machine that "!" and the agent's tools mean when none is named: the chosen one, else the local one, else the
-// first that is online.
+// nodeName returns the default machine of "!" and the agent's tools: the chosen one, else the local
+// one, else the first that is online.
 func (c *composer) nodeName(s State) (string, fyne.ThemeColorName) {
 	id := c.node
 	if id == "" {
@@ -244,7 +249,8 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 	return items
 }
 
-// addPath takes a file: a picture is read and sent along, of anything else the path is written into the text.
+// addPath adds a file: a picture becomes an attachment, the path of any other file is inserted into
+// the text.
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":

@@ -7,7 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// newDay adds a line that names the day when a message is of another day than the one before. A chat that began today needs none.
+// newDay adds a row with the date when a message is from another day than the previous one. A chat
+// that began today needs none.
 func (b *builder) newDay(items []widgets.Item, m protocol.Message, cur *cursor, now time.Time) []widgets.Item {
 	if m.Timestamp == 0 {
 		return items
@@ -21,7 +22,7 @@ func (b *builder) newDay(items []widgets.Item, m protocol.Message, cur *cursor, 
 	return b.item(items, "day/"+string(m.ID), kindDay, 44, dayData{text})
 }
 
-// dayName is a day as a heading: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
+// dayName formats a day as a heading: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
 func dayName(t, now time.Time) string {
 	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
 	switch {

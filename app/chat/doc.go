@@ -1,6 +1,7 @@
-// Package chat is the pane of one conversation: its header, the transcript and the composer.
+// Package chat is the pane of one conversation: header, transcript and composer.
 //
-// The pane shows a [State] that it is given as a whole, at most a few times a second, and calls [Handlers]; it asks nobody
-// anything. [Pane.Update] compares with what it shows and touches only the rows that changed. What is a matter of the pane alone
-// (which cards are open, what is typed, the machine that is chosen) lives here and survives updates.
+// The pane shows a complete [State] that it receives at most a few times a second, and calls
+// [Handlers]; it makes no requests itself. [Pane.Update] compares the new state with the previous
+// one and redraws only changed rows. View state (expanded cards, the draft, the chosen machine)
+// belongs to the pane and survives updates.
 package chat

@@ -12,23 +12,24 @@ import (
 	"fairlead/app/widgets"
 )
 
-// maxLines is how many lines the entry grows to.
+// maxLines is the maximum height of the entry in lines.
 const maxLines = 8
 
-// entry is the text field of the composer: Enter sends, Shift+Enter begins a line, Up and Down in an empty field go through what
-// was sent before, Escape and Ctrl+. stop.
+// entry is the composer's text field: Enter sends, Shift+Enter starts a new line, Up and Down in an
+// empty field browse the sent messages, Escape and Ctrl+. stop.
 type entry struct {
 	widget.Entry
-	onSend  func()
-	onStop  func() bool // reports whether there was something to stop
-	onPaste func() bool // the clipboard holds no text; reports whether something else was pasted
+	onSend func()
+	onStop func() bool // reports whether there was something to stop
+	// called if the clipboard has no text; reports whether something else was pasted
+	onPaste func() bool
 	onGrow  func()
 	onFocus func(bool)
 	history []string
-	at      int // in history; len(history) is the present
+	at      int // index in history; len(history) is the present
 	draft   string
 	shift   bool
-	toEnd   bool // the cursor is to be put behind the text
+	toEnd   bool // move the cursor to the end
 	lines   int
 }
 
@@ -58,7 +59,7 @@ func (e *entry) setHistory(texts []string) {
 	}
 }
 
-// AcceptsTab implements fyne.Tabbable: the key leads on to the buttons and the chats.
+// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats.
 func (e *entry) AcceptsTab() bool { return false }
 
 // KeyDown implements desktop.Keyable.
@@ -85,7 +86,8 @@ func (e *entry) FocusGained() {
 	}
 }
 
-// FocusLost implements fyne.Focusable: a Shift that is released elsewhere is not seen here.
+// FocusLost implements fyne.Focusable. It resets Shift, whose release elsewhere would not be
+// reported.
 func (e *entry) FocusLost() {
 	e.shift = false
 	e.Entry.FocusLost()
@@ -125,7 +127,7 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 	e.Entry.TypedKey(k)
 }
 
-// fromHistory reports whether the text is one of the history, unchanged.
+// fromHistory reports whether the text is an unchanged entry of the history.
 func (e *entry) fromHistory() bool { return e.at < len(e.history) && e.Text == e.history[e.at] }
 
 func (e *entry) recall() {
@@ -136,7 +138,7 @@ func (e *entry) recall() {
 	e.fill(text)
 }
 
-// fill shows a text with the cursor behind it: now, or once it is known how the lines break.
+// fill sets the text with the cursor at its end: now, or once its line breaks are known.
 func (e *entry) fill(text string) {
 	e.SetText(text)
 	if e.toEnd = true; e.Size().Width > 0 {
@@ -158,7 +160,7 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 		if s.Clipboard == nil || e.onPaste == nil {
 			break
 		}
-		// Some programs give the bytes of a picture to whoever asks for text.
+		// Some programs return the bytes of a picture as text.
 		if text := s.Clipboard.Content(); (text == "" || !utf8.ValidString(text)) && e.onPaste() {
 			return
 		}
@@ -180,7 +182,7 @@ func (e *entry) Resize(s fyne.Size) {
 	e.grow()
 }
 
-// grow makes room for the lines that the text takes at the present width.
+// grow fits the height to the lines of the text at the present width.
 func (e *entry) grow() {
 	width := e.Size().Width - 2*style.Inside
 	lines := 0

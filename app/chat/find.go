@@ -12,8 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from place to place. What holds
-// the place that is shown is unfolded, until the line is closed.
+// finder is the search bar below the header. Matches are highlighted, and Enter moves between them.
+// The row of the current match is expanded until the bar is closed.
 type finder struct {
 	p     *Pane
 	field *findField
@@ -22,12 +22,12 @@ type finder struct {
 	box   *fyne.Container
 
 	hits     []hit // from top to bottom
-	at       int   // in hits
+	at       int   // index in hits
 	counts   counts
-	busy     bool // a search is under way, which has counts
-	again    bool // and then another is needed
+	busy     bool // a search is running and owns counts
+	again    bool // another search must follow
 	jump     bool
-	unfolded map[string]folding // what was unfolded, by id
+	unfolded map[string]folding // rows that the search expanded, by ID
 }
 
 func newFinder(p *Pane) *finder {
@@ -57,7 +57,7 @@ func newFinder(p *Pane) *finder {
 	return f
 }
 
-// Find opens the line that looks for a text in the chat, with the text of the last time.
+// Find opens the search bar with the text of the previous search.
 func (p *Pane) Find() {
 	f := p.find
 	setVisible(f.every, p.h.SearchAll != nil)
@@ -86,8 +86,8 @@ func (f *finder) close() {
 	f.p.FocusComposer()
 }
 
-// look finds the places that hold the text. With jump the last of them, or the one that was shown already, comes into view. Long chats and outputs are
-// looked through beside the GUI thread, one search at a time.
+// look finds the matches. With jump, the last match, or the current one if it still matches,
+// scrolls into view. Long chats are searched off the GUI thread, with one search at a time.
 func (f *finder) look(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
 	f.p.transcript.Find(query)
@@ -114,13 +114,13 @@ func (f *finder) look(jump bool) {
 	})
 }
 
-// found takes what a search found.
+// found handles the results of a search.
 func (f *finder) found(query string, hits []hit) {
 	var current hit
 	if f.at >= 0 && f.at < len(f.hits) {
 		current = f.hits[f.at]
 	}
-	f.hits, f.at = hits, max(len(hits)-1, 0) // the newest
+	f.hits, f.at = hits, max(len(hits)-1, 0) // the newest match
 	for i, h := range hits {
 		if h.key == current.key && h.n == current.n {
 			f.at = i
@@ -151,7 +151,7 @@ func (f *finder) say(query string) {
 	f.p.relayout()
 }
 
-// step goes to the next place, or to the one before, and from the end to the beginning.
+// step moves to the next or previous match, and wraps around.
 func (f *finder) step(by int) {
 	if n := len(f.hits); n > 0 {
 		f.at = (f.at + by + n) % n
@@ -159,7 +159,7 @@ func (f *finder) step(by int) {
 	}
 }
 
-// show brings the current place into view.
+// show scrolls the current match into view.
 func (f *finder) show() {
 	if f.at < len(f.hits) {
 		h := f.hits[f.at]
@@ -173,7 +173,8 @@ func (f *finder) show() {
 	}
 }
 
-// findField is the field to look with: Enter and Down go on, Shift+Enter and Up go back, Escape ends.
+// findField is the search field: Enter and Down move forward, Shift+Enter and Up move back, Escape
+// closes.
 type findField struct {
 	widgets.SearchField
 	shift bool

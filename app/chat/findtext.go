@@ -4,14 +4,15 @@ import (
 	"fairlead/app/widgets"
 )
 
-// hit is a place where the text stands: the how manieth in a row.
+// hit is a match: the row and the match's index in it.
 type hit struct {
 	key  string
 	n    int
-	fold bool // it is seen only when its row is unfolded
+	fold bool // visible only if the row is expanded
 }
 
-// texts are what a row says, as far as it is looked through, in the order of its passages: while it is folded, and else.
+// texts are the searchable texts of a row, in the order of its passages: while it is collapsed, and
+// otherwise.
 func texts(it widgets.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
@@ -24,8 +25,8 @@ func texts(it widgets.Item) (folded, open []string) {
 	return nil, nil
 }
 
-// counts are how often rows hold a query, kept while neither changes: an answer that streams in asks ten times a second. One search has them at a
-// time.
+// counts caches the number of matches per row, because a streaming answer repeats the search ten
+// times a second. It is used by one search at a time.
 type counts struct {
 	query string
 	rows  map[string]rowCount
@@ -33,18 +34,18 @@ type counts struct {
 
 type rowCount struct {
 	stamp uint64
-	seen  int // before what may be folded
+	seen  int // number of texts outside the collapsible part
 	all   int
 }
 
-// ask readies for a query.
+// ask resets the cache for a new query.
 func (c *counts) ask(query string) {
 	if c.rows == nil || c.query != query {
 		*c = counts{query, map[string]rowCount{}}
 	}
 }
 
-// search gives the places in rows, from top to bottom. It changes nothing but the counts.
+// search returns the matches in rows, from top to bottom. It modifies only counts.
 func (c *counts) search(items []widgets.Item) []hit {
 	if c.query == "" {
 		return nil
@@ -68,7 +69,7 @@ func (c *counts) search(items []widgets.Item) []hit {
 	return hits
 }
 
-// in is how often texts hold the query.
+// in returns the number of matches in texts.
 func (c *counts) in(texts []string) (n int) {
 	for _, text := range texts {
 		n += widgets.Count(text, c.query)
@@ -76,7 +77,8 @@ func (c *counts) in(texts []string) (n int) {
 	return n
 }
 
-// words are what is copied of a row that is marked whole: of what is folded what is seen of it.
+// words returns the text to copy for a fully selected row; of a collapsed part, only what is
+// visible.
 func (p *Pane) words(it widgets.Item) string {
 	id, open := foldID(it)
 	if was, chosen := p.open[id]; chosen {
@@ -95,14 +97,14 @@ func (p *Pane) words(it widgets.Item) string {
 	return ""
 }
 
-// folding is how a row was before it was unfolded to show a place in it.
+// folding is a row's state before the search expanded it.
 type folding struct {
 	key          string
 	open, chosen bool
-	word         string // what was done, for the line
+	word         string // completed action, as a text for the bar
 }
 
-// foldOf is the id of what holds a place, empty when that cannot be folded.
+// foldOf returns the ID of the collapsible part with a match; empty if it cannot be collapsed.
 func (f *finder) foldOf(h hit) string {
 	if !h.fold {
 		return ""
@@ -116,7 +118,7 @@ func (f *finder) foldOf(h hit) string {
 	return ""
 }
 
-// foldID names a row in what the reader opened, and how it is unless they did.
+// foldID returns a row's ID in the reader's choices, and its default state.
 func foldID(it widgets.Item) (id string, open bool) {
 	switch d := it.Data.(type) {
 	case toolData:
@@ -127,7 +129,7 @@ func foldID(it widgets.Item) (id string, open bool) {
 	return "", false
 }
 
-// unfold opens what holds a place.
+// unfold expands the part with a match.
 func (f *finder) unfold(h hit) {
 	if !h.fold {
 		return
@@ -155,7 +157,8 @@ func (f *finder) unfold(h hit) {
 	}
 }
 
-// foldAgain folds what was unfolded, but for what the reader folded or opened since.
+// foldAgain collapses the parts that the search expanded, except those that the reader has changed
+// since.
 func (f *finder) foldAgain() {
 	for id, was := range f.unfolded {
 		if was.chosen {
@@ -168,14 +171,14 @@ func (f *finder) foldAgain() {
 	clear(f.unfolded)
 }
 
-// choose remembers that the reader folded or opened something.
+// choose records that the reader expanded or collapsed a part.
 func (p *Pane) choose(id string, open bool) {
 	p.open[id] = open
 	delete(p.find.unfolded, id)
 	p.transcript.Changed()
 }
 
-// work runs a piece of work beside the GUI thread and then done on it.
+// work runs work off the GUI thread and then done on it.
 func (p *Pane) work(work, done func()) {
 	if p.h.Work == nil {
 		work()

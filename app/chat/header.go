@@ -12,16 +12,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// header is the line above the transcript: the title, the model, how hard it thinks, everything else behind ⋯.
+// header is the line above the transcript: title, model, thinking level, and a menu (⋯) for
+// everything else.
 type header struct {
 	p      *Pane
 	title  *widgets.Text
-	name   *nameEntry // shown instead of the title while it is changed
+	name   *nameEntry // replaces the title while it is edited
 	model  *widgets.Button
 	think  *widgets.Button
-	mode   *widgets.Button // how the chat asks
+	mode   *widgets.Button // approval mode of the chat
 	more   *widgets.Button
-	left   *fyne.Container // what the window puts before the title
+	left   *fyne.Container // objects of the window before the title
 	box    fyne.CanvasObject
 	narrow bool
 }
@@ -146,12 +147,13 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 	return slices.Clip(items)
 }
 
-// Rename lets the title be changed at its place.
+// Rename lets the person edit the title in place.
 func (h *header) Rename() {
 	h.name.SetText(title(h.p.state.Session))
 	h.title.Hide()
 	h.name.Show()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.p); c != nil { // the field itself was not drawn yet and knows none
+	// the field was not drawn yet and has no canvas
+	if c := fyne.CurrentApp().Driver().CanvasForObject(h.p); c != nil {
 		c.Focus(h.name)
 	}
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -170,7 +172,7 @@ func (h *header) done(text string, ok bool) {
 	h.p.FocusComposer()
 }
 
-// nameEntry is the title while it is changed: Enter keeps, Escape leaves it as it was.
+// nameEntry is the title while it is edited: Enter saves, Escape cancels.
 type nameEntry struct {
 	widget.Entry
 	done func(string, bool)

@@ -19,28 +19,28 @@ const (
 	kindDay
 )
 
-// What the rows show. All are comparable: a row is bound again only when its data differ.
+// Data of the rows. All types are comparable: a row is redrawn only when its data changed.
 type (
 	messageData struct {
-		id     protocol.MessageID // of the stored message; empty while it streams
+		id     protocol.MessageID // ID of the stored message; empty while streaming
 		run    protocol.RunID
 		from   string
 		time   string
 		exact  string
 		text   string
 		plain  bool
-		images string // keys, a line each
+		images string // keys, one per line
 	}
 	toolData struct {
-		id       string // of the card, for whether it is open
+		id       string // ID of the card, for its expanded state
 		tool     widgets.Tool
 		call     protocol.CallID
 		approval protocol.ApprovalID
-		hash     string // of the question
-		open     bool   // unless the reader chose otherwise
+		hash     string // hash of the approval
+		open     bool   // default, unless the reader changed it
 	}
 	foldData struct{ id, title, text string }
-	// noticeData and problemData name what their button does.
+	// noticeData and problemData include their button's action.
 	noticeData struct {
 		icon, text, button, act string
 	}
@@ -56,19 +56,19 @@ type (
 	}
 )
 
-// Acts of notices.
+// Actions of notices.
 const (
 	actReload = "reload"
 	actResume = "resume"
 )
 
-// builder makes rows of states. It keeps what it made of messages that can no longer change, so that a new piece of an answer
-// at the end of 20,000 messages costs little more than a comparison.
+// builder creates rows from states. It caches the rows of messages that can no longer change, so
+// that a streamed piece after 20,000 messages costs little more than a comparison.
 type builder struct {
 	machines *style.Machines
 	stamps   map[string]stamped
 	seen     map[protocol.ApprovalID]sight
-	rows     map[protocol.MessageID]string // key of the row in which a stored message begins, of a result its card
+	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
 
 	day        int
 	kept       []widgets.Item // rows of messages[:keptN]
@@ -83,10 +83,10 @@ type stamped struct {
 	stamp uint64
 }
 
-// cursor is what a message's rows depend on of the messages before it.
+// cursor is the context that a message's rows need from earlier messages.
 type cursor struct {
-	speaker string // who spoke last, with the run
-	day     string // the last that was named
+	speaker string // previous author, with the run
+	day     string // latest day with a heading
 	steps   map[protocol.RunID]int
 }
 
@@ -114,14 +114,14 @@ func (b *builder) item(items []widgets.Item, key string, kind int, estimate floa
 	return append(items, widgets.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
 }
 
-// build makes the rows of a state.
+// build returns the rows of a state.
 func (b *builder) build(s State, now time.Time) []widgets.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
 	if day != b.day || b.keptN > len(ms) || b.keptN > 0 && (ms[0].ID != b.keptFirst || ms[b.keptN-1].ID != b.keptLast) {
 		b.day, b.kept, b.keptN, b.keptCursor = day, nil, 0, cursor{steps: map[protocol.RunID]int{}}
 	}
-	settled := 0 // before the last thing the person said
+	settled := 0 // messages before the person's latest one
 	for i := len(ms) - 1; i >= b.keptN; i-- {
 		if ms[i].Role == protocol.RoleUser {
 			settled = i

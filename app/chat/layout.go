@@ -7,13 +7,15 @@ import (
 	"fairlead/app/widgets"
 )
 
-// columnWidth is how wide the transcript's rows get: 76 letters of text and its margins, with room for code.
+// columnWidth is the maximum width of the transcript's rows: 76 letters of text and the margins,
+// with room for code.
 const columnWidth = 720
 
-// shortHeader is the width below which the header leaves room for the chat's name: what else can be chosen is in its menu.
+// shortHeader is the width below which the header shows only the chat's name; the other controls
+// move to its menu.
 const shortHeader = 640
 
-// relayout places the pane's parts again, after the composer or the header changed in size.
+// relayout repeats the layout after the composer or the header changed in size.
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
 		p.place(s)
@@ -58,11 +60,11 @@ func (p *Pane) place(size fyne.Size) {
 	c.Resize(fyne.NewSize(width, h))
 	c.Move(fyne.NewPos(x, size.Height-h-margin/2))
 
-	// The transcript reaches to the window's edge, so that its bar does; the rows keep the margin by their width.
+	// The transcript extends to the window's edge, for its scroll bar; its rows have margins.
 	p.transcript.Width = width
 	p.middle.Move(fyne.NewPos(0, top))
 	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin, 0)))
-	p.middle.Layout.Layout(p.middle.Objects, p.middle.Size()) // what stands in it may have another height now
+	p.middle.Layout.Layout(p.middle.Objects, p.middle.Size()) // its content may have a new height
 	p.line.Move(fyne.NewPos(0, head))
 	p.line.Resize(fyne.NewSize(size.Width, 1))
 	p.top.Resize(fyne.NewSize(size.Width, top))
@@ -70,7 +72,7 @@ func (p *Pane) place(size fyne.Size) {
 	p.bottom.Resize(fyne.NewSize(size.Width, h+margin))
 }
 
-// middleLayout gives all its room to the transcript and puts what is shown instead of it in the middle.
+// middleLayout gives all space to the transcript, and centres an object that replaces it.
 type middleLayout struct{}
 
 func (middleLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, 80) }
@@ -114,8 +116,8 @@ func (r *paneRenderer) Refresh() {
 	r.p.place(r.p.Size())
 }
 
-// Objects has the header and the composer on grounds of their own above the transcript: Fyne's software painter lets what scrolls
-// within a row stick out of the transcript.
+// Objects includes backgrounds for the header and the composer above the transcript: Fyne's
+// software painter does not clip content that scrolls within a row.
 func (r *paneRenderer) Objects() []fyne.CanvasObject {
 	p := r.p
 	return []fyne.CanvasObject{p.middle, p.top, p.bottom, p.header.box, p.line, p.find.box, p.composer.box}

@@ -2,14 +2,15 @@ package chat
 
 import "fairlead/gateway/protocol"
 
-// left is where a reader was in a conversation that they left before its end, and how it ended then.
+// left is the scroll position of a conversation that the reader left while not at its end, and the
+// state of its end at that time.
 type left struct {
-	key  string // of the row at the top of the view
+	key  string // key of the row at the top of the view
 	into float32
 	last string
 }
 
-// leave keeps where the reader is.
+// leave saves the scroll position.
 func (p *Pane) leave(from protocol.SessionKey) {
 	items := p.transcript.Items()
 	key, into := p.transcript.Top()
@@ -20,7 +21,7 @@ func (p *Pane) leave(from protocol.SessionKey) {
 	p.left[from] = left{key, into, items[len(items)-1].Key}
 }
 
-// comeBack goes where the reader was, once that is loaded, unless something new was said since.
+// comeBack restores the scroll position once its row is loaded, unless there are new messages.
 func (p *Pane) comeBack() {
 	at, items := p.left[p.state.Session.SessionKey], p.transcript.Items()
 	if !p.back || p.state.Loading || len(items) == 0 {

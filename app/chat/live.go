@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// live adds what is going on: what the model says just now, calls that no stored message tells of, questions, the runs' states.
+// live adds the activity in progress: streamed text, calls without a stored message, approvals, and
+// the runs' states.
 func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time) []widgets.Item {
 	shown := map[string]bool{}
 	for _, it := range items[min(len(b.kept), len(items)):] {
@@ -55,7 +56,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 		}
 		items = b.run(items, r, now)
 	}
-	for i := range s.Calls { // the person's own, outside any run
+	for i := range s.Calls { // a call by the person, outside any run
 		c := s.Calls[i]
 		if !shown["call/"+string(c.CallID)] {
 			shown["call/"+string(c.CallID)] = true
@@ -75,7 +76,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 	return items
 }
 
-// run adds the line about a run's state.
+// run adds the row of a run's state.
 func (b *builder) run(items []widgets.Item, r protocol.RunInfo, now time.Time) []widgets.Item {
 	key := "run/" + string(r.RunID)
 	switch r.State {
@@ -108,7 +109,7 @@ func (b *builder) run(items []widgets.Item, r protocol.RunInfo, now time.Time) [
 	return items
 }
 
-// known reports whether a run's end is told by its own row.
+// known reports whether the end of a run is shown by its own row.
 func known(s State, run protocol.RunID) bool {
 	for _, r := range s.Runs {
 		if r.RunID == run && r.State == protocol.RunFailed {
@@ -126,7 +127,7 @@ func offline(s State, id protocol.NodeID) bool {
 	return slices.ContainsFunc(s.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id && !n.Online })
 }
 
-// find gives what is known of a call that has no result yet.
+// find returns the known state of a call without a result.
 func find(s State, run protocol.RunID, toolCall string) (*protocol.CallInfo, *protocol.Approval) {
 	for i := range s.Calls {
 		c := &s.Calls[i]

@@ -6,7 +6,7 @@ import (
 	"fairlead/app/state"
 )
 
-// modeMenu offers the ways of asking.
+// modeMenu offers the approval modes.
 func (h *header) modeMenu() []*fyne.MenuItem {
 	now := state.ModeOf(h.p.state.Session, h.p.now)
 	var items []*fyne.MenuItem
@@ -20,7 +20,7 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 
 func (h *header) modeWord(s State) string { return state.ModeWord(state.ModeOf(s.Session, h.p.now)) }
 
-// showMode says how the chat asks now.
+// showMode shows the chat's approval mode.
 func (h *header) showMode(s State) {
 	h.mode.SetText(h.modeWord(s))
 	setVisible(h.mode, h.p.h.SetMode != nil && !h.narrow)

@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxOutput is how much of a result a card shows, in bytes: the end of it. Copy gives as much.
+// maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
 const maxOutput = 256 << 10
 
-// ending is the end of a result, from the beginning of a line where one begins near, and never from within a letter.
+// ending returns the end of a result. It starts at a line if one begins near the limit, and never
+// within a character.
 func ending(s string) string {
 	s = s[len(s)-maxOutput:]
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
@@ -24,7 +25,8 @@ func ending(s string) string {
 	return s
 }
 
-// argument picks what says most of a call's arguments for one line, and the whole of it when that is more.
+// argument returns a one-line summary of a call's most informative argument, and its full text if
+// that is longer.
 func argument(verb string, raw json.RawMessage) (line, whole string) {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {

@@ -20,7 +20,7 @@ type Pane struct {
 	builder  *builder
 	state    State
 	given    bool
-	reader   bool // nothing can be written
+	reader   bool // read-only
 	now      time.Time
 
 	header     *header
@@ -29,23 +29,23 @@ type Pane struct {
 	composer   *composer
 	empty      fyne.CanvasObject
 	middle     *fyne.Container
-	top        *widgets.Ground // grounds, and the line below the header
+	top        *widgets.Ground // backgrounds, and the line below the header
 	bottom     *widgets.Ground
 	line       fyne.CanvasObject
 	trouble    *widgets.ErrorBox
 	waiting    *widgets.Text
-	since      time.Time          // when loading began
-	wanted     protocol.MessageID // to be shown when it is there
-	marked     time.Time          // when a row was marked; zero while none is
+	since      time.Time          // start of loading
+	wanted     protocol.MessageID // message to reveal once it is loaded
+	marked     time.Time          // time when a row was highlighted; zero for none
 
 	left   map[protocol.SessionKey]left
-	back   bool            // it is to be gone where the reader was
-	open   map[string]bool // folds and cards that the reader opened or closed
-	raw    map[string]bool // rows shown as they were written
+	back   bool            // the scroll position shall be restored
+	open   map[string]bool // parts that the reader expanded or collapsed
+	raw    map[string]bool // rows shown as raw Markdown
 	images map[string]fyne.Resource
 }
 
-// New makes a pane without a conversation; [Pane.Update] gives it one. machines are shared by all windows.
+// New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
 	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), left: map[protocol.SessionKey]left{}, open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
 	p.transcript = widgets.NewTranscript(p.row)
@@ -78,7 +78,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	return p
 }
 
-// NewReader makes a pane for a conversation that goes on no more: without the line above it and the field to write in.
+// NewReader creates a read-only pane for an archived conversation, without header and composer.
 func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
 	p.reader = true
@@ -91,7 +91,8 @@ func NewReader(h Handlers, machines *style.Machines) *Pane {
 	return p
 }
 
-// Update shows a state. For another conversation than before, what the reader opened, chose and typed is forgotten, but not where in it they were.
+// Update shows a state. A change of the conversation resets the reader's view state and draft; the
+// scroll position is restored when the reader comes back.
 func (p *Pane) Update(s State) {
 	if p.given && s.Session.SessionKey != p.state.Session.SessionKey {
 		p.leave(p.state.Session.SessionKey)
@@ -118,9 +119,11 @@ func (p *Pane) Update(s State) {
 	p.show()
 }
 
-// Tick tells the time, once a second: durations of what runs go on, a question's Allow becomes ready, days and a trust end.
+// Tick passes the time, once a second: it updates durations, enables Allow, and handles a new day
+// and the end of a trust period.
 func (p *Pane) Tick(now time.Time) {
-	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay() // the day, or the time for which the chat was trusted
+	// a new day, or the end of the chat's trust period
+	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
 	p.now = now
 	over = over || p.header.mode.Text != p.header.modeWord(p.state)
 	if !p.marked.IsZero() && now.Sub(p.marked) >= markTime {
@@ -161,15 +164,15 @@ func (p *Pane) show() {
 	p.relayout()
 }
 
-// Rename lets the title be changed in the header.
+// Rename lets the person edit the title in the header.
 func (p *Pane) Rename() { p.header.Rename() }
 
-// SetLeading puts an object before the title, such as the button of a drawer; nil takes it away.
+// SetLeading puts an object before the title, such as the drawer's button; nil removes it.
 func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.header.left.Objects = nil
 	if o != nil {
 		p.header.left.Objects = []fyne.CanvasObject{o}
-		o.Refresh() // the theme may have changed while it stood nowhere
+		o.Refresh() // the theme may have changed while it was not displayed
 	}
 	setVisible(p.header.left, o != nil)
 	p.relayout()

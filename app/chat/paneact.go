@@ -23,7 +23,7 @@ func (p *Pane) running() bool {
 
 func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
 
-// act does what a notice's or problem's button says.
+// act performs the action of a notice's or problem's button.
 func (p *Pane) act(what string, run protocol.RunID) {
 	var f func()
 	switch what {
@@ -68,7 +68,7 @@ func (p *Pane) retry(run protocol.RunID) {
 	p.sendAgain(text, said)
 }
 
-// newEmpty is what an empty chat offers: each chip does real work at once.
+// newEmpty shows the suggestions of an empty chat; each one sends a real request.
 func (p *Pane) newEmpty() fyne.CanvasObject {
 	chip := func(text, icon string) fyne.CanvasObject {
 		return widgets.NewChip(text, icon, func() {

@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// AddFiles takes files that were dropped or chosen: pictures go with the next message, of others the path is written.
+// AddFiles handles files that were dropped or chosen: pictures become attachments of the next
+// message, paths of other files are inserted into the text.
 func (p *Pane) AddFiles(paths []string) {
 	p.composer.note.Hide()
 	for _, path := range paths {
@@ -18,23 +19,23 @@ func (p *Pane) AddFiles(paths []string) {
 	p.FocusComposer()
 }
 
-// Node is the machine that the chat is about, empty when there is none.
+// Node returns the chat's machine, empty if there is none.
 func (p *Pane) Node() protocol.NodeID {
 	id, _ := p.composer.nodeName(p.state)
 	return protocol.NodeID(id)
 }
 
-// Composer is the field to write in, for a window that gives it the keyboard before it is shown the first time.
+// Composer returns the text field, for a window that focuses it before it is first shown.
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 
-// FocusComposer gives the keyboard to the composer, in a window that was drawn already.
+// FocusComposer focuses the text field in a window that was drawn already.
 func (p *Pane) FocusComposer() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
 		c.Focus(p.composer.entry)
 	}
 }
 
-// Questions are the cards on the screen that ask something.
+// Questions returns the visible cards with a pending approval.
 func (p *Pane) Questions() []fyne.CanvasObject {
 	if !p.Visible() {
 		return nil
@@ -48,16 +49,16 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 	return list
 }
 
-// Draft is what is typed and not sent.
+// Draft returns the unsent text.
 func (p *Pane) Draft() string { return p.composer.entry.Text }
 
-// SetDraft replaces what is typed.
+// SetDraft replaces the unsent text.
 func (p *Pane) SetDraft(text string) { p.composer.entry.fill(text) }
 
-// Attachments are the pictures that go with what is typed.
+// Attachments returns the pictures of the unsent message.
 func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
 
-// SetAttachments replaces them.
+// SetAttachments replaces the pictures of the unsent message.
 func (p *Pane) SetAttachments(list []protocol.Attachment) {
 	p.composer.images = slices.Clone(list)
 	p.composer.showThumbs()

@@ -6,16 +6,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// markTime is how long a message that was looked for stays marked.
+// markTime is how long a revealed message stays highlighted.
 const markTime = 3 * time.Second
 
-// Reveal scrolls to a message of the conversation and marks it for a moment: now, or as soon as it is loaded.
+// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded.
 func (p *Pane) Reveal(id protocol.MessageID) {
 	p.wanted = id
 	p.reveal()
 }
 
-// Wanted is the message that is still to be shown, empty when there is none.
+// Wanted returns the message that is still to be revealed, or an empty ID.
 func (p *Pane) Wanted() protocol.MessageID { return p.wanted }
 
 func (p *Pane) reveal() {
@@ -32,5 +32,5 @@ func (p *Pane) unmark() {
 	p.transcript.Mark("")
 }
 
-// ScrollToEnd goes to the newest message.
+// ScrollToEnd scrolls to the newest message.
 func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }

@@ -1,8 +1,8 @@
 package chat
 
 import (
-	_ "image/gif"  // the formats that are shown
-	_ "image/jpeg" // and no other
+	_ "image/gif"  // the supported formats
+	_ "image/jpeg" // these three only
 	_ "image/png"
 
 	"fyne.io/fyne/v2"
@@ -12,7 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// row is one row of the transcript: a widget with space above it, and how it shows an item.
+// row is one row of the transcript: a widget with space above it, and a function that shows an item
+// in it.
 type row struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
@@ -55,7 +56,7 @@ func (x *rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject
 
 func (x *rowRenderer) Destroy() {}
 
-// Passages are the texts in it that can be marked.
+// Passages returns its selectable texts.
 func (r *row) Passages() []widgets.Passage {
 	if c, ok := r.content.(interface{ Passages() []widgets.Passage }); ok {
 		return c.Passages()

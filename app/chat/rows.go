@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row makes a row of a kind.
+// row creates a row of a kind.
 func (p *Pane) row(kind int) widgets.ItemRow {
 	switch kind {
 	case kindMessage:
@@ -127,7 +127,7 @@ func (p *Pane) messageRow() *row {
 	return r
 }
 
-// source is the whole text of the message that a row is a part of.
+// source returns the whole text of the message that a row belongs to.
 func (p *Pane) source(d messageData) string {
 	if d.id != "" {
 		for i := len(p.state.Messages) - 1; i >= 0; i-- {
@@ -187,7 +187,7 @@ func (p *Pane) toolRow() *row {
 	})
 }
 
-// copyMenu offers to copy what is marked, or the whole.
+// copyMenu offers to copy the selection or the whole text.
 func (p *Pane) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string) {
 	var items []*fyne.MenuItem
 	if p.transcript.HasMarked() {
@@ -196,7 +196,8 @@ func (p *Pane) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole st
 	widgets.ShowMenuAt(over, at, append(items, fyne.NewMenuItem(name, func() { p.copyText(whole) })))
 }
 
-// pictures gives the pictures of keys. One that is not there yet is asked for; the row is bound again when it came.
+// pictures returns the pictures of keys. A missing one is loaded, and the row is updated when it
+// arrives.
 func (p *Pane) pictures(keys string) []fyne.Resource {
 	if keys == "" {
 		return nil
@@ -227,7 +228,8 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 	return list
 }
 
-// drawable is a picture as a resource with a name of its own for each content: Fyne caches by name. What cannot be shown, or is too large to be, is an icon.
+// drawable returns a picture as a resource with a unique name per content, because Fyne caches by
+// name. An invalid or too large picture becomes an icon.
 func drawable(key string, data []byte) fyne.Resource {
 	if _, _, err := picture.Config(data); err != nil {
 		return style.IconIn("image", style.ColorMuted)
@@ -238,7 +240,7 @@ func drawable(key string, data []byte) fyne.Resource {
 	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
 }
 
-// bindAgain shows the rows with certain pictures anew.
+// bindAgain updates the rows that show one of these pictures.
 func (p *Pane) bindAgain(images string) {
 	items := append([]widgets.Item{}, p.transcript.Items()...)
 	for i := range items {

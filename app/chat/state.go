@@ -7,33 +7,36 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// State is everything the pane shows of a conversation. Its slices must not change after they were given; Messages may share
-// its beginning with the one before.
+// State is everything that the pane shows of a conversation. Its slices must not change after they
+// were passed; Messages may share its beginning with the previous state's.
 type State struct {
 	Session protocol.SessionEntry
-	// Messages are those loaded, oldest first. More says that there are older ones, which [Handlers.Older] fetches.
+	// Messages are the loaded messages, oldest first. More reports whether older ones exist, which
+	// [Handlers.Older] loads.
 	Messages []protocol.Message
 	More     bool
 	Loading  bool
-	// Problem is why the conversation cannot be shown or changed, empty when all is well.
+	// Problem is why the conversation cannot be shown or changed; empty if there is no problem.
 	Problem string
-	// Runs are those of this conversation that are not over, in order, and the last that failed until another begins.
+	// Runs are the unfinished runs of this conversation in order, and the last failed one until
+	// another starts.
 	Runs []protocol.RunInfo
-	// Calls are those of this conversation that are not over.
+	// Calls are the unfinished calls of this conversation.
 	Calls []protocol.CallInfo
-	// Approvals are the open questions of this conversation.
+	// Approvals are the pending approvals of this conversation.
 	Approvals []protocol.Approval
 	Nodes     []protocol.NodeInfo
-	Elsewhere bool // none of them is this computer
-	// Model is what answers, after the conversation's own settings. Models are offered in the header's menu.
+	Elsewhere bool // no machine is this computer
+	// Model is the model in use, including the conversation's own setting. Models are the choices
+	// of the header's menu.
 	Model  protocol.ModelRef
 	Models []Model
 	Paused bool
-	// Offline says why nothing is going on just now: the gateway cannot be reached. Empty while it can.
+	// Offline is why the gateway cannot be reached; empty while it can.
 	Offline string
 }
 
-// StateOf picks a conversation's state out of the view-models. The caller may fill in Models.
+// StateOf extracts a conversation's state from the view models. The caller may set Models.
 func StateOf(v state.View, c state.ChatView) State {
 	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Elsewhere, Model: v.Status.Model, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
@@ -68,34 +71,36 @@ type Model struct {
 	Name string
 }
 
-// Handlers are what the pane calls, on the GUI thread. A nil one hides what it is for. Those with done call it later, on the
-// GUI thread.
+// Handlers are the pane's callbacks, called on the GUI thread. A nil one hides its control. Those
+// with a done function call it later, on the GUI thread.
 type Handlers struct {
 	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
-	Stop       func() // the run in progress
+	Stop       func() // stops the run in progress
 	Unqueue    func(protocol.RunID)
 	StopCall   func(protocol.CallID)
 	Answer     func(q protocol.Approval, decision string)
-	Review     func(protocol.ApprovalID) // open the dialog
+	Review     func(protocol.ApprovalID) // opens the approval dialog
 	Older      func()
-	SearchAll  func(query string) // look for a text in every chat
+	SearchAll  func(query string) // searches in all chats
 	Reload     func()
 	Rename     func(title string)
 	Export     func()
-	Earlier    func() // what was said before the chat was begun afresh
+	Earlier    func() // shows the archived conversations of the chat
 	Reset      func()
 	Delete     func()
-	SetModel   func(protocol.ModelRef) // zero is the default again
-	SetThink   func(level string)      // empty is the default again
-	SetMode    func(state.ModeChoice)  // how the chat asks
-	Settings   func()                  // the settings' page of models
-	Resume     func()                  // the paused agent
+	SetModel   func(protocol.ModelRef) // the zero value restores the default
+	SetThink   func(level string)      // empty restores the default
+	SetMode    func(state.ModeChoice)  // sets the approval mode
+	Settings   func()                  // opens the settings' page of models
+	Resume     func()                  // resumes the paused agent
 	OpenURL    func(string)
 	OpenImage  func(fyne.Resource)
 	ReadFile   func(path string, done func(protocol.Attachment, error))
 	PickFiles  func(done func(paths []string))
-	PasteImage func(done func(protocol.Attachment, error)) // when the clipboard holds no text
+	PasteImage func(done func(protocol.Attachment, error)) // called if the clipboard has no text
 	Media      func(key string, done func(data []byte, err error))
-	Pictures   func(said protocol.Content, done func([]protocol.Attachment)) // of a stored message, to be sent again; done is not called where they cannot be read
-	Work       func(work, done func())                                       // runs work beside the GUI thread, then done; nil runs both at once
+	// loads pictures of a stored message, to be sent again; done is not called on failure
+	Pictures func(said protocol.Content, done func([]protocol.Attachment))
+	// runs work off the GUI thread, then done on it; nil runs both directly
+	Work func(work, done func())
 }

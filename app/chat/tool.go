@@ -12,18 +12,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// callView is a tool call gathered from where its parts are: the assistant's block, the live call, the stored result, the
-// question about it.
+// callView is a tool call merged from its parts: the assistant's block, the live call, the stored
+// result, the approval.
 type callView struct {
-	block    *protocol.Block // nil for the person's own act
+	block    *protocol.Block // nil for a call by the person
 	info     *protocol.CallInfo
 	result   *protocol.Message
 	question *protocol.Approval
-	seen     sight // of the question
-	away     bool  // its machine is not connected
+	seen     sight // visibility of the approval
+	away     bool  // its machine is offline
 }
 
-// tool makes what a card shows.
+// tool returns the content of a card.
 func (c callView) tool(machines *style.Machines, now time.Time) widgets.Tool {
 	var t widgets.Tool
 	var args json.RawMessage
@@ -115,10 +115,10 @@ var states = map[string]widgets.ToolState{
 	protocol.CallUnknown:   widgets.ToolUnknown,
 }
 
-// endShown says that a card shows less than there is.
+// endShown marks a card that shows only the end of the output.
 const endShown = "the end is shown"
 
-// describe sets the words of the state.
+// describe sets the text of the state.
 func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Time) {
 	var took time.Duration
 	if info != nil && info.StartedAt > 0 {

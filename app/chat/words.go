@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clock is a time as the transcript shows it, below the line that names the day: "10:41".
+// clock formats a time in the transcript, below the day's heading: "10:41".
 func clock(at int64, now time.Time) string {
 	if at == 0 {
 		return ""
@@ -27,7 +27,7 @@ func exact(at int64, now time.Time) string {
 	return time.UnixMilli(at).In(now.Location()).Format("Monday, 2 January 2006, 15:04:05")
 }
 
-// span is a duration: "4 ms", "0.2 s", "12 s", "3 min 5 s", "2 h 4 min".
+// span formats a duration: "4 ms", "0.2 s", "12 s", "3 min 5 s", "2 h 4 min".
 func span(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -56,7 +56,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// meter is "42k · $0.12": what the last step read of what the model can read, and the cost of the whole chat.
+// meter formats "42k · $0.12": the context size of the last step, and the cost of the whole chat.
 func meter(s protocol.SessionEntry) string {
 	var parts []string
 	switch {
@@ -77,7 +77,7 @@ func meter(s protocol.SessionEntry) string {
 	return strings.Join(parts, " · ")
 }
 
-// What the button of a problem does.
+// Actions of a problem's button.
 const (
 	actNone     = ""
 	actSettings = "settings"
@@ -85,7 +85,7 @@ const (
 	actRetry    = "retry"
 )
 
-// problem says what a run's error means and what to do about it.
+// problem explains a run's error and what to do about it.
 func problem(e *protocol.Error) (widgets.Problem, string) {
 	if e == nil {
 		return widgets.Problem{What: "The answer broke off.", Button: "Try again"}, actRetry
@@ -107,7 +107,7 @@ func problem(e *protocol.Error) (widgets.Problem, string) {
 		return p, actReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
 		p.Button = "Try again"
-		if !strings.Contains(e.Message, "another model") { // it says what to do itself
+		if !strings.Contains(e.Message, "another model") { // the message itself says what to do
 			p.Do = "Try again, or choose another model at the top."
 		}
 		return p, actRetry
@@ -119,7 +119,7 @@ func problem(e *protocol.Error) (widgets.Problem, string) {
 	return p, actRetry
 }
 
-// sentence begins with a capital and ends with a full stop.
+// sentence starts with a capital letter and ends with a full stop.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -132,7 +132,7 @@ func sentence(s string) string {
 	return s
 }
 
-// title is the conversation's name in the header.
+// title returns the conversation's name in the header.
 func title(s protocol.SessionEntry) string {
 	switch {
 	case s.Title != "":

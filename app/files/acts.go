@@ -14,15 +14,15 @@ import (
 	"fairlead/app/widgets"
 )
 
-// buttons makes those for what is chosen.
+// buttons creates the buttons for the selection.
 func (p *Page) buttons() {
 	p.acts = []*widgets.Button{widgets.NewQuiet("", "edit", p.startRename), widgets.NewQuiet("", "trash", p.trash)}
 }
 
-// changes reports whether files may be changed here.
+// changes reports whether files can be changed here.
 func (p *Page) changes() bool { return p.view.Place != "" && p.view.Serves && !p.view.Fixed }
 
-// picked says what is chosen.
+// picked describes the selection.
 func (p *Page) picked() {
 	chosen := p.list.chosen()
 	note := p.view.Note
@@ -57,7 +57,7 @@ func able(b *widgets.Button, on bool) {
 	}
 }
 
-// key does what the list leaves of the keyboard.
+// key handles the keys that the list does not use.
 func (p *Page) key(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyBackspace:
@@ -76,7 +76,7 @@ func (p *Page) key(e *fyne.KeyEvent) {
 	}
 }
 
-// WritePath lets the way to a folder be written, for Ctrl+L.
+// WritePath lets the person type the folder's path (Ctrl+L).
 func (p *Page) WritePath() {
 	if p.viewer == nil {
 		p.way.write()
@@ -89,7 +89,7 @@ func (p *Page) startRename() {
 	}
 }
 
-// renamed gives a file the name that was written, and lets that be taken back.
+// renamed renames a file and offers to undo that.
 func (p *Page) renamed(file, name string) {
 	type done struct {
 		to   string
@@ -110,14 +110,14 @@ func (p *Page) renamed(file, name string) {
 	})
 }
 
-// expect has a path chosen, or its name changed, as soon as it is in the list that the page was told of. What it was not told of yet must not be shown
-// before what comes in between: that has the path no more, and it would not be chosen in the end.
+// expect selects a path, or starts renaming it, once the list contains it. It waits for the event
+// that adds it: earlier events in between still show the old state and would deselect the path.
 func (p *Page) expect(follow, rename string) {
 	p.follow, p.rename = follow, rename
 	p.show(p.view)
 }
 
-// newFolder makes one and lets its name be written.
+// newFolder creates a folder and lets the person type its name.
 func (p *Page) newFolder() {
 	name := p.view.NewName()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Make(ctx, name) }, func(made string, err error) {
@@ -129,7 +129,7 @@ func (p *Page) newFolder() {
 	})
 }
 
-// trash deletes what is chosen, and lets that be taken back.
+// trash deletes the selection and offers to undo that.
 func (p *Page) trash() {
 	chosen := p.list.chosen()
 	if !p.changes() || len(chosen) == 0 {
@@ -138,7 +138,8 @@ func (p *Page) trash() {
 	p.undoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.m.Trash(ctx, paths) })
 }
 
-// undoable does something to files, tells how many it was done to, and lets it be taken back. did is a word such as "deleted".
+// undoable performs an action on files, reports their number, and offers to undo it. did is a word
+// such as "deleted".
 func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
 	paths := make([]string, len(list))
 	for i, e := range list {
@@ -176,7 +177,7 @@ func (p *Page) local() bool {
 	return false
 }
 
-// whole is a path as the system of its machine has it.
+// whole returns a path in the notation of its machine's system.
 func (p *Page) whole(file string) string {
 	for _, n := range p.nodes {
 		if n.ID == p.view.Place && n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
@@ -186,7 +187,7 @@ func (p *Page) whole(file string) string {
 	return file
 }
 
-// menu offers what can be done with what is chosen.
+// menu offers the actions for the selection.
 func (p *Page) menu(at fyne.Position) {
 	chosen := p.list.chosen()
 	if len(chosen) == 0 {

@@ -17,14 +17,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// marks says of each file whether the agent changed it in the last turn of a chat, and of each folder whether there is such a file below it.
+// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each
+// folder if it contains such a file.
 func (p *Page) marks() map[string]string {
 	last, above := map[string]bool{}, map[string]int{}
 	for _, c := range p.view.Changed {
 		if c.Last && !c.Reverted {
 			file := strings.ReplaceAll(c.Path, `\`, "/")
 			if last[file] {
-				continue // by two chats
+				continue // changed by two chats
 			}
 			last[file] = true
 			for dir := path.Dir(file); dir != path.Dir(dir); dir = path.Dir(dir) {
@@ -50,7 +51,7 @@ func (p *Page) marks() map[string]string {
 	return marks
 }
 
-// chatName is what a chat is called.
+// chatName returns a chat's title.
 func (p *Page) chatName(key protocol.SessionKey) string {
 	if s, ok := p.app.Value.Get().Session(key); ok {
 		return cmp.Or(s.Label, s.Title, string(key))
@@ -58,7 +59,7 @@ func (p *Page) chatName(key protocol.SessionKey) string {
 	return string(key)
 }
 
-// changesOf lists what the agent changed on the machine, in one chat or in all.
+// changesOf lists the agent's changes on the machine, of one chat or of all.
 func (p *Page) changesOf(chat protocol.SessionKey) {
 	var shown []protocol.FileChange
 	var items []widgets.ListItem
@@ -95,7 +96,7 @@ func (p *Page) changesOf(chat protocol.SessionKey) {
 	p.cover(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuiet("All files", "back", p.close)))
 }
 
-// short is an absolute path as the page names it.
+// short returns an absolute path in the page's notation.
 func (p *Page) short(abs string) string {
 	top := p.whole("")
 	if len(abs) > len(top)+1 && abs[:len(top)] == top {
@@ -104,7 +105,7 @@ func (p *Page) short(abs string) string {
 	return abs
 }
 
-// change shows one change, and lets it be taken back.
+// change shows one change, and offers to revert it.
 func (p *Page) change(c protocol.FileChange) {
 	body := container.NewStack(widgets.NewLoading())
 	said := widgets.NewText("", style.ColorMuted, style.SizeSmall)
@@ -117,7 +118,8 @@ func (p *Page) change(c protocol.FileChange) {
 			switch {
 			case err != nil:
 				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This change cannot be shown.", Do: err.Error()}, nil))
-			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // said above
+			// explained above
+			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted:
 				o = container.NewVBox()
 			case d.Diff == "":
 				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), style.ColorMuted, "text"))
@@ -153,7 +155,7 @@ func (p *Page) change(c protocol.FileChange) {
 	load()
 }
 
-// cover shows something in the place of the list, until close.
+// cover replaces the list by an object until it is closed.
 func (p *Page) cover(o fyne.CanvasObject) {
 	p.viewer = &viewer{p: p, path: "", box: o}
 	p.instead("cover", o)

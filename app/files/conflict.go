@@ -8,7 +8,7 @@ import (
 	"fairlead/app/style"
 )
 
-// conflict asks whose text shall stay.
+// conflict asks which of two versions to keep.
 func (e *editor) conflict(c state.Conflict) {
 	e.theirs = c
 	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", style.ColorText)
@@ -37,7 +37,7 @@ func (e *editor) takeTheirs() {
 	e.say("", style.ColorMuted)
 }
 
-// follow looks at the file again whenever one on the disk changed, as long as this editor is shown.
+// follow reads the file again whenever files on the disk changed, while this editor is open.
 func (e *editor) follow() {
 	if e.fresh {
 		return
@@ -65,11 +65,11 @@ func (e *editor) follow() {
 	})
 }
 
-// changed takes in what is on the disk now: at once where nothing was typed.
+// changed handles a new version on the disk. Without unsaved changes the editor shows it at once.
 func (e *editor) changed(text string, there bool) {
 	switch {
 	case there == e.there && (text == e.base || !there):
-	case there && text == e.text.Text: // that was written here
+	case there && text == e.text.Text: // the editor itself saved this version
 		e.base, e.there = text, true
 		e.typed()
 	case !e.dirty() && there:

@@ -7,7 +7,8 @@ import (
 	"fairlead/app/style"
 )
 
-// describe adds to the marks of the list what each of the agent's files is for, and whether it is missing or not saved.
+// describe adds to the list's marks the purpose of each agent file, and whether it is missing or
+// unsaved.
 func (p *Page) describe(marks map[string]string) map[string]string {
 	if p.view.Place != "" {
 		return marks
@@ -34,7 +35,7 @@ func (p *Page) describe(marks map[string]string) map[string]string {
 
 const notThere = " · not there yet"
 
-// markColor makes what a file is for quieter than what happened to it.
+// markColor returns a fainter colour for a purpose than for a state.
 func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
 	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notThere) {
 		return style.ColorMuted

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
-// the list, and where nothing can be put.
+// At returns the folder at a position of the window, as an absolute path: that of the row there,
+// else the folder shown. ok is false outside the list, and where nothing can be dropped.
 func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
 	if dir, ok = p.folderAt(at); !ok || !p.changes() {
 		return "", "", false
@@ -34,18 +34,18 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 	return p.view.Dir, true
 }
 
-// goal is where what is dragged from a list would go.
+// goal is the target of a drag from a list.
 type goal struct {
-	to  *Page // nil is none of the lists
+	to  *Page // nil outside the lists
 	dir string
 }
 
-// goalAt is what lies at a place of the window for what is dragged from p.
+// goalAt returns the target at a position of the window for a drag from p.
 func (p *Page) goalAt(at fyne.Position) goal {
 	for _, q := range p.pair.shown(p) {
 		if dir, ok := q.folderAt(at); ok && q.changes() {
 			if q.view.Place == p.view.Place && dir == p.view.Dir {
-				return goal{} // it is there
+				return goal{} // the files are in this folder already
 			}
 			return goal{q, dir}
 		}
@@ -53,7 +53,7 @@ func (p *Page) goalAt(at fyne.Position) goal {
 	return goal{}
 }
 
-// dragged shows where what is dragged would go.
+// dragged highlights the target of a drag.
 func (p *Page) dragged(at fyne.Position) {
 	p.drag = at
 	g := goal{}
@@ -70,7 +70,7 @@ func (p *Page) dragged(at fyne.Position) {
 	}
 }
 
-// aimed shows that something would go into this list, if that is so.
+// aimed highlights this list if it is the target.
 func (p *Page) aimed(g goal) {
 	row := ""
 	if g.to == p && g.dir != p.view.Dir {
@@ -87,7 +87,7 @@ func (p *Page) aimed(g goal) {
 	}
 }
 
-// intent says what will happen when the mouse is let go.
+// intent describes the effect of dropping here.
 func (p *Page) intent(g goal) string {
 	chosen := p.list.chosen()
 	what := fmt.Sprint(len(chosen), " chosen")
@@ -101,8 +101,8 @@ func (p *Page) intent(g goal) string {
 	return fmt.Sprintf("Send %s to %s, folder %s", what, g.to.place.Text, into)
 }
 
-// dropped ends dragging from the list: in a list of the same machine what was dragged is moved, in another machine's it is sent, anywhere else the window
-// decides.
+// dropped completes a drag from the list: in a list of the same machine the files are moved, in
+// another machine's list they are sent, and anywhere else the window decides.
 func (p *Page) dropped() {
 	at := p.drag
 	p.drag = fyne.Position{}
@@ -133,7 +133,7 @@ func (p *Page) dropped() {
 	}
 }
 
-// moveTo moves what was dragged into another folder of the machine, and lets that be taken back.
+// moveTo moves dragged files into another folder of the machine, and offers to undo that.
 func (p *Page) moveTo(list []state.FileEntry, dir string) {
 	into := path.Base(dir)
 	if dir == "" {

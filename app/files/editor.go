@@ -16,27 +16,27 @@ import (
 	"fairlead/app/widgets"
 )
 
-// editor lets one of the agent's files be written. What is typed and not saved is kept when the page is left, and nothing that somebody else
-// wrote meanwhile is overwritten unasked.
+// editor edits one of the agent's files. Unsaved changes survive leaving the page, and changes that
+// somebody else made meanwhile are never overwritten without a question.
 type editor struct {
 	p     *Page
 	v     *viewer
 	path  string
-	fresh bool   // a new file, whose name is not chosen yet
-	kept  string // the name under which a new file was saved
+	fresh bool   // a new file without a name
+	kept  string // name under which a new file was saved
 	box   fyne.CanvasObject
 
-	base   string // the file as it is on the disk, as far as known
-	there  bool   // it is on the disk
+	base   string // the last known version on the disk
+	there  bool   // the file exists on the disk
 	text   *widget.Entry
 	name   *widget.Entry
 	said   *widgets.Paragraph
 	length *widgets.Paragraph
-	clash  *fyne.Container // what to do when both changed it
+	clash  *fyne.Container // the question after conflicting changes
 	told   *widgets.Paragraph
 	theirs state.Conflict
 	drop   *widgets.Button
-	seen   int // changes of files that were looked at
+	seen   int // number of processed file changes
 }
 
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
@@ -95,7 +95,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	return e
 }
 
-// guard asks before a new file is left: there is no name under which it could be kept.
+// guard asks before a new, unnamed file is closed: its text cannot be stored without a name.
 func (e *editor) guard(back *widgets.Button) {
 	sure := false
 	back.OnTap = func() {
@@ -115,7 +115,7 @@ func (e *editor) say(text string, color fyne.ThemeColorName) {
 	e.box.Refresh()
 }
 
-// typed keeps what is typed, and says what there is to know of it.
+// typed stores the draft and updates the notes about it.
 func (e *editor) typed() {
 	dirty := e.dirty()
 	if !e.fresh {
@@ -140,7 +140,7 @@ func (e *editor) typed() {
 	e.measure()
 }
 
-// measure warns of a file that is longer than what is read of it.
+// measure warns about a file that exceeds what the agent reads of it.
 func (e *editor) measure() {
 	words, over := state.FileLength(e.path, e.text.Text)
 	color := style.ColorMuted
@@ -169,7 +169,8 @@ func (e *editor) discard() {
 	e.say("", style.ColorMuted)
 }
 
-// target is where the file is saved, and whether it is there already as far as known: a new file under another name is another one.
+// target returns the path to save to, and whether that file is known to exist: a new name means
+// another file.
 func (e *editor) target() (at string, there bool) {
 	if !e.fresh {
 		return e.path, e.there
@@ -189,7 +190,7 @@ func (e *editor) save() {
 	})
 }
 
-// saved says how it went.
+// saved handles the result of saving.
 func (e *editor) saved(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
 		if e.fresh {
@@ -207,7 +208,7 @@ func (e *editor) saved(at, text string, err error) {
 	e.p.app.KeepDraft(at, "")
 	e.clash.Hide()
 	e.typed()
-	if !e.dirty() { // nothing was typed meanwhile
+	if !e.dirty() { // no changes since
 		e.say("✓ Saved.", style.ColorGood)
 	}
 }

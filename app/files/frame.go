@@ -11,11 +11,11 @@ import (
 	"fairlead/app/widgets"
 )
 
-// draw draws the page anew only when other parts are shown: a field keeps the keyboard and what is typed in it.
+// draw rebuilds the page only when its structure changes: a field keeps the focus and its text.
 func (p *Page) draw() {
 	v := p.view
 	if p.drawn == "cover" {
-		return // it is left by its own button
+		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
 		if p.viewer == nil || p.viewer.path != f.Path {
@@ -74,7 +74,7 @@ func (p *Page) draw() {
 	}
 }
 
-// instead shows something in the place of the list, which loses the keyboard: its keys must not act on what nobody sees.
+// instead replaces the list, which loses the focus: keys must not act on hidden content.
 func (p *Page) instead(drawn string, o fyne.CanvasObject) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
 		c.Unfocus()
@@ -84,16 +84,17 @@ func (p *Page) instead(drawn string, o fyne.CanvasObject) {
 	p.Box.Refresh()
 }
 
-// frame says in a word which parts stand around the list.
+// frame names the set of parts around the list.
 func (p *Page) frame() string {
 	v := p.view
 	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.beside, p.pair.room())
 }
 
-// head puts what is above a list there: its machine, and what can be done with the whole of it. Of two lists each has only pictures on its buttons.
+// head returns the controls above a list: its machine, and the actions for the whole list. With two
+// lists the buttons have icons only.
 func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
 	words := func(text string) string {
-		if p.beside || style.Size("text") > 18 { // with large text the head would need two lines
+		if p.beside || style.Size("text") > 18 { // with large text the header would need two lines
 			return ""
 		}
 		return text

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// heads are the heads of a list's columns: a click sorts by them.
+// heads are the headings of the columns: a click sorts by a column.
 type heads struct {
 	box   *fyne.Container
 	heads map[string]*widgets.Press
@@ -40,7 +40,7 @@ func newHeads(choose func(string)) *heads {
 	return h
 }
 
-// set shows by which column the list is sorted; details says that there are sizes and times.
+// set shows the sort order; details reports whether there are sizes and times.
 func (h *heads) set(s state.FileSort, details bool) {
 	for by, t := range h.texts {
 		name, color := columnNames[by], style.ColorMuted
@@ -64,7 +64,7 @@ func (h *heads) set(s state.FileSort, details bool) {
 	h.box.Refresh()
 }
 
-// headLayout puts the heads above the columns of [lineLayout].
+// headLayout puts the headings above the columns of [lineLayout].
 type headLayout struct{}
 
 func (headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -89,7 +89,7 @@ func (headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	place(o[0], style.Inside, max(0, right-style.Inside))
 }
 
-// way is the way to the folder shown, a button for each step; with Ctrl+L it is written.
+// way is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
 type way struct {
 	box    *fyne.Container
 	field  *wayField
@@ -110,7 +110,7 @@ func newWay(enter func(string), left func()) *way {
 func (w *way) set(crumbs []state.Crumb) {
 	w.crumbs = crumbs
 	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
-		return // somebody writes
+		return // the person is typing
 	}
 	w.draw()
 }
@@ -118,7 +118,7 @@ func (w *way) set(crumbs []state.Crumb) {
 func (w *way) draw() {
 	top := ""
 	if len(w.crumbs) == 0 {
-		top = "Top folder" // an icon alone says nothing
+		top = "Top folder" // an icon alone would have no meaning
 	}
 	list := []fyne.CanvasObject{widgets.NewQuiet(top, "machine", func() { w.enter("") })}
 	for _, c := range w.crumbs {
@@ -128,7 +128,7 @@ func (w *way) draw() {
 	w.box.Refresh()
 }
 
-// write lets the way be written.
+// write starts editing the path.
 func (w *way) write() {
 	w.field.SetText("")
 	if n := len(w.crumbs); n > 0 {
@@ -136,13 +136,14 @@ func (w *way) write() {
 	}
 	w.box.Objects = []fyne.CanvasObject{w.field}
 	w.box.Refresh()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil { // the field itself is not on it before it is drawn
+	// the field has no canvas before it is drawn
+	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil {
 		c.Focus(w.field)
 	}
 	w.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
-// crumbLayout shows as many of the last steps as fit.
+// crumbLayout shows as many of the last elements as fit.
 type crumbLayout struct{}
 
 func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -180,14 +181,14 @@ func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// wayField is where the way is written; Esc leaves it.
+// wayField is the field for the path; Escape cancels.
 type wayField struct {
 	widget.Entry
 	left func()
 	lost func()
 }
 
-// FocusLost implements fyne.Focusable: who goes elsewhere does not write a path any more.
+// FocusLost implements fyne.Focusable: losing the focus cancels editing.
 func (f *wayField) FocusLost() {
 	f.Entry.FocusLost()
 	f.lost()

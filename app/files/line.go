@@ -10,14 +10,14 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Widths of the columns at the right, and from which width of the list they are there.
+// Widths of the columns at the right, and the minimum list widths that show them.
 const (
 	sizeWidth = 84
 	timeWidth = 104
 	wideFrom  = 440
 )
 
-// lineLayout gives the columns their places: icon, name or its field, mark, size, time.
+// lineLayout positions the columns: icon, name or its field, mark, size, time.
 type lineLayout struct{ r *row }
 
 func (*lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
@@ -54,14 +54,15 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	field(o[2], left, right, size.Height)
 }
 
-// field puts the field of a name over it, a little higher than the line: with less than it needs, its letters are cut off and it scrolls.
+// field puts the field for a name over it, slightly higher than the line: with less height it would
+// scroll and cut off letters.
 func field(o fyne.CanvasObject, left, right, line float32) {
 	h := o.MinSize().Height
 	o.Move(fyne.NewPos(left-style.Inside, (line-h)/2))
 	o.Resize(fyne.NewSize(max(0, right-left+style.Inside), h))
 }
 
-// rest puts the mark at the right and gives the name what is left.
+// rest puts the mark at the right and gives the remaining width to the name.
 func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
 	if mark := o[3].(*widgets.Text); mark.Text != "" {
 		w := min(fyne.MeasureText(mark.Text, style.Size(style.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
@@ -72,18 +73,18 @@ func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle fun
 	middle(o[1], left, max(0, right-left))
 }
 
-// fitted is a name without its middle where it is wider than its place: its end says what kind of file it is.
+// fitted shortens a name in its middle if it is too wide: its end has the file's extension.
 func fitted(name string, width float32) string {
 	size := style.Size("text")
 	if float32(len(name))*size*0.8 < width {
-		return name // surely
+		return name // it certainly fits
 	}
 	wide := func(s string) bool { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width > width }
 	if !wide(name) {
 		return name
 	}
 	r := []rune(name)
-	cut := func(n int) string { // all but n
+	cut := func(n int) string { // removes n characters
 		tail := (len(r) - n) / 3
 		return strings.TrimRight(string(r[:len(r)-n-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 	}

@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// MouseDown implements desktop.Mouseable: a line is chosen as soon as it is pressed.
+// MouseDown implements desktop.Mouseable: pressing selects a line at once.
 func (r *row) MouseDown(e *desktop.MouseEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(r.t); c != nil && r.t.editing == "" {
 		c.Focus(r.t)
@@ -28,7 +28,7 @@ func (r *row) MouseDown(e *desktop.MouseEvent) {
 // MouseUp implements desktop.Mouseable.
 func (r *row) MouseUp(*desktop.MouseEvent) {}
 
-// Tapped implements fyne.Tappable: what was chosen with others is chosen alone.
+// Tapped implements fyne.Tappable: a click on one of several selected lines selects it alone.
 func (r *row) Tapped(*fyne.PointEvent) {
 	if modifiers() == 0 && r.t.pick.Has(r.i) {
 		r.t.pick.One(r.i)

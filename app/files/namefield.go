@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// nameField changes a name in its place: Enter takes it, Esc and leaving it do not.
+// nameField renames a file in place: Enter saves, Escape and losing the focus cancel.
 type nameField struct {
 	widget.Entry
 	t *table

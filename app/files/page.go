@@ -1,4 +1,5 @@
-// Package files is the page of files: the agent's own, which can be edited, and those of each machine's workspace.
+// Package files is the page of files: the agent's own files, which can be edited, and the files of
+// each machine.
 package files
 
 import (
@@ -16,30 +17,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its files.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	Say func(string)
-	// Undo tells that something was deleted and offers to bring it back, until a time.
+	// Undo shows a deletion and offers to undo it until a time.
 	Undo  func(text string, undo func(), until time.Time)
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
 	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
-	// Open has the system open a file of this computer; nil where there is none of it.
+	// Open opens a file of this computer with the system's default program; nil if no machine is
+	// this computer.
 	Open func(path string)
-	// Sort is the order to begin with; Sorted hears of another one.
+	// Sort is the initial order; Sorted is called when it changes.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)
-	// Drop takes files of a machine that were dragged from the list to somewhere else in the window.
+	// Drop handles files of a machine that were dropped elsewhere in the window.
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
-	// Send takes files of a machine that were dragged to another one's list, into a folder there.
+	// Send sends files of a machine to a folder of another one, after they were dropped on its
+	// list.
 	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
-	// Two begins with two lists, of which the right one shows Right; Paired hears of another choice.
+	// Two starts with two lists, of which the right one shows Right; Paired is called when either
+	// changes.
 	Two    bool
 	Right  protocol.NodeID
 	Paired func(two bool, right protocol.NodeID)
 }
 
-// Page is one list of files with what belongs to it. It belongs to the GUI thread.
+// Page is one list of files with its controls. It belongs to the GUI thread.
 type Page struct {
 	ctx context.Context
 	app *state.App
@@ -55,23 +59,23 @@ type Page struct {
 	heads  *heads
 	way    *way
 	note   *widgets.Text
-	acts   []*widgets.Button // what can be done with what is chosen
-	drag   fyne.Position     // where files are dragged
-	pair   *Pair             // whose list it is; nil is none
-	beside bool              // another list is shown beside it
-	aim    *widgets.Rect     // frames the list while what is dragged would go there
-	away   bool              // the machine is
-	follow string            // a path to choose as soon as it is in the list
-	rename string            // a path whose name is to be changed as soon as it is in the list
+	acts   []*widgets.Button // buttons for the selection
+	drag   fyne.Position     // position of the drag
+	pair   *Pair             // owner of the list; nil for none
+	beside bool              // a second list is shown beside it
+	aim    *widgets.Rect     // highlights the list as the target of a drag
+	away   bool              // the machine is offline
+	follow string            // path to select once the list contains it
+	rename string            // path to rename once the list contains it
 	body   *fyne.Container
 	viewer *viewer
 	drawn  string
-	keys   bool // the list gets the keyboard when it is drawn
-	// colour makes coloured lines of long code. It is called beside the GUI thread.
+	keys   bool // focus the list when it is drawn
+	// colour highlights long code. It is called off the GUI thread.
 	colour func(code, name string) []widgets.CodeLine
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	bind.Watch(ctx, p.m.Value, p.show)
@@ -106,7 +110,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.names()
@@ -145,7 +149,7 @@ func (p *Page) enter(dir string) {
 	p.focus()
 }
 
-// focus gives the list the keyboard, once it is shown again.
+// focus focuses the list once it is visible again.
 func (p *Page) focus() {
 	if p.keys = !strings.HasPrefix(p.drawn, "list"); p.keys {
 		return
@@ -163,5 +167,5 @@ func (p *Page) sortBy(column string) {
 	}
 }
 
-// fail says what did not work.
+// fail shows an error.
 func (p *Page) fail(what string, err error) { p.h.Say(what + ": " + err.Error()) }

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Pair is the page of files: one list, or two beside each other, of which each shows a machine of its own. Where there is no room for two, the one that was
-// used last is shown. It belongs to the GUI thread.
+// Pair is the page of files: one list, or two beside each other, each with its own machine. If
+// there is no room for two, the list used last is shown. It belongs to the GUI thread.
 type Pair struct {
 	Box *fyne.Container
 
@@ -21,14 +21,14 @@ type Pair struct {
 	app    *state.App
 	h      Handlers
 	left   *Page
-	right  *Page // nil while there is one list
+	right  *Page // nil with one list
 	end    context.CancelFunc
 	active *Page
 	line   *widgets.Rect
 	width  float32
 }
 
-// NewPair makes the page with what h says and follows the gateway until ctx ends.
+// NewPair creates the page with the initial state of h and follows the gateway until ctx ends.
 func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
 	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
 	b.left = b.list(ctx, h)
@@ -47,13 +47,13 @@ func (b *Pair) list(ctx context.Context, h Handlers) *Page {
 	return p
 }
 
-// leastList is the width that a list needs beside another one.
+// leastList is the minimum width of a list beside another one.
 func leastList() float32 { return 340 * style.Size("text") / 14 }
 
-// room reports whether two lists have room.
+// room reports whether two lists fit.
 func (b *Pair) room() bool { return b != nil && b.width >= 2*leastList() }
 
-// Toggle shows a second list or puts it away.
+// Toggle shows or hides the second list.
 func (b *Pair) Toggle() {
 	switch {
 	case b == nil:
@@ -75,7 +75,7 @@ func (b *Pair) Toggle() {
 	b.tell()
 }
 
-// other is a machine for a second list: one that the first does not show.
+// other returns a machine for the second list: one that the first does not show.
 func (b *Pair) other() protocol.NodeID {
 	for _, n := range b.app.Value.Get().Nodes {
 		if n.ID != b.left.view.Place && n.Online && n.Files {
@@ -104,14 +104,14 @@ func (b *Pair) tell() {
 	}
 }
 
-// turn has what is not aimed at a place go to a list.
+// turn makes a list the target of actions without a position.
 func (b *Pair) turn(p *Page) {
 	if b != nil {
 		b.active = p
 	}
 }
 
-// shown are the lists that are on the screen; of a page without a pair it is that page.
+// shown returns the visible lists; for a page without a pair, that page.
 func (b *Pair) shown(p *Page) []*Page {
 	switch {
 	case b == nil:
@@ -122,7 +122,7 @@ func (b *Pair) shown(p *Page) []*Page {
 	return []*Page{b.left, b.right}
 }
 
-// has reports whether a place of the window lies in one of the lists.
+// has reports whether a position of the window is in one of the lists.
 func (b *Pair) has(p *Page, at fyne.Position) bool {
 	for _, q := range b.shown(p) {
 		if _, ok := q.folderAt(at); ok {
@@ -132,7 +132,7 @@ func (b *Pair) has(p *Page, at fyne.Position) bool {
 	return false
 }
 
-// arrange shows the lists for which there is room.
+// arrange shows as many lists as fit.
 func (b *Pair) arrange() {
 	shown := b.shown(b.left)
 	b.Box.Objects = nil
@@ -149,20 +149,20 @@ func (b *Pair) arrange() {
 	b.Box.Refresh()
 }
 
-// Open shows the files of a machine in the list that was used last; empty is the agent's own.
+// Open shows the files of a machine in the list used last; empty shows the agent's own.
 func (b *Pair) Open(id protocol.NodeID) { b.active.Open(id) }
 
-// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
+// OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
 
-// WritePath lets the way to a folder be written, for Ctrl+L.
+// WritePath lets the person type the folder's path (Ctrl+L).
 func (b *Pair) WritePath() { b.active.WritePath() }
 
-// Back leaves the file that is looked at in the list that was used last, and reports whether there was one.
+// Back closes the file that is open in the list used last, and reports whether there was one.
 func (b *Pair) Back() bool { return b.active.Back() }
 
-// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
-// the lists, and where nothing can be put.
+// At returns the folder at a position of the window, as an absolute path: that of the row there,
+// else the folder shown. ok is false outside the lists, and where nothing can be dropped.
 func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
 	for _, p := range b.shown(b.left) {
 		if node, dir, ok = p.At(at); ok {
@@ -185,7 +185,7 @@ func (l *pairLayout) MinSize(o []fyne.CanvasObject) (size fyne.Size) {
 func (l *pairLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	had := l.b.room()
 	if l.b.width = size.Width; had != l.b.room() {
-		l.b.arrange() // which lays out again
+		l.b.arrange() // which repeats the layout
 		return
 	}
 	switch len(o) {

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// back lists the folder again when its machine is there again.
+// back reloads the folder when its machine reconnects.
 func (p *Page) back(v state.View) {
 	n, known := v.Node(p.view.Place)
 	online := known && n.Online
@@ -22,7 +22,7 @@ func (p *Page) back(v state.View) {
 	}
 }
 
-// Open shows the files of a machine; empty is the agent's own.
+// Open shows the files of a machine; empty shows the agent's own.
 func (p *Page) Open(id protocol.NodeID) {
 	p.filter.SetText("")
 	p.m.Open(id)
@@ -31,7 +31,7 @@ func (p *Page) Open(id protocol.NodeID) {
 	}
 }
 
-// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
+// OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (p *Page) OpenAt(file string) {
 	p.Open("")
 	dir, name := path.Split(file)
@@ -56,7 +56,7 @@ func (p *Page) places() []*fyne.MenuItem {
 	return items
 }
 
-// names writes where the page is.
+// names shows the current machine and path.
 func (p *Page) names() {
 	name := "Agent's files"
 	if p.view.Place != "" {

@@ -32,7 +32,7 @@ type row struct {
 	hovered bool
 }
 
-// drawn is what a row shows: one that shows the same already is left alone.
+// drawn is the content of a row; a row with the same content is not redrawn.
 type drawn struct {
 	entry   state.FileEntry
 	mark    string
@@ -150,7 +150,7 @@ var (
 	_ fyne.Draggable      = (*row)(nil)
 )
 
-// picture reports whether a file is a picture by its name.
+// picture reports whether a file's name is that of a picture.
 func picture(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp":

@@ -13,25 +13,25 @@ import (
 	"fairlead/app/widgets"
 )
 
-// table is the list of a folder: of tens of thousands of lines only those in view exist. A click chooses, with Ctrl and Shift several; a double click
-// and Enter open.
+// table is the list of a folder. It creates widgets only for visible lines, so it can show tens of
+// thousands. A click selects, with Ctrl and Shift several; a double click and Enter open.
 type table struct {
 	widget.List
 	entries []state.FileEntry
-	marks   map[string]string // what is said of a path in a word
-	below   bool              // the entries are of many folders
+	marks   map[string]string // short mark for each path
+	below   bool              // the entries are from several folders
 	details bool              // there are sizes and times
 	pick    state.Pick
-	editing string // the path whose name is being changed; empty is none
+	editing string // path being renamed; empty for none
 	focused bool
-	aim     string // the path of the folder onto which something is dragged; empty is none
+	aim     string // path of the folder under a drag; empty for none
 	now     func() time.Time
 
 	onOpen   func(state.FileEntry)
-	onPick   func() // another choice
+	onPick   func() // the selection changed
 	onMenu   func(at fyne.Position)
 	onRename func(path, name string)
-	onKey    func(*fyne.KeyEvent) // what the list does not use
+	onKey    func(*fyne.KeyEvent) // keys that the list does not use
 	onDrag   func(at fyne.Position)
 	onDrop   func(at fyne.Position)
 	onFocus  func()
@@ -47,7 +47,7 @@ func newTable() *table {
 	return t
 }
 
-// Set shows other entries. What was chosen stays so, and the list stays where it was.
+// Set shows other entries. The selection and the scroll position stay.
 func (t *table) Set(entries []state.FileEntry, below bool) {
 	paths := make([]string, len(entries))
 	for i, e := range entries {
@@ -58,7 +58,7 @@ func (t *table) Set(entries []state.FileEntry, below bool) {
 	t.Refresh()
 }
 
-// chosen are the entries that are chosen.
+// chosen returns the selected entries.
 func (t *table) chosen() (list []state.FileEntry) {
 	for i, e := range t.entries {
 		if t.pick.Has(i) {
@@ -68,7 +68,7 @@ func (t *table) chosen() (list []state.FileEntry) {
 	return list
 }
 
-// edit begins to change a name in its place.
+// edit starts renaming in place.
 func (t *table) edit(path string) {
 	for i, e := range t.entries {
 		if e.Path == path {
@@ -81,7 +81,7 @@ func (t *table) edit(path string) {
 	}
 }
 
-// leaveEdit leaves the name as it is.
+// leaveEdit cancels renaming.
 func (t *table) leaveEdit() {
 	if t.editing != "" {
 		t.editing = ""
@@ -89,7 +89,7 @@ func (t *table) leaveEdit() {
 	}
 }
 
-// endEdit leaves the name as it is, or gives it to be changed.
+// endEdit ends renaming, with or without the new name.
 func (t *table) endEdit(name string) {
 	path := t.editing
 	t.leaveEdit()
@@ -101,7 +101,7 @@ func (t *table) endEdit(name string) {
 	}
 }
 
-// follow chooses the entry with a path, and reports whether it is there.
+// follow selects the entry with a path, and reports whether it exists.
 func (t *table) follow(path string) bool {
 	for i, e := range t.entries {
 		if e.Path == path {
@@ -114,7 +114,7 @@ func (t *table) follow(path string) bool {
 	return false
 }
 
-// entryAt is the entry whose line lies at a place of the window.
+// entryAt returns the entry at a position of the window.
 func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(t)
 	i := int((at.Y - from.Y + t.GetScrollOffset()) / (rowHeight() + theme.Padding()))
@@ -124,7 +124,7 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-// aimAt shows onto which folder something is dragged; an empty path is none.
+// aimAt highlights the folder under a drag; an empty path is none.
 func (t *table) aimAt(path string) {
 	if t.aim != path {
 		t.aim = path

@@ -14,16 +14,16 @@ import (
 	"fairlead/app/widgets"
 )
 
-// viewer shows one file; one of the agent can be edited.
+// viewer shows one file; the agent's files can be edited.
 type viewer struct {
 	p    *Page
 	path string
 	box  fyne.CanvasObject
-	edit *editor            // nil where nothing can be written
-	end  context.CancelFunc // of what follows the file; nil when nothing does
+	edit *editor            // nil if read-only
+	end  context.CancelFunc // stops following the file; nil if nothing does
 }
 
-// close ends what follows the file.
+// close stops following the file.
 func (v *viewer) close() {
 	if v != nil && v.end != nil {
 		v.end()
@@ -78,7 +78,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	return v
 }
 
-// create begins a file of the agent.
+// create starts a new agent file.
 func (p *Page) create() {
 	dir := p.view.Dir
 	if dir != "" {
@@ -88,7 +88,7 @@ func (p *Page) create() {
 	p.instead("file", p.viewer.box)
 }
 
-// close leaves the file.
+// close closes the file.
 func (p *Page) close() {
 	p.viewer.close()
 	p.viewer, p.drawn = nil, ""
@@ -100,7 +100,8 @@ func (p *Page) close() {
 	p.draw()
 }
 
-// Back leaves a file that is looked at for its folder, and reports whether there was one. A file that is edited stays.
+// Back closes the viewed file and returns to its folder, and reports whether there was one. A file
+// in the editor stays open.
 func (p *Page) Back() bool {
 	if p.viewer == nil || p.viewer.edit != nil {
 		return false

@@ -8,18 +8,18 @@ import (
 	"fairlead/app/widgets"
 )
 
-// acts is the line of what can be done with a machine or a window. The line is drawn anew by show of its page.
+// acts is the line of actions for a machine or a window. The page's show redraws it.
 type acts struct {
 	widgets.Sheet
 	show  func()
-	sure  string // the button of what was asked for once and is asked for again; empty is none
-	edit  bool   // the name is to be changed
+	sure  string // action that waits for a confirmation; empty for none
+	edit  bool   // the name is being edited
 	field *nameField
 }
 
 func newActs(show func()) acts { return acts{Sheet: widgets.NewSheet(), show: show} }
 
-// naming is the line while the name is changed.
+// naming is the line while the name is edited.
 func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasObject {
 	a.field = newNameField()
 	a.field.SetText(name)
@@ -33,12 +33,13 @@ func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasOb
 	}
 	a.field.OnSubmitted = func(string) { end(true) }
 	a.field.leave = func() { end(false) }
-	// As high as the buttons that were there, so that nothing below moves.
+	// The same height as the buttons before, so that nothing below moves.
 	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
 }
 
-// twice is a button for what cannot be undone. It asks first; keep says no.
+// twice is a button for an irreversible action. It asks for a confirmation; keep is the text of the
+// button that cancels.
 func (a *acts) twice(text, icon, really, keep string, do func()) []fyne.CanvasObject {
 	if a.sure != text {
 		return []fyne.CanvasObject{widgets.NewQuiet(text, icon, func() { a.ask(text) })}
@@ -46,13 +47,13 @@ func (a *acts) twice(text, icon, really, keep string, do func()) []fyne.CanvasOb
 	return a.really(icon, really, keep, do)
 }
 
-// ask has a button asked about once more; empty has none.
+// ask asks to confirm an action; an empty name cancels.
 func (a *acts) ask(button string) {
 	a.sure = button
 	a.show()
 }
 
-// really are the answers of what is asked about once more.
+// really are the buttons of the confirmation.
 func (a *acts) really(icon, really, keep string, do func()) []fyne.CanvasObject {
 	yes := widgets.NewQuiet(really, icon, do)
 	yes.Danger = true

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clientItem is the line of a window or command line that was let in from elsewhere.
+// clientItem is the list entry of a paired window or command line.
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Trail: state.ClientPresence(p.view, d, now)}
@@ -23,7 +23,7 @@ func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	return item
 }
 
-// client is one window or command line. Its parts are drawn as those of [detail].
+// client is the page of one window or command line. It is drawn like [detail].
 type client struct {
 	p     *Page
 	id    protocol.DeviceID
@@ -37,7 +37,7 @@ func newClient(p *Page, id protocol.DeviceID) *client {
 	return c
 }
 
-// show draws the window when something about it is another; when it is forgotten, all of them.
+// show redraws changed parts; if the window was forgotten, it shows the list.
 func (c *client) show() {
 	p := c.p
 	d, ok := p.pairing.Client(c.id)
@@ -51,7 +51,7 @@ func (c *client) show() {
 	})
 	what := fmt.Sprint(state.PairingEnded(d, p.now()), d.RevokedAt > 0, c.acts.sure)
 	if c.acts.edit {
-		what = "edit" // nothing is taken from under the person's hands
+		what = "edit" // do not redraw while the person is using it
 	}
 	drawn = c.acts.Draw(what, func() fyne.CanvasObject { return c.actions(d) }) || drawn
 	facts := p.pairing.ClientFacts(p.view, d, p.now())
@@ -61,7 +61,8 @@ func (c *client) show() {
 	}
 }
 
-// actions are what can be done with the window: what is let in can be revoked, what is not any more can be forgotten.
+// actions are the actions for the window: an active pairing can be revoked, an inactive one can be
+// forgotten.
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
 	if c.acts.edit {
@@ -74,7 +75,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 				if err != nil {
 					p.h.Say(failed + err.Error())
 				}
-				p.show(p.view) // the person may be elsewhere by now
+				p.show(p.view) // the person may have left the page
 			})
 		}
 	}

@@ -1,5 +1,5 @@
-// Package nodes is the page of the machines: which there are, what they can do, how far they are trusted. Below them are the windows and command lines
-// that were let in from elsewhere.
+// Package nodes is the page of machines: their state, their tools and their permissions. Below them
+// it lists the paired windows and command lines.
 package nodes
 
 import (
@@ -11,7 +11,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Confinement lists how a machine confines commands: what it keeps and by what, what it does not and why.
+// Confinement lists a machine's restrictions of commands: the enforced ones with their mechanism,
+// the others with the reason.
 func Confinement(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.Lead("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
@@ -30,7 +31,7 @@ func Confinement(c state.Confinement) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// levelColor is the colour of a sentence that says by itself how good or bad it is.
+// levelColor returns the colour of a level. The sentence itself also states the level.
 func levelColor(level string) fyne.ThemeColorName {
 	switch level {
 	case state.LevelGood:

@@ -15,7 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one machine. Each part of its page is drawn anew only when it is another: what comes in each second leaves the keyboard and the place on the page alone.
+// detail is the page of one machine. Each part is redrawn only when it changes, so that the updates
+// each second do not disturb focus and scroll position.
 type detail struct {
 	p    *Page
 	id   protocol.NodeID
@@ -36,7 +37,7 @@ func newDetail(p *Page, id protocol.NodeID) *detail {
 	return d
 }
 
-// reload reads the machine's log.
+// reload loads the machine's log.
 func (d *detail) reload() {
 	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
@@ -50,7 +51,7 @@ func (d *detail) reload() {
 	})
 }
 
-// show draws the machine when something about it is another; when it is forgotten, all of them.
+// show redraws changed parts; if the machine was forgotten, it shows the list.
 func (d *detail) show() {
 	p := d.p
 	n, ok := p.view.Node(d.id)
@@ -67,7 +68,7 @@ func (d *detail) show() {
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0, d.acts.sure)
 	if d.acts.edit {
-		what = "edit" // nothing is taken from under the person's hands
+		what = "edit" // do not redraw while the person is using it
 	}
 	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts := p.pairing.MachineFacts(p.view, n, p.now())
@@ -81,17 +82,18 @@ func (d *detail) show() {
 	}
 }
 
-// page puts the parts below each other.
+// page arranges the parts in a column.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewPart("LOG", widgets.NewQuiet("Reload", "reset", d.reload))
-	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box), // room for a field, which is higher than the buttons
+	// space for a field, which is higher than the buttons
+	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box),
 		d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
 		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuiet("All machines", "back", func() { d.p.Open("") }))
 }
 
-// running are the calls that run on the machine, each with a button that ends it.
+// running lists the calls in progress on the machine, each with a button that stops it.
 func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	p := d.p
 	if len(calls) == 0 {
@@ -117,7 +119,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	return widgets.Col(style.Inside, rows...)
 }
 
-// names tells calls apart.
+// names returns a text that identifies the calls.
 func names(calls []protocol.CallInfo) string {
 	text := "calls"
 	for _, c := range calls {
@@ -126,7 +128,7 @@ func names(calls []protocol.CallInfo) string {
 	return text
 }
 
-// actions are what can be done with a machine.
+// actions are the actions for a machine.
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.acts.edit {
@@ -154,14 +156,15 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 				if err != nil {
 					p.h.Say("The machine was not forgotten: " + err.Error())
 				}
-				p.show(p.view) // the person may be elsewhere by now
+				p.show(p.view) // the person may have left the page
 			})
 		})...)
 	}
 	return widgets.Flow(style.Inside, buttons...)
 }
 
-// colours lets the person choose the machine's colour. Each has its name: never colour alone.
+// colours lets the person choose the machine's colour. Each colour has a name, for people who
+// cannot distinguish colours.
 func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 	var chips []fyne.CanvasObject
 	pick := func(name, words string, icon fyne.CanvasObject) {

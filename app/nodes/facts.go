@@ -9,7 +9,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// known is what is known of a machine, a fact a line.
+// known lists the facts about a machine, one per line.
 func known(facts []state.MachineFact) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range facts {
@@ -18,14 +18,14 @@ func known(facts []state.MachineFact) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// fact is a line: its name at the left, what it is at the right.
+// fact is a line: the label at the left, the value at the right.
 func fact(name, text string) fyne.CanvasObject {
 	label := widgets.NewText(name, style.ColorMuted, "text")
 	label.Ellipsis = true
 	return container.New(factLayout{}, label, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
-// factLayout gives the names of facts one width.
+// factLayout gives all labels the same width.
 type factLayout struct{}
 
 func factWidth() float32 { return 128 * style.Size("text") / 14 }

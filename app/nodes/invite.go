@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openInvite shows how another machine is added.
+// openInvite shows how to add another machine.
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
 	p.given = container.NewVBox()
@@ -87,7 +87,7 @@ func (p *Page) openInvite() {
 	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
 }
 
-// invited shows what the other machine needs.
+// invited shows the invitation for the other machine.
 func (p *Page) invited(r protocol.DeviceInvite) {
 	p.given.Objects = []fyne.CanvasObject{p.invitation(r)}
 	p.given.Refresh()
@@ -111,7 +111,7 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 	texts := widgets.Col(style.Group, rows...)
 	code, err := widgets.NewQR(r.Link)
 	if err != nil {
-		return texts // a link too long for a picture
+		return texts // the link is too long for a QR code
 	}
 	return widgets.Beside(style.Page, 320, widgets.NewField("Scan this with the other machine's camera", code), texts)
 }

@@ -16,15 +16,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its machines.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	Machines *style.Machines
 	Copy     func(string)
 	Say      func(string)
-	// Undo tells what was done and offers to take it back, until a time.
+	// Undo shows an action and offers to undo it until a time.
 	Undo   func(text string, undo func(), until time.Time)
-	Opened func(protocol.NodeID) // a machine is shown; empty is all of them
-	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's files; nil hides it.
+	Opened func(protocol.NodeID) // a machine is shown; empty is all
+	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's
+	// files; nil hides it.
 	Send, Browse func(protocol.NodeID)
 }
 
@@ -37,10 +38,10 @@ type Page struct {
 
 	view    state.View
 	pairing state.Pairing
-	devices int // of view, that pairing is of; -1 is none
+	devices int // change counter of the view that pairing belongs to; -1 for none
 	clients []protocol.Device
 	list    *widgets.ItemList
-	asking  *fyne.Container // what wants to be paired
+	asking  *fyne.Container // pending pairing requests
 	detail  *detail         // nil while no machine is shown
 	client  *client         // nil while no window is shown
 	invite  bool            // the page of an invitation is shown
@@ -49,12 +50,12 @@ type Page struct {
 	now     func() time.Time
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	p.show(a.Value.Get()) // at once: a page that is opened must not flicker
+	p.show(a.Value.Get()) // at once, so that an opened page does not flicker
 	bind.Watch(ctx, a.Value, p.show)
-	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // what it says of times
+	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // updates relative times
 	return p
 }
 
@@ -78,7 +79,8 @@ func (p *Page) Open(id protocol.NodeID) {
 	p.show(p.view)
 }
 
-// choose shows what a line of the list is about: the machines come first, then, under their heading, the windows.
+// choose shows the page for a list index: machines come first, then, under their heading, the
+// windows.
 func (p *Page) choose(i int) {
 	if n := len(p.view.Nodes); i < n {
 		p.Open(p.view.Nodes[i].ID)
@@ -94,7 +96,8 @@ func (p *Page) openClient(id protocol.DeviceID) {
 	p.show(p.view)
 }
 
-// At is the machine at a place of the window, for what is dropped there; empty is none. While one machine is shown it is that one.
+// At returns the machine at a position of the window, as a drop target; empty for none. While one
+// machine is shown it is that one.
 func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
@@ -105,7 +108,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	return ""
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.Devices != p.devices {
@@ -139,13 +142,14 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
 		if d, ok := p.pairing.Machine(n); ok && state.PairingEnded(d, p.now()) {
-			item.Trail = state.ClientPresence(p.view, d, p.now()) // that says why it does not come
+			// that text says why it is offline
+			item.Trail = state.ClientPresence(p.view, d, p.now())
 		}
 	}
 	return item
 }
 
-// drawList draws the page of all machines.
+// drawList draws the list of machines.
 func (p *Page) drawList() {
 	none := len(p.view.Nodes) == 0
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
@@ -167,10 +171,11 @@ func (p *Page) drawList() {
 
 const machinesTitle = "Machines"
 
-// showPairing shows what waits for the person, and the windows.
+// showPairing shows the pending requests and the windows.
 func (p *Page) showPairing(r state.Pairing) {
 	if r.Problem != "" {
-		r.Devices = p.pairing.Devices // as it was: they are not gone because the connection is
+		// keep the old list: a lost connection does not remove windows
+		r.Devices = p.pairing.Devices
 	}
 	p.pairing = r
 	p.asking.Objects = nil
@@ -182,7 +187,7 @@ func (p *Page) showPairing(r state.Pairing) {
 	p.Box.Refresh()
 }
 
-// request is a device that waits for a yes.
+// request is a device that waits for approval of its pairing.
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
@@ -226,7 +231,8 @@ func join(words []string) string {
 	return out
 }
 
-// Back leaves one machine or window, or an invitation, for all of them. It reports whether one was shown, and leaves nobody alone who types a name.
+// Back returns from one machine, window or invitation to the list. It reports whether one was
+// shown. It does not interrupt a person who is typing a name.
 func (p *Page) Back() bool {
 	var a *acts
 	switch {
@@ -240,7 +246,7 @@ func (p *Page) Back() bool {
 	if a != nil && a.edit {
 		return false
 	}
-	if a != nil && a.sure != "" { // no, it stays
+	if a != nil && a.sure != "" { // back cancels the confirmation
 		a.ask("")
 		return true
 	}

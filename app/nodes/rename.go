@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// rename gives the keyboard to a field with the name.
+// rename shows and focuses a field with the name.
 func (a *acts) rename() {
 	a.edit = true
 	a.show()
@@ -15,7 +15,7 @@ func (a *acts) rename() {
 	}
 }
 
-// nameField is a name while it is changed: Enter keeps, Escape leaves it as it was.
+// nameField edits a name: Enter saves, Escape cancels.
 type nameField struct {
 	widget.Entry
 	leave func()
@@ -36,7 +36,7 @@ func (f *nameField) TypedKey(e *fyne.KeyEvent) {
 	f.Entry.TypedKey(e)
 }
 
-// fieldLayout makes a name's field as wide as most names are long.
+// fieldLayout gives a name's field the width of most names.
 type fieldLayout struct{}
 
 func (fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -14,7 +14,8 @@ import (
 
 const changeEnd = "Change the end"
 
-// until is the button that sets when the pairing of a device ends. That it ends now is asked once more. A pairing that was revoked has no end to set.
+// until is the button that sets the expiry of a pairing. Expiring it now asks for a confirmation. A
+// revoked pairing has no expiry to set.
 func (p *Page) until(a *acts, d protocol.Device) []fyne.CanvasObject {
 	switch {
 	case d.RevokedAt > 0:
@@ -28,7 +29,8 @@ func (p *Page) until(a *acts, d protocol.Device) []fyne.CanvasObject {
 	return []fyne.CanvasObject{b}
 }
 
-// endMenu offers the ends that a pairing may have. This window's own does not end now: it could not take that back, and can be revoked instead.
+// endMenu offers the possible expiries. This window's own pairing cannot expire now, because the
+// window could not undo that; it can be revoked instead.
 func (p *Page) endMenu(a *acts, id protocol.DeviceID) []*fyne.MenuItem {
 	items := endItems(func(e state.PairingEnd) { p.setEnd(a, id, e.At(p.now())) })
 	if d, _ := p.pairing.Device(id); id != p.view.Device && !state.PairingEnded(d, p.now()) {
@@ -37,7 +39,7 @@ func (p *Page) endMenu(a *acts, id protocol.DeviceID) []*fyne.MenuItem {
 	return items
 }
 
-// endItems are the ends to choose from.
+// endItems are the possible expiries.
 func endItems(choose func(state.PairingEnd)) (items []*fyne.MenuItem) {
 	for _, e := range state.PairingEnds {
 		items = append(items, fyne.NewMenuItem(e.Words, func() { choose(e) }))
@@ -45,7 +47,7 @@ func endItems(choose func(state.PairingEnd)) (items []*fyne.MenuItem) {
 	return items
 }
 
-// setEnd has a pairing end at a time, in Unix milliseconds, 0 being never, and lets that be taken back.
+// setEnd sets a pairing's expiry in Unix milliseconds, 0 for never, and offers to undo that.
 func (p *Page) setEnd(a *acts, id protocol.DeviceID, until int64) {
 	d, ok := p.pairing.Device(id)
 	if !ok {
@@ -58,6 +60,6 @@ func (p *Page) setEnd(a *acts, id protocol.DeviceID, until int64) {
 		} else {
 			p.h.Undo(state.PairingUntil(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
 		}
-		p.show(p.view) // the person may be elsewhere by now
+		p.show(p.view) // the person may have left the page
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// card is a transfer under way.
+// card is an unfinished transfer.
 type card struct {
 	p      *Page
 	id     protocol.TransferID
@@ -25,7 +25,7 @@ type card struct {
 	pause  *widgets.Button
 	cancel *widgets.Button
 	paused bool
-	narrow bool // there is no room for words on the buttons
+	narrow bool // no room for text on the buttons
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
@@ -57,11 +57,11 @@ func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
 	c.paused = t.State == protocol.TransferPaused
 	c.name()
 	if t.Simple {
-		c.pause.Hide() // its other end knows no pause
+		c.pause.Hide() // its other end does not support pausing
 	}
 }
 
-// bar shows how much of something is done.
+// bar shows a progress fraction.
 type bar struct {
 	widget.BaseWidget
 	part float64
@@ -96,7 +96,7 @@ func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 // CreateRenderer implements fyne.Widget.
 func (b *bar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
-// name writes on the buttons what they do, where there is room for it.
+// name shows text on the buttons if it fits.
 func (c *card) name() {
 	word := func(s string) string {
 		if c.narrow {
@@ -112,7 +112,8 @@ func (c *card) name() {
 	c.cancel.Set(word("Cancel"), "cross")
 }
 
-// headLayout is a row whose buttons have pictures only where words would leave little for the name.
+// headLayout is a row whose buttons have icons only, if text would leave too little width for the
+// name.
 type headLayout struct {
 	row fyne.Layout
 	c   *card

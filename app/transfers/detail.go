@@ -13,10 +13,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// listed is how many files of a transfer are named.
+// listed is the maximum number of files named for a transfer.
 const listed = 50
 
-// open shows one that has ended, with all that is known of it: what went wrong does not fit into a line.
+// open shows a finished transfer with all known details, such as the full error.
 func (p *Page) open(t protocol.Transfer) {
 	p.detail = t.ID
 	again := widgets.NewButton("Send again", "reset", func() { p.app.SendAgain(t); p.Back() })
@@ -57,7 +57,7 @@ func (p *Page) open(t protocol.Transfer) {
 	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuiet("All transfers", "back", func() { p.Back() })))
 }
 
-// Back leaves the transfer that is shown alone, and reports whether there was one.
+// Back returns from one transfer to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
 	if p.detail == "" {
 		return false
@@ -69,14 +69,14 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// words can be chosen with the mouse and copied.
+// selectable text
 func words(text string) fyne.CanvasObject {
 	l := widget.NewLabel(text)
 	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
 	return widgets.Bleed(l)
 }
 
-// files are the names of what was to be moved.
+// files are the names of the transferred files.
 func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 	for i, s := range t.Sources {
 		if i == listed {
@@ -91,7 +91,7 @@ func andMore(n int) fyne.CanvasObject {
 	return widgets.NewText(fmt.Sprintf("and %d more", n), style.ColorMuted, style.SizeSmall)
 }
 
-// folder is the folder of a destination, after its machine; the workspace itself goes without saying.
+// folder is the destination's folder, after its machine; empty for the workspace itself.
 func folder(destination string) string {
 	if dir := state.PathOf(destination); dir != "" && path.Clean(dir) != "." {
 		return ", " + dir

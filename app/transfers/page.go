@@ -1,4 +1,5 @@
-// Package transfers is the page of files on their way: what moves and how fast, what waits, what has arrived.
+// Package transfers is the page of transfers: those in progress with their speed, those that wait,
+// and the finished ones.
 package transfers
 
 import (
@@ -16,16 +17,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its transfers.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	Say func(string)
-	// Undo tells that something was removed and offers to bring it back, until a time.
+	// Undo shows a removal and offers to undo it until a time.
 	Undo   func(text string, undo func(), until time.Time)
 	Reveal func(path string) // shows a file of this computer in the system's file manager
 	Send   func()            // asks for files to send
 }
 
-// shownAtOnce is how many transfers under way have a card; the others are counted.
+// shownAtOnce is the maximum number of unfinished transfers with a card; the others are only
+// counted.
 const shownAtOnce = 20
 
 // Page is the page. It belongs to the GUI thread.
@@ -36,20 +38,20 @@ type Page struct {
 	widgets.Sheet
 
 	view    state.View
-	ended   int // of view, that the history is of; -1 is none
+	ended   int // change counter of the view that the history belongs to; -1 for none
 	history []protocol.Transfer
 	inAll   int
-	known   bool // the history was loaded once
+	known   bool // the history was loaded before
 	problem string
 	cards   map[protocol.TransferID]*card
 	active  *fyne.Container
 	list    *widgets.ItemList
 	foot    *widgets.Text
-	detail  protocol.TransferID // that is shown alone; empty is none
+	detail  protocol.TransferID // the transfer shown alone; empty for none
 	now     func() time.Time
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	p.show(a.Value.Get())
@@ -72,7 +74,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.Ended != p.ended {
@@ -173,7 +175,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	return widgets.NewPage("Transfers", body, send)
 }
 
-// menu offers what can be done with one of the history.
+// menu offers the actions for a finished transfer.
 func (p *Page) menu(i int, at fyne.Position) {
 	if i >= len(p.history) {
 		return
@@ -195,12 +197,12 @@ func (p *Page) menu(i int, at fyne.Position) {
 	widgets.ShowMenuAt(p.list, at, items)
 }
 
-// remove takes one out of the history, and lets that be taken back.
+// remove removes one from the history and offers to undo that.
 func (p *Page) remove(t protocol.Transfer) {
 	p.h.Undo(fmt.Sprintf("“%s” was removed from the history.", state.TransferTitle(p.view, t)), p.app.RemoveTransfers(t.ID), time.Now().Add(state.UndoTime))
 }
 
-// clear takes all out of the history, and lets that be taken back.
+// clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.ClearHistory, func(undo func(), err error) {
 		if err != nil {
@@ -211,25 +213,25 @@ func (p *Page) clear() {
 	})
 }
 
-// undo brings back what a transfer has replaced.
+// undo restores the files that a transfer replaced.
 func (p *Page) undo(t protocol.Transfer) {
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.UndoTransfer(ctx, t) }, func(said string, err error) {
 		if err != nil {
 			said = "Nothing was brought back: " + err.Error()
 		}
 		p.h.Say(said)
-		if err == nil && p.detail == t.ID { // it shows what was before
+		if err == nil && p.detail == t.ID { // it shows the old state
 			p.Back()
 		}
 	})
 }
 
-// undoable reports whether what a transfer replaced can be brought back from here.
+// undoable reports whether the files that a transfer replaced can be restored from here.
 func (p *Page) undoable(t protocol.Transfer) bool {
 	return t.Undoable(p.now()) && !(t.To == protocol.Here && state.Elsewhere(p.view, t))
 }
 
-// here reports whether what a transfer brought is among this computer's files.
+// here reports whether the transferred files are on this computer.
 func (p *Page) here(t protocol.Transfer) bool {
 	if t.To == protocol.Here {
 		return !state.Elsewhere(p.view, t)
