@@ -14,14 +14,17 @@ import (
 )
 
 const (
-	// stall is how long nothing may be heard of a transfer.
+	// stall is the longest time without any message about a running transfer.
 	stall = 60 * time.Second
-	// answerLimit is how long an end of our own may take to answer: a source counts what there is, of which a slow disk may have a million files, and a
-	// destination may have to ask someone. Its connection says that it is there.
+	// answerLimit is the time limit for the first answer of an end that supports streams: a source
+	// may have to count a million files on a slow disk, and a destination may have to ask a person.
+	// Meanwhile its connection shows that it is alive.
 	answerLimit = 10 * time.Minute
-	// startDelay is how long after its report a source of the original hears transfer.start: it listens only when it has read the report's answer.
+	// startDelay is the delay between a source's report and transfer.start, for nodes of the
+	// original system: these handle transfer.start only after they have read the response to their
+	// report.
 	startDelay = 150 * time.Millisecond
-	// stopLimit is how long it may take to tell an end that it is over.
+	// stopLimit is the time limit for telling an end that the transfer has stopped.
 	stopLimit = 2 * time.Second
 )
 
@@ -34,20 +37,21 @@ var (
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")
 )
 
-// finalError is an end's own word that it cannot: trying again at once is of no use.
+// finalError is a permanent failure that an end reported; an automatic retry would not help.
 type finalError struct{ text string }
 
 func (e *finalError) Error() string { return e.text }
 
 func final(format string, args ...any) error { return &finalError{fmt.Sprintf(format, args...)} }
 
-// outcome is what an attempt that came to its end has moved.
+// outcome is the result of a finished attempt.
 type outcome struct {
 	done  protocol.TransferDoneParams
-	bytes int64 // that arrived
+	bytes int64 // that have arrived
 }
 
-// attempt moves the files once. Errors: *awayError for a machine that is or went away, *finalError, errStall, or ctx's cause.
+// attempt moves the files once. Errors: *awayError for an offline node, *finalError, errStall, or
+// ctx's cause.
 func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 	src, releaseSrc, err := e.side(j, j.row.From, "Source")
 	if err != nil {
@@ -68,24 +72,24 @@ func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 	return a.exchange(ctx, a.run)
 }
 
-// attempt is one exchange with the two ends: all files between our own ends, one file where an end
-// knows only the basic protocol.
+// attempt is one exchange with the two ends: of all files between Fairlead's own ends, or of one
+// file if an end knows only the basic protocol.
 type attempt struct {
 	*Engine
 	job    *job
 	relay  *relay
-	cancel context.CancelCauseFunc // of this exchange
-	asked  atomic.Bool             // an end of our own has not answered yet
-	opened atomic.Bool             // the destination has accepted, and not heard the end
-	// Set before anything is forwarded:
-	offered *offer                 // connections of their own that the ends may have; may be nil
-	met     bool                   // they were told of each other
-	parted  atomic.Pointer[string] // the route of the one that the ends had, and have no more
-	before  stream.Arrived         // what the exchanges before this one have moved
+	cancel context.CancelCauseFunc // cancels this exchange
+	asked  atomic.Bool             // an end that supports streams has not answered yet
+	opened atomic.Bool             // the destination has accepted, and has not been told the end
+	// Set before any frame is forwarded:
+	offered *offer                 // direct or joined connections for the ends; may be nil
+	met     bool                   // the ends were told of each other
+	parted  atomic.Pointer[string] // the route that the ends used and have lost
+	before  stream.Arrived         // the amounts moved by earlier exchanges of this transfer
 }
 
-// exchange runs f while reports and frames of the ends reach this attempt, and stops the ends when
-// f fails.
+// exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
+// ends when f fails.
 func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.WaitGroup) (outcome, error)) (out outcome, err error) {
 	e, r := a.Engine, a.relay
 	src, dst := r.src, r.dst
@@ -126,7 +130,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	return out, err
 }
 
-// watch ends the attempt when a machine goes away or nothing is heard any more.
+// watch cancels the attempt when an end disconnects or nothing is received for [stall].
 func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -149,7 +153,7 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// gone says that an end has lost its connection.
+// gone returns the error for an end that has disconnected.
 func gone(end protocol.NodeID) error {
 	if end == protocol.Here {
 		return &awayError{end, textHere}
@@ -164,7 +168,7 @@ func (a *attempt) patience() time.Duration {
 	return stall
 }
 
-// ask has the source report what it would send.
+// ask asks the source for its report.
 func (a *attempt) ask(ctx context.Context, send protocol.TransferSend) (meta protocol.TransferMetaParams, err error) {
 	a.asked.Store(a.relay.src.ours)
 	defer a.asked.Store(false)
@@ -181,7 +185,7 @@ func (a *attempt) ask(ctx context.Context, send protocol.TransferSend) (meta pro
 	return meta, err
 }
 
-// open has the destination get ready.
+// open asks the destination to get ready.
 func (a *attempt) open(ctx context.Context, receive protocol.TransferReceive) (accept protocol.TransferAcceptParams, err error) {
 	a.asked.Store(a.relay.dst.ours)
 	defer a.asked.Store(false)
@@ -198,12 +202,12 @@ func (a *attempt) open(ctx context.Context, receive protocol.TransferReceive) (a
 	return accept, err
 }
 
-// start has the source begin.
+// start asks the source to begin sending.
 func (a *attempt) start(ctx context.Context) error {
 	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id})
 }
 
-// run takes our own ends through the lifecycle of a transfer. Their frames carry records.
+// run executes a transfer between ends that support streams. Their frames carry records.
 func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err error) {
 	r, t := a.relay, a.job.view()
 	send := protocol.TransferSend{Path: pathOf(t.Sources[0]), Stream: a.terms(t)}

@@ -18,13 +18,13 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// put writes a file of a machine.
+// put writes a file of a node.
 func (r *rig) put(id protocol.NodeID, name, content string) {
 	r.t.Helper()
 	write(r.t.(*testing.T), content, r.nodes[id].dir, filepath.FromSlash(name))
 }
 
-// tree is every file below a folder, but for what is kept there for an undo.
+// tree returns every file below a folder, except those retained for an undo.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -55,14 +55,14 @@ func wantFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestABasicDestinationLosesNothing has files sent to a machine that always overwrites.
+// TestABasicDestinationLosesNothing sends files to a node that always overwrites.
 func TestABasicDestinationLosesNothing(t *testing.T) {
 	const name = "/tmp/y [1]*.txt"
 	for what, c := range map[string]struct {
 		conflict string
 		noGlob   bool
 		there    []string
-		to       string // the name that is written; empty: none
+		to       string // the written name; empty means none
 		skipped  int
 		fails    string
 	}{
@@ -149,8 +149,8 @@ func (r *rig) window(dir string) *client.Client {
 	return c
 }
 
-// TestFilesAndFoldersGoToAndFromABasicNode moves what fairlead send is asked for: everything goes
-// into a folder, under its own name.
+// TestFilesAndFoldersGoToAndFromABasicNode moves what "fairlead send" would: everything goes into a
+// folder, under its own name.
 func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 	content := map[string]string{"one.txt": "1", "dir/two.txt": "22", "dir/sub/.three": "", "dir/sub/[4]": "4444"}
 	at := func(dir string) map[string]string {
@@ -225,7 +225,7 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			if len(tr.Problems) != 1 || tr.Problems[0].Path != "dir/empty" {
 				t.Errorf("got problems %v, want one about dir/empty", tr.Problems)
 			}
-			// What is replaced below the folder can be brought back, too.
+			// Replaced files below the folder can be restored, too.
 			s.put("/data/dir/two.txt", "changed")
 			s.put("/data/one.txt", "")
 			tr, err := client.Call(t.Context(), w, protocol.TransferStart, p)

@@ -14,11 +14,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// onlyBasic gives every machine the basic protocol only, and lets transfers overwrite.
+// onlyBasic restricts every node to the basic protocol, and lets transfers overwrite.
 func onlyBasic(s *stage) { s.kinds, s.conflict = nil, protocol.ConflictOverwrite }
 
-// meta, accept, complete and done report for a puppet that knows only the basic protocol. A
-// negative number is left out.
+// meta, accept, complete and done send the reports of a puppet that knows only the basic protocol.
+// A negative number is left out.
 func (s *stage) meta(p *puppet, id uint32, size int64, err string) {
 	params := protocol.TransferMetaParams{TransferID: &id, Error: err}
 	if size >= 0 {
@@ -47,9 +47,8 @@ func (s *stage) done(p *puppet, id uint32, bytes int64, err string) {
 	proceed()
 }
 
-// TestEveryWayABasicTransferEnds plays both machines: a case replaces some of their answers.
-// Whoever fails, the transfer ends with the reason, and a second one between the same machines
-// works.
+// TestEveryWayABasicTransferEnds plays both nodes: a case replaces some of their answers. In each
+// case the transfer must end with the reason, and a second one between the same nodes must work.
 func TestEveryWayABasicTransferEnds(t *testing.T) {
 	type act func(s *stage, p *puppet, id uint32)
 	const send, start, receive, end = protocol.EventTransferSend, protocol.EventTransferStart, protocol.EventTransferReceive, protocol.EventTransferEnd
@@ -64,8 +63,8 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		on   map[string]act
-		want []string // parts of the error; none: it is done
-		size int64    // that is expected, when it is done
+		want []string // parts of the error; none means success
+		size int64    // expected on success
 	}{
 		"in order":             {size: 5},
 		"no bytes":             {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, 0, "") }, start: bytes(0)}, size: 0},
@@ -153,7 +152,7 @@ func (s *stage) puppet(id protocol.NodeID) *puppet {
 	return s.machines[id]
 }
 
-// TestAnUnclearListingSendsNothing has the destination fail to say whether there is a file already.
+// TestAnUnclearListingSendsNothing: the destination fails to report whether a file exists.
 func TestAnUnclearListingSendsNothing(t *testing.T) {
 	answer := func(raw string, err error) oneTool {
 		return func(context.Context) (json.RawMessage, error) { return json.RawMessage(raw), err }
@@ -190,7 +189,7 @@ func TestAnUnclearListingSendsNothing(t *testing.T) {
 	}
 }
 
-// TestTheToolSaysWhatWasReallyWritten looks at the result of gsv__Transfer.
+// TestTheToolSaysWhatWasReallyWritten checks the result of gsv__Transfer.
 func TestTheToolSaysWhatWasReallyWritten(t *testing.T) {
 	written := func(n int64) *int64 { return &n }
 	for name, c := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// noTools are the tools of machines that have none.
+// noTools is the list of tools of nodes without any.
 type noTools struct{}
 
 func (noTools) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
@@ -28,7 +28,7 @@ func (noTools) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(
 	return nil, protocol.ErrNotFound.With("no tools")
 }
 
-// oneTool is the tool Glob of machine b; nil: it has none.
+// oneTool is the tool Glob of node b, or nil.
 type oneTool func(ctx context.Context) (json.RawMessage, error)
 
 func (f oneTool) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
@@ -42,8 +42,9 @@ func (f oneTool) Call(ctx context.Context, _ protocol.NodeID, _ protocol.ToolInv
 	return f(ctx)
 }
 
-// basicNode is a node with only the basic protocol. Its files are in memory, it truncates a
-// destination when it accepts it, and it fails a test that sends it a field or an event of ours.
+// basicNode is a node that knows only the basic protocol. Its files are in memory, it truncates a
+// destination when it accepts it, and it fails a test that sends it a field or an event of an
+// extension.
 type basicNode struct {
 	t      *testing.T
 	id     protocol.NodeID
@@ -51,21 +52,21 @@ type basicNode struct {
 	stop   func()
 	wg     sync.WaitGroup
 	events chan func()
-	// hook, which may be nil, is asked before each event and frame; true means that it has done all
-	// there is to do.
+	// hook may be nil. It is called before each event and frame; true means that it has handled the
+	// event.
 	hook func(event string, id uint32) bool
-	// meta, accept and done, which may be nil, change what is reported.
+	// meta, accept and done may be nil. They change the reports.
 	meta, accept, done func(params map[string]any)
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	files   map[string]string
-	folders []string // empty ones
+	folders []string // empty folders
 	writes  map[uint32]string
 	reads   map[uint32]string
-	asked   []string // the events it got
+	asked   []string // the received events
 }
 
-// newBasicNode connects one with the tool Glob, or without any that lists files.
+// newBasicNode connects a node with the tool Glob, or without any tool that lists files.
 func newBasicNode(t *testing.T, r *rig, id string, glob bool) *basicNode {
 	t.Helper()
 	s := &basicNode{
@@ -99,7 +100,7 @@ func newBasicNode(t *testing.T, r *rig, id string, glob bool) *basicNode {
 	return s
 }
 
-// put and get are its files.
+// put and get access its files.
 func (s *basicNode) put(name, content string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +125,7 @@ func (s *basicNode) got(event string) int {
 	return n
 }
 
-// report calls a method, and returns when it is answered.
+// report calls a method, and returns when the response has arrived.
 func (s *basicNode) report(method string, id uint32, params map[string]any, change func(map[string]any)) {
 	params["transferId"] = id
 	if change != nil {
@@ -133,7 +134,7 @@ func (s *basicNode) report(method string, id uint32, params map[string]any, chan
 	s.c.Peer().Report(context.Background(), method, params, true)
 }
 
-// send sends a file's bytes in frames of so many.
+// send sends a file's bytes in frames of the given size.
 func (s *basicNode) send(id uint32, content string, frame int) {
 	for rest := content; len(rest) > 0; {
 		n := min(len(rest), frame)
@@ -156,7 +157,7 @@ func (s *basicNode) frame(f *stream.Frame) {
 	}
 }
 
-// basicPayload has every field of the events of a transfer in the basic protocol.
+// basicPayload has every field of the transfer events in the basic protocol.
 type basicPayload struct {
 	TransferID uint32  `json:"transferId"`
 	Path       string  `json:"path"`
@@ -196,7 +197,7 @@ func (s *basicNode) event(e protocol.EventFrame) {
 				return
 			}
 			s.report("transfer.meta", id, map[string]any{"size": len(content)}, s.meta)
-			s.mu.Lock() // it hears the start from now on
+			s.mu.Lock() // from now on it handles transfer.start
 			s.reads[id] = p.Path
 			s.mu.Unlock()
 		}
@@ -224,7 +225,7 @@ func (s *basicNode) event(e protocol.EventFrame) {
 	}
 }
 
-// glob is the tool Glob, for literal paths and for all that is below a folder.
+// glob implements the tool Glob, for literal paths and for everything below a folder.
 func (s *basicNode) glob(payload json.RawMessage) {
 	var call protocol.ToolInvoke
 	var args struct{ Pattern string }

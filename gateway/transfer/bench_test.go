@@ -19,8 +19,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// BenchmarkRelay moves 1 GiB from machine to machine through the gateway over loopback, with hash and sync, beside the same straight from machine to
-// machine over TLS, and a bare relay over two TCP hops that writes and syncs the file.
+// BenchmarkRelay moves 1 GiB between two nodes through the gateway over loopback, with hash and
+// sync. For comparison it does the same directly between the nodes over TLS, and through a bare
+// relay over two TCP hops that writes and syncs the file.
 func BenchmarkRelay(b *testing.B) {
 	const size = 1 << 30
 	var l lan
@@ -61,7 +62,7 @@ func BenchmarkRelay(b *testing.B) {
 	})
 }
 
-// cpuTime is what this process has used of the processors; 0 where nobody knows.
+// cpuTime returns the processor time of this process, or 0 if that is unknown.
 var cpuTime = func() time.Duration { return 0 }
 
 // bare sends a file over two TCP hops with plain reads and writes.
@@ -158,9 +159,10 @@ func BenchmarkSmallFiles(b *testing.B) {
 	b.ReportMetric(float64(files*b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
-// BenchmarkCallsBesideTransfers calls a tool on a machine that sends ten files at once over the same connection. FAIRLEAD_BESIDE names a gateway that runs
-// already, as packaging/compare-transfers.sh does: its machines a and b are used, and the files x.bin and y.bin of the first, which differ in
-// size; FAIRLEAD_BESIDE_TOKEN is its token.
+// BenchmarkCallsBesideTransfers calls a tool on a node that sends ten files at once over the same
+// connection. FAIRLEAD_BESIDE names a running gateway, as packaging/compare-transfers.sh sets it:
+// then its nodes a and b are used, and the files x.bin and y.bin of the first, which differ in
+// size. FAIRLEAD_BESIDE_TOKEN is its token.
 func BenchmarkCallsBesideTransfers(b *testing.B) {
 	var c *client.Client
 	if url := os.Getenv("FAIRLEAD_BESIDE"); url != "" {
@@ -189,7 +191,8 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 		}
 		return all, least, most
 	}
-	// How fair it is, is told when the first one ends that has moved all of its file: from then on they are some whole files apart.
+	// Fairness is measured when the first transfer that moved its whole file ends: after that they
+	// are whole files apart.
 	var least, most int64
 	fair := sync.OnceFunc(func() { _, least, most = sum() })
 	for i := range moved {
@@ -212,7 +215,8 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 					moved[i].Add(t.BytesDone - last)
 					last = t.BytesDone
 				}
-				if _, slowest, _ := sum(); t.Skipped == 0 && slowest > 0 { // else it was there already
+				// Otherwise the file was there already.
+				if _, slowest, _ := sum(); t.Skipped == 0 && slowest > 0 {
 					fair()
 				}
 				if !t.Over() {

@@ -12,22 +12,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// rest is how long a gsv__Transfer waits for a machine that went away before it answers that the transfer goes on later.
+// rest is the time for which gsv__Transfer waits for an offline node before it returns that the
+// transfer continues later.
 const rest = 60 * time.Second
 
-// caller is who calls gsv__Transfer by an RPC.
+// caller describes a client that calls gsv__Transfer through an RPC.
 type caller struct {
 	here  Window
 	by    protocol.AskedBy
-	again bool // it is only asked about
-	// What came of it: the transfer as it began, or why nothing was started, with its code.
+	again bool // only asks for permission; nothing is started
+	// The result: the started transfer, or the error that prevented it.
 	started protocol.Transfer
 	err     error
 }
 
 type callerKey struct{}
 
-// WithHere says from which window or command line a call comes, for [protocol.Here].
+// WithHere adds the window or command line that makes a call to ctx, for [protocol.Here].
 func WithHere(ctx context.Context, w Window) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{here: w})
 }
@@ -39,7 +40,7 @@ func callerOf(ctx context.Context) *caller {
 	return &caller{}
 }
 
-// Tool is gsv__Transfer: it starts a transfer and waits for its end, unless it shall not.
+// Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
 func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.TransferOut, error) {
 	c := callerOf(ctx)
 	if c.again {
@@ -52,7 +53,7 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		req.Sources = []string{in.Source}
 	}
 	if req.Conflict == "" {
-		req.Conflict = protocol.ConflictOverwrite // what the original does
+		req.Conflict = protocol.ConflictOverwrite // as the original system does
 	}
 	if req.AskedBy.Kind == "" {
 		req.AskedBy = dispatch.Cause(ctx)
@@ -77,7 +78,7 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		return out, nil
 	}
 	t, err = e.Wait(ctx, t.ID, rest)
-	if err != nil { // the call was stopped, or the gateway stops
+	if err != nil { // the call was cancelled, or the gateway is stopping
 		if ctx.Err() != nil && e.ctx.Err() == nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
 			defer cancel()
@@ -108,7 +109,8 @@ type Caller interface {
 	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
 }
 
-// StartBy starts a transfer as a person's own act, through the one gate that every call goes through: rules may deny it, and the journal has it.
+// StartBy starts a transfer for a person. It goes through dispatch like every call, so rules may
+// deny it and the journal records it.
 func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	if len(p.Sources) == 0 {
 		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")
@@ -143,7 +145,8 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 	return c.started, nil
 }
 
-// AskAgain takes a transfer through the gate once more, as the call that it began with, and returns why it may not run now.
+// AskAgain sends a transfer through dispatch again, as the call that started it. It returns the
+// reason why the transfer may not run now.
 func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
 	who := auth.Owner(t.AskedBy.Name)
 	if t.Session != "" {

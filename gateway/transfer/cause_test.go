@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// A transfer that waits may be asked about again when the rules have changed by then. What a job or a stranger began must not count as the person's wish.
+// A waiting transfer may need a new approval if the rules have changed. A transfer of a job or a
+// stranger must not count as the person's own.
 func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
 	if err != nil {

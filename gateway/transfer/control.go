@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Pause has a transfer rest until Resume.
+// Pause pauses a transfer until Resume.
 func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
 	j, err := e.meet(ctx, in.ID)
 	switch {
@@ -39,7 +39,7 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 	return now, nil
 }
 
-// stateOf is what a job that is being cancelled is going to be.
+// stateOf returns the future state of a job that is being cancelled.
 func stateOf(j *job) string {
 	if j.leave {
 		return protocol.TransferCancelled
@@ -47,7 +47,7 @@ func stateOf(j *job) string {
 	return ""
 }
 
-// settled waits until the attempt that was stopped has ended.
+// settled waits until the stopped attempt has ended.
 func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
 	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
 	defer cancel()
@@ -68,7 +68,8 @@ func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
 	}
 }
 
-// Resume lets a paused transfer go on. here, which may be nil, is the caller: the transfer's own end when it has one on that computer.
+// Resume continues a paused transfer. here may be nil; it is the calling window or command line,
+// which becomes the transfer's end on that computer if the transfer has one there.
 func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j, err := e.meet(ctx, in.ID)
 	switch {
@@ -82,7 +83,7 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 	switch {
 	case here == nil || !atWindow(*t):
 	case here.Device() == t.Device:
-		j.here = here // an attempt that runs has the old one, and ends with it
+		j.here = here // a running attempt uses the old one, and ends with it
 	case t.State != protocol.TransferPaused && j.want == nil:
 		e.mu.Unlock()
 		return protocol.Transfer{}, errElsewhere
@@ -103,7 +104,7 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 	return *t, nil
 }
 
-// Cancel ends a transfer. What is unfinished is removed; files that have arrived stay.
+// Cancel cancels a transfer. Unfinished files are removed; files that have arrived stay.
 func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
 	j, err := e.meet(ctx, in.ID)
 	switch {
@@ -125,7 +126,8 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 	return j.view(), nil
 }
 
-// discard has the destination of a transfer that rests remove what is unfinished, if it is there. tells hears before over which connection.
+// discard asks the destination of an inactive transfer to remove unfinished files, if the
+// destination is connected. It calls tells with the connection before it sends the request.
 func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 	t := j.view()
 	if t.Attempts == 0 || t.Simple {
@@ -143,8 +145,8 @@ func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
-// Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again. One that is just being
-// cancelled is waited for.
+// Retry puts a failed or cancelled transfer into the queue again, under the same ID. Data that has
+// arrived is not sent again. If the transfer is being cancelled, Retry waits for that first.
 func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j := &job{e: e, here: here, over: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
@@ -187,8 +189,9 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	return row.Transfer, nil
 }
 
-// reserve waits until nobody does anything about a transfer that has ended, and has nobody begin to until j is taken out of e.ending. What its destination
-// was still to remove it may keep. One that is in the queue is returned.
+// reserve waits until no other operation on an ended transfer is in progress, and blocks further
+// ones until the caller removes j from e.ending. Unfinished files at the destination may stay from
+// here on. If the transfer is in the queue, reserve returns it as queued.
 func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l *left, queued *job, err error) {
 	for {
 		var wait chan struct{}
@@ -218,7 +221,8 @@ func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l
 	}
 }
 
-// Forget removes ended transfers from the history, and what one that failed has left unfinished: nobody can retry it any more.
+// Forget removes ended transfers from the history. It also removes the unfinished files of failed
+// ones, because nobody can retry them any more.
 func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 	var failed []store.Transfer
 	if list, _, err := e.store.EndedTransfers(ctx, "", 0, 500); err == nil {

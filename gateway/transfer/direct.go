@@ -8,22 +8,22 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// apartFor is for how long two machines that did not reach each other are not told of each other again: each try costs a transfer two seconds, or twenty
-// where what they say is lost on the way.
+// apartFor is the time during which two nodes that could not connect to each other do not try
+// again: each try costs a transfer two seconds, or twenty if packets are dropped.
 const apartFor = 10 * time.Minute
 
 // pair is a source and a destination.
 type pair struct{ from, to protocol.NodeID }
 
-// passage is a connection of their own that a pair may have.
+// passage is a kind of connection that a pair may have apart from its connections to the gateway.
 type passage struct {
 	pair
-	route string // a Route constant: from machine to machine, or joined by the gateway
+	route string // a Route constant: direct between the nodes, or joined by the gateway
 }
 
 func (a *attempt) pair() pair { return pair{a.relay.src.name, a.relay.dst.name} }
 
-// nodes reports whether both ends are machines, so that the bytes have a route.
+// nodes reports whether both ends are nodes; only then does a transfer have a route.
 func (p pair) nodes() bool {
 	for _, id := range []protocol.NodeID{p.from, p.to} {
 		if id == protocol.NativePrefix || id == protocol.Here {
@@ -33,7 +33,7 @@ func (p pair) nodes() bool {
 	return true
 }
 
-// route is the way that the bytes take at first; empty for a pair that has no choice.
+// route returns the initial route, or "" if the pair has no choice.
 func (p pair) route() string {
 	if p.nodes() {
 		return protocol.RouteRelay
@@ -41,14 +41,14 @@ func (p pair) route() string {
 	return ""
 }
 
-// offer is what the ends of an attempt are told of each other; nil: nothing.
+// offer describes the connections that an attempt's ends may use; nil means none.
 type offer struct {
-	near     bool   // they may connect from machine to machine
-	one, two string // the source's and the destination's ticket
+	near     bool   // the ends may connect directly
+	one, two string // the tickets of source and destination
 	over     func()
 }
 
-// offer decides which connections of their own the ends may have. Its over is to be called.
+// offer decides which connections the ends may use. The caller must call its over function.
 func (a *attempt) offer() *offer {
 	r, p := a.relay, a.pair()
 	if !r.stream || !r.src.lane || !r.dst.lane || r.src.link == r.dst.link {
@@ -74,7 +74,7 @@ func (a *attempt) offer() *offer {
 	return o
 }
 
-// turned takes an end's word on which way it sends from now on.
+// turned handles an end's report about the route that it uses from now on.
 func (a *attempt) turned(from *side, t stream.Turn) {
 	if from == a.relay.src {
 		if t.Missed {
@@ -91,15 +91,16 @@ func (a *attempt) turned(from *side, t stream.Turn) {
 	}
 }
 
-// useless has a passage not tried again for a while.
+// useless prevents further tries of a passage for [apartFor].
 func (a *attempt) useless(route string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.apart[passage{a.pair(), route}] = time.Now()
 }
 
-// released tells a source that the destination has everything: its word may have been lost with their connection. Ends that have parted, and were there to
-// go on through the gateway, have a connection that does not last.
+// released tells a source that the destination has everything, because the destination's own
+// message may have been lost with their connection. If the ends lost their connection but could
+// continue through the gateway, that connection is unreliable and is not tried again for a while.
 func (a *attempt) released() {
 	if !a.met {
 		return

@@ -23,18 +23,18 @@ import (
 	"fairlead/node/direct"
 )
 
-// patience is how long a transfer may take on a machine that is busy with other things.
+// patience is the time limit for a transfer on a busy machine.
 const patience = time.Minute
 
-// lan is a private network of this process: what goes over it is counted, and it can be cut.
+// lan is a private network of this process. It counts its traffic, and it can be cut.
 type lan struct {
 	bytes  atomic.Int64
 	dials  atomic.Int64
-	limit  atomic.Int64 // after so many bytes every connection is cut; 0 is never
-	closed atomic.Bool  // nobody reaches anybody
+	limit  atomic.Int64 // bytes after which every connection is cut; 0 means never
+	closed atomic.Bool  // nobody can connect
 	slow   throttle
-	asked  atomic.Int64 // how often a machine looked for its networks
-	divert string       // who answers in place of the destination, when set
+	asked  atomic.Int64 // how often a machine listed its networks
+	divert string       // if set, the address that answers in place of the destination
 }
 
 func (l *lan) connector() *direct.Connector {
@@ -74,7 +74,7 @@ func (c lanConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newNear is a rig whose machines are on one private network.
+// newNear returns a rig whose nodes are on one private network.
 func newNear(t testing.TB, l *lan, ids ...protocol.NodeID) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -177,7 +177,7 @@ func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
 	}
 }
 
-// under waits until a transfer moves directly, and slowly.
+// under waits until a transfer runs directly, and slowly.
 func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 	r.t.Helper()
 	l.slow.turn(true)
@@ -235,7 +235,7 @@ func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
 	r.cancelled(r.under(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}))
 }
 
-// cancelled cancels a transfer to b, and waits until nothing of it is left there.
+// cancelled cancels a transfer to b, and waits until its unfinished files are gone.
 func (r *rig) cancelled(tr protocol.Transfer) {
 	r.t.Helper()
 	now, err := client.Call(r.t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
@@ -251,7 +251,8 @@ func (r *rig) cancelled(tr protocol.Transfer) {
 	r.t.Errorf("%v is left, %v", left, err)
 }
 
-// TestOneInTheMiddleGetsNothing has another machine answer in place of the destination, with a certificate of its own.
+// TestOneInTheMiddleGetsNothing: another machine answers in place of the destination, with a
+// certificate of its own.
 func TestOneInTheMiddleGetsNothing(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

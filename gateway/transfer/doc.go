@@ -1,21 +1,24 @@
-// Package transfer moves files between machines, the agent's workspace, and windows or command
-// lines: one queue of rows in the store for all who ask for it. The gateway only leads and relays:
-// each end does its part by itself (package stream), the agent's workspace through an end in this
-// process. With two ends of our own a transfer survives every interruption, also of the gateway.
+// Package transfer moves files between nodes, the agent's workspace, and windows or command lines.
+// All transfers are in one queue, stored in the database. The gateway only coordinates and relays:
+// each end does its own part (package stream), and the agent's workspace has an end in this
+// process. Between two ends that support streams a transfer survives every interruption, including
+// a restart of the gateway.
 //
-// A node of another program knows only the basic protocol: one file at a time, by the events send,
-// start, receive and end, without the fields that are marked as extensions. With such a node a
-// transfer is a series of single files ([series]) and fails when it is interrupted.
+// A node of another program knows only the basic protocol (docs/protocol.md#transfers): one file at
+// a time, without the extensions. With such a node a transfer is a series of single files
+// ([series]) and fails when it is interrupted.
 //
-// Two nodes have a connection of their own for a large transfer ([protocol.ExtLane]): the gateway
-// joins one of each to its own port (package junction), where the bytes pass as they are. Where
-// both owners allow it ([protocol.ExtDirect]) they go straight from one to the other instead, and
-// only they. The gateway asks the source for the pin of a key that it makes for this attempt, hands
-// it to the destination with a ticket, and tells the source ([protocol.EventTransferMeet]) where
-// that listens, by which pin and token to know it, and a ticket of its own. Meanwhile the first
-// bytes go as messages. Whether they met is their word ([stream.Turned]); the destination's
-// progress comes here as ever, so that queue, journal, pause, cancel and the watch over silence are
-// the same. When they do not meet, or part, the ends go on through messages by themselves, in the
-// same attempt and without another question; a way that was of no use is left in peace for ten
-// minutes. What keeps strangers out is told by package node/direct.
+// Two nodes can use a separate connection for a large transfer ([protocol.ExtLane]): each node
+// connects to the gateway's port, and the gateway joins the two connections (package junction)
+// without reading the bytes. If both owners allow it ([protocol.ExtDirect]), the nodes connect
+// directly to each other instead. For that, the gateway asks the source for the pin of a key made
+// for this attempt and passes it to the destination with a ticket. It then tells the source
+// ([protocol.EventTransferMeet]) where the destination listens, the pin and token to recognize it
+// by, and a ticket of the source's own. Meanwhile the first bytes are sent as messages.
+//
+// The ends report whether they are connected ([stream.Turned]). The destination's progress still
+// comes through the gateway, so queue, journal, pause, cancel and the check for stalls are the
+// same. If the ends cannot connect, or lose their connection, they continue through messages on
+// their own, in the same attempt and without another approval; a route that failed is not tried
+// again for ten minutes. Package node/direct describes how strangers are kept out.
 package transfer

@@ -12,41 +12,45 @@ import (
 )
 
 const (
-	// maxRunning is how many transfers run at once; the others wait for their turn, but for one to each machine that nothing is on its way to: what goes to
-	// another one may wait for the person there.
+	// maxRunning is the number of transfers that run at once. Further ones wait in the queue,
+	// except that one transfer to each otherwise idle destination may always start: the others may
+	// be waiting for the person at their destination.
 	maxRunning = 16
-	// defaultExpiry is how long a transfer waits for a machine.
+	// defaultExpiry is the time for which a transfer waits for an offline node.
 	defaultExpiry = 7 * 24 * time.Hour
-	// progressEvery is how often progress is published, per transfer.
+	// progressEvery is the interval at which progress is published, per transfer.
 	progressEvery = 200 * time.Millisecond
 )
 
-// Store keeps the queue and its history.
+// Store stores the queue and its history.
 type Store interface {
 	PutTransfer(ctx context.Context, t store.Transfer) error
 	Transfer(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
 	OpenTransfers(ctx context.Context) ([]store.Transfer, error)
 	EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
 	ForgetTransfers(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
-	// TidyTransfer notes that a cancelled transfer has left nothing unfinished; any other one stays as it is.
+	// TidyTransfer records that a cancelled transfer has no unfinished files left. It does not
+	// change transfers in other states.
 	TidyTransfer(ctx context.Context, id protocol.TransferID) error
 }
 
-// Options say what an engine works with.
+// Options configure an engine.
 type Options struct {
 	Store    Store
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
-	// Meet lets two machines have a connection through the gateway: a ticket for each, until over; ok is false when that cannot be. May be nil.
+	// Meet prepares a connection of two nodes through the gateway: it returns one ticket for each,
+	// valid until over is called. ok is false when that is not possible. Meet may be nil.
 	Meet func() (one, other string, over func(), ok bool)
-	// Unfinished is a folder to write down in what transfers may leave unfinished in the agents' workspaces; may be empty.
+	// Unfinished is a folder for the records of unfinished files in the agents' workspaces; may be
+	// empty.
 	Unfinished string
-	// First is the number before the first one that a transfer gets on the wire; 0 takes a random one.
+	// First is the number before the first transfer number on the wire; 0 selects a random one.
 	First uint32
 }
 
-// Engine is the queue. It is safe for use by many goroutines.
+// Engine is the queue of transfers. It is safe for concurrent use.
 type Engine struct {
 	store      Store
 	bus        *event.Bus
@@ -57,24 +61,24 @@ type Engine struct {
 	again      func(ctx context.Context, t protocol.Transfer) error
 	unfinished string
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context // cancelled by Close
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	wake   chan struct{}
 
-	mu     sync.Mutex // guards what follows, and every job's fields
+	mu     sync.Mutex // guards the fields below, and the fields of all jobs
 	jobs   map[protocol.TransferID]*job
-	order  []*job // as they came
+	order  []*job // in order of creation
 	relays map[uint32]*relay
-	ending map[protocol.TransferID]*job  // no longer in the queue, and not yet stored as ended, or the other way round
-	left   map[protocol.TransferID]*left // cancelled, and their destinations may have a part
+	ending map[protocol.TransferID]*job  // transfers between the queue and the history, in either direction
+	left   map[protocol.TransferID]*left // cancelled transfers whose destinations may have unfinished files
 	undoes map[protocol.TransferID]*undoing
-	apart  map[passage]time.Time // when one was of no use
-	last   uint32                // number that was given last
+	apart  map[passage]time.Time // the last failure of each passage
+	last   uint32                // the last transfer number
 	closed bool
 }
 
-// New makes an engine. Load and Run it.
+// New returns an engine. Call Load, then Run.
 func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
@@ -88,13 +92,15 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Guard has a transfer that waited while the rules about calls changed asked about once more: policy is a fingerprint of the rules, again returns why the
-// transfer may not run now. Call it once, before Load.
+// Guard sets the check for transfers that waited while the rules changed: policy returns a
+// fingerprint of the rules, again returns the reason why a transfer may not run now. Call it once,
+// before Load.
 func (e *Engine) Guard(policy func() string, again func(ctx context.Context, t protocol.Transfer) error) {
 	e.policy, e.again = policy, again
 }
 
-// Load brings back what an earlier start left: it goes on as soon as its machines are there.
+// Load restores the queue of an earlier start. The transfers continue as soon as their nodes are
+// connected.
 func (e *Engine) Load(ctx context.Context) error {
 	rows, err := e.store.OpenTransfers(ctx)
 	if err != nil {
@@ -119,7 +125,8 @@ func (e *Engine) addLocked(j *job) {
 	e.order = append(e.order, j)
 }
 
-// number gives a transfer a number that no other one had lately: a peer may still speak of an old one.
+// number returns an unused transfer number. Numbers are not reused soon, because a peer may still
+// send messages about an old one.
 func (e *Engine) number() uint32 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,7 +137,8 @@ func (e *Engine) number() uint32 {
 	}
 }
 
-// Run starts what can start until ctx ends: when a machine comes, when another transfer has ended.
+// Run starts transfers until ctx is cancelled: it checks the queue when a node connects and when a
+// transfer ends.
 func (e *Engine) Run(ctx context.Context) {
 	sub := e.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
@@ -159,7 +167,7 @@ func (e *Engine) Run(ctx context.Context) {
 	}
 }
 
-// Wake has the queue looked through.
+// Wake makes Run check the queue.
 func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
@@ -167,7 +175,7 @@ func (e *Engine) Wake() {
 	}
 }
 
-// Close ends what runs, so that the next start takes it up, and waits.
+// Close stops the running transfers, so that the next start continues them, and waits.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true

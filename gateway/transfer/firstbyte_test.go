@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// late passes connections to an address on, everything so much later, and returns the address of its own.
+// late forwards connections to an address with a delay, and returns its own address.
 func late(t testing.TB, to string, d time.Duration) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -19,7 +19,7 @@ func late(t testing.TB, to string, d time.Duration) string {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards the variables below
 	var conns []net.Conn
 	shut := false
 	keep := func(c net.Conn) {
@@ -83,7 +83,7 @@ func late(t testing.TB, to string, d time.Duration) string {
 	return l.Addr().String()
 }
 
-// distant is two machines, each so far from the gateway, one way.
+// distant returns two nodes with the given one-way delay to the gateway.
 func distant(t testing.TB, d time.Duration) *rig {
 	r := newRig(t)
 	for _, id := range []protocol.NodeID{"a", "b"} {
@@ -96,7 +96,8 @@ func distant(t testing.TB, d time.Duration) *rig {
 	return r
 }
 
-// firstByte starts a transfer of a file and waits until something of it is written at the destination.
+// firstByte starts a transfer of a file and waits until the destination has written something of
+// it.
 func firstByte(t testing.TB, r *rig, file, as string) time.Duration {
 	t.Helper()
 	dir := r.nodes["b"].dir
@@ -120,8 +121,9 @@ func firstByte(t testing.TB, r *rig, file, as string) time.Duration {
 	return took
 }
 
-// BenchmarkFirstByte is from the request to the first byte that is written, with both machines 20 ms from the gateway, one way. A round trip is the
-// gateway's with one machine; between the machines it takes two.
+// BenchmarkFirstByte measures the time from the request to the first written byte, with both nodes
+// 20 ms from the gateway, one way. A round trip is that between the gateway and one node; between
+// the nodes it takes two.
 func BenchmarkFirstByte(b *testing.B) {
 	const way = 20 * time.Millisecond
 	r := distant(b, way)
@@ -139,7 +141,7 @@ func BenchmarkFirstByte(b *testing.B) {
 	}
 }
 
-// The best of some tries, for the machine may be busy with other things.
+// The best of several tries counts, because the machine may be busy.
 func TestTheFirstByteIsThereWithinThreeRoundTrips(t *testing.T) {
 	const way = 160 * time.Millisecond
 	r := distant(t, way)

@@ -16,7 +16,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// small is a file system of so many MiB, or the test is left out: only root may make one.
+// small mounts a file system of the given size in MiB, or skips the test, because only root can do
+// that.
 func small(t *testing.T, mib int) string {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -30,7 +31,7 @@ func small(t *testing.T, mib int) string {
 	return dir
 }
 
-// grow gives a file system that small made another size.
+// grow resizes a file system made by small.
 func grow(t *testing.T, dir string, mib int) {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%dm", mib)); err != nil {
@@ -38,7 +39,7 @@ func grow(t *testing.T, dir string, mib int) {
 	}
 }
 
-// A sparse file needs room for its data only.
+// A sparse file needs space only for its data.
 func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	r := newRig(t, "a", "b")
 	disk := small(t, 60)
@@ -75,7 +76,7 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	if info, err := os.Stat(to); err != nil || info.Sys().(*syscall.Stat_t).Blocks*512 > 8<<20 {
 		t.Errorf("it takes %d MiB on the disk, %v", info.Sys().(*syscall.Stat_t).Blocks*512>>20, err)
 	}
-	// Its data does not fit: that is said before anything is sent.
+	// The data does not fit, which is detected before anything is sent.
 	if _, err := f.WriteAt(make([]byte, 64<<20), 64<<20); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	m.dir = disk
 	r.boot("b")
 	r.online("b")
-	// It is seen before anything is sent.
+	// It is detected before anything is sent.
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") || tr.BytesDone != 0 {
 		t.Fatalf("%+v", tr)
@@ -107,10 +108,11 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 		attempts := tr.Attempts
 		return r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.Over() && now.Attempts > attempts })
 	}
-	if tr = again(); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") { // nothing has come of the first attempt
+	// The first attempt changed nothing.
+	if tr = again(); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") {
 		t.Fatalf("%+v", tr)
 	}
-	// One that goes on with what is there does not look ahead: it fills the disk.
+	// A transfer that continues from a part does not check the space: it fills the disk.
 	full := filepath.Join(disk, "fill")
 	middle := func() {
 		t.Helper()
@@ -141,7 +143,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	}
 	same(t, from, filepath.Join(disk, "y.bin"))
 	clean(t, disk)
-	// What a failed one has left goes when it is forgotten.
+	// The unfinished file of a failed transfer is removed when the transfer is forgotten.
 	grow(t, disk, 128)
 	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"})
 	middle()
@@ -169,7 +171,7 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "empty"))
 	size := int64(256 << 20)
-	if s := os.Getenv("FAIRLEAD_SPARSE"); s != "" { // packaging/transfer-test.sh takes 20 GiB
+	if s := os.Getenv("FAIRLEAD_SPARSE"); s != "" { // packaging/transfer-test.sh uses 20 GiB
 		size, _ = strconv.ParseInt(s, 10, 64)
 	}
 	from = r.file("a", "holes", 1<<20)
@@ -196,7 +198,7 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	if st := info.Sys().(*syscall.Stat_t); st.Blocks*512 > 8<<20 {
 		t.Errorf("it takes %d MiB on the disk", st.Blocks*512>>20)
 	}
-	// The transfer has compared the sums of all of it.
+	// The transfer has compared the checksums of the whole file.
 	for _, at := range []int64{0, size/2 - 100, size - 4096} {
 		if piece(t, from, at) != piece(t, to, at) {
 			t.Errorf("it is another file at %d", at)
@@ -204,7 +206,7 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	}
 }
 
-// piece is a part of a file.
+// piece returns a part of a file.
 func piece(t *testing.T, path string, at int64) string {
 	t.Helper()
 	f, err := os.Open(path)

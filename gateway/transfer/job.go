@@ -15,28 +15,30 @@ import (
 type job struct {
 	e      *Engine
 	row    store.Transfer
-	here   Window                  // that is an end; nil when none is, or it has not come
-	end    context.CancelCauseFunc // of the attempt that runs
-	over   chan struct{}           // closed at the end
-	shown  time.Time               // when progress was published last
+	here   Window                  // the window that is an end; nil if there is none, or if it has not connected
+	end    context.CancelCauseFunc // cancels the running attempt; nil if none runs
+	over   chan struct{}           // closed when the job has ended
+	shown  time.Time               // time of the last published progress
 	speed  meter
-	asks   bool // whoever may allow it is asked about it again; it takes no other one's turn meanwhile
-	stalls int  // attempts in a row that ended with errStall and did not get on
-	leave  bool // it was cancelled: no attempt begins any more
-	ended  bool // nothing is changed any more
-	// want is what was asked for while an attempt runs, and is done when that has ended: errPaused, or errAgain.
+	asks   bool // waits for a renewed approval; does not count as running meanwhile
+	stalls int  // number of consecutive attempts that stalled without progress
+	leave  bool // cancelled: no further attempt may begin
+	ended  bool // the job must not change any more
+	// want is a request that takes effect when the running attempt ends: errPaused or errAgain.
 	want error
-	// version counts the changes of row, stored is the last one that the database has; storing is closed when whoever stores has done so.
+	// version counts the changes of row; stored is the last version in the database. storing is
+	// closed when the write in progress completes, and nil if there is none.
 	version, stored int
 	storing         chan struct{}
-	told            Link // over which its destination was told to remove what is unfinished
-	gone            bool // nothing unfinished is left of it
-	// until is when a wait is over of which expires, as in row, says when that is on the wall.
+	told            Link // the connection on which the destination was asked to remove unfinished files
+	gone            bool // no unfinished files are left
+	// until is row.ExpiresAt on the monotonic clock; expires is the value of row.ExpiresAt from
+	// which it was computed.
 	until   time.Time
 	expires int64
 }
 
-// allowed asks again about a transfer that has waited while the rules changed.
+// allowed asks for permission again if the rules changed while the transfer waited.
 func (e *Engine) allowed(ctx context.Context, j *job) error {
 	now := e.policy()
 	e.mu.Lock()
@@ -53,7 +55,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 			j.asks = false
 			e.mu.Unlock()
 		}()
-		e.Wake() // it takes no turn
+		e.Wake() // it no longer counts as running
 		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it is asked about again" })
 		if err := e.again(ctx, t); err != nil {
 			if ctx.Err() != nil {
@@ -68,7 +70,8 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 	return nil
 }
 
-// arrivedAllLocked ends a transfer whose files have arrived, but for those that could not. It is called under e.mu, which it lets go of.
+// arrivedAllLocked ends a transfer that has moved its files, except for those that failed. It
+// requires e.mu and unlocks it.
 func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	state, text := protocol.TransferDone, ""
 	d := out.done
@@ -90,10 +93,10 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	case written == nil:
 		t.BytesDone = t.Bytes
 	default:
-		if d.Skipped == 0 { // a file may have got another size while it was sent
+		if d.Skipped == 0 { // a file's size may have changed while it was sent
 			t.Bytes = *written
 		}
-		if t.BytesDone = t.Bytes; t.Attempts <= 1 { // else earlier attempts wrote some of what was there
+		if t.BytesDone = t.Bytes; t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
 			t.BytesDone = *written
 		}
 	}
@@ -106,9 +109,9 @@ func (e *Engine) finish(j *job, state, text string) {
 	e.finishLocked(j, state, text)
 }
 
-// finishLocked is finish under e.mu, which it lets go of.
+// finishLocked ends a job. It requires e.mu and unlocks it.
 func (e *Engine) finishLocked(j *job, state, text string) {
-	if j.ended { // somebody else does it
+	if j.ended { // another goroutine ends it
 		e.mu.Unlock()
 		<-j.over
 		return
@@ -132,7 +135,7 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 	case state == protocol.TransferDone, state == protocol.TransferCancelled && l == nil:
 		t.Current = ""
 	case state == protocol.TransferCancelled && t.Current == "":
-		t.Current = "." // one that nobody knows
+		t.Current = "." // an unknown file
 	}
 	e.putLocked(j)
 	if state == protocol.TransferCancelled {
@@ -141,7 +144,7 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 			l.row = j.row
 			e.mu.Unlock()
 		}
-		e.Wake() // its machine may be back already
+		e.Wake() // its node may be connected already
 	}
 	e.mu.Lock()
 	delete(e.ending, j.row.ID)
@@ -149,7 +152,7 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 	close(j.over)
 }
 
-// change changes a job that has not ended, stores it and tells everyone.
+// change changes a job that has not ended, stores it and publishes it.
 func (e *Engine) change(j *job, f func(*protocol.Transfer)) {
 	e.mu.Lock()
 	if j.ended {
@@ -160,8 +163,8 @@ func (e *Engine) change(j *job, f func(*protocol.Transfer)) {
 	e.putLocked(j)
 }
 
-// putLocked stores a job that was changed and tells everyone. One at a time does, so that the last change is the last one that is stored. It is called
-// under e.mu, which it lets go of.
+// putLocked stores a changed job and publishes it. Writes are serialized, so that the last change
+// is the last one stored. It requires e.mu and unlocks it.
 func (e *Engine) putLocked(j *job) {
 	j.version++
 	mine := j.version
@@ -189,7 +192,7 @@ func (e *Engine) putLocked(j *job) {
 	e.mu.Unlock()
 }
 
-// update is change for what need not survive a crash.
+// update changes and publishes a job without storing it, for changes that may be lost in a crash.
 func (e *Engine) update(j *job, f func(*protocol.Transfer)) {
 	e.mu.Lock()
 	f(&j.row.Transfer)
@@ -202,7 +205,7 @@ func (e *Engine) publish(t protocol.Transfer) {
 	e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
 }
 
-// arrived takes what is at the destination by now.
+// arrived records the destination's progress.
 func (e *Engine) arrived(j *job, p stream.Arrived) {
 	now := time.Now()
 	e.mu.Lock()
@@ -223,21 +226,21 @@ func (e *Engine) arrived(j *job, p stream.Arrived) {
 	}
 }
 
-// view is a copy of the job's row.
+// view returns a copy of the job's row.
 func (j *job) view() protocol.Transfer {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
 	return j.row.Transfer
 }
 
-// stop ends the attempt that runs, and reports whether there is one.
+// stop cancels the running attempt, and reports whether there is one.
 func (j *job) stop(cause error) bool {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
 	return j.stopLocked(cause)
 }
 
-// stopLocked is stop under e.mu.
+// stopLocked is stop for a caller that holds e.mu.
 func (j *job) stopLocked(cause error) bool {
 	j.leave = j.leave || errors.Is(cause, errCancelled)
 	if j.end == nil {

@@ -15,10 +15,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and cuts their wires: every transfer ends with equal files, and
-// never is there another file under a name that was sent. While one of them is dead somebody writes to what it left unfinished. FAIRLEAD_ROUNDS says how many transfers, FAIRLEAD_KILLS=often that a busy machine is given no more
-// time than a quiet one, FAIRLEAD_NETNS which network namespaces gateway and nodes
-// are in, as "GATEWAY,A,B,ADDRESS,HERE", the last one this process's own address: see packaging/transfer-test.sh.
+// TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and
+// cuts their wires: every transfer must end with equal files, and a sent name must never hold other
+// content. While one of the processes is dead, its unfinished files are changed. FAIRLEAD_ROUNDS is
+// the number of transfers. FAIRLEAD_KILLS=often gives a busy machine no more time than an idle one.
+// FAIRLEAD_NETNS names the network namespaces of gateway and nodes, as "GATEWAY,A,B,ADDRESS,HERE",
+// where the last one is this process's own address: see packaging/transfer-test.sh.
 func TestNoKillMakesAWrongFile(t *testing.T) {
 	rounds := 4
 	if n, err := strconv.Atoi(os.Getenv("FAIRLEAD_ROUNDS")); err == nil {
@@ -70,7 +72,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 	go func() { wg.Wait(); close(over) }()
 	var kills [3]int
 	spoiled := 0
-	slow := time.Duration(0) // what the last start took: a busy machine needs more time for everything
+	slow := time.Duration(0) // duration of the last start: a busy machine needs more time for everything
 	often := os.Getenv("FAIRLEAD_KILLS") == "often"
 	for running := true; running; {
 		select {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child makes this process a gateway or a node, when it was started as one.
+// child turns this process into a gateway or a node, if it was started as one.
 var child func() bool
 
 // rig is a real gateway with nodes over real sockets, each behind a wire that can be cut.
@@ -59,16 +59,16 @@ type machine struct {
 
 // wire makes connections that can be cut.
 type wire struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	conns map[net.Conn]bool
 	addr  string
 	down  bool
 	slow  throttle
-	deaf  atomic.Bool // what comes is lost, as it is when a machine dies before it has read it
+	deaf  atomic.Bool // incoming data is lost, as when a machine dies before it reads it
 }
 
-// throttle makes what is written take its time while it is on, so that a test comes between: 16 MiB a second at first, and then so little that a
-// test has many seconds.
+// throttle slows down writes while it is on, to give a test time: 16 MiB a second at first, then so
+// little that a test has many seconds.
 type throttle struct {
 	on      atomic.Bool
 	written atomic.Int64 // since it was turned on
@@ -127,7 +127,7 @@ func (w *wire) dial(ctx context.Context) (net.Conn, error) {
 	return slowConn{c, w}, nil
 }
 
-// cut ends every connection, and lets none come until up is called.
+// cut closes every connection, and blocks new ones until up is called.
 func (w *wire) cut(down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +178,7 @@ func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 	return r
 }
 
-// start opens the gateway, always on the same address.
+// start starts the gateway, always on the same address.
 func (r *rig) start() {
 	r.t.Helper()
 	g, err := gateway.Open(context.Background(), gateway.Options{Home: r.home, Listen: r.listen, Logger: slog.New(slog.DiscardHandler)})
@@ -252,7 +252,7 @@ func (r *rig) begin(p protocol.TransferStartParams) protocol.Transfer {
 	return tr
 }
 
-// until waits for a transfer to be as wanted.
+// until waits until want accepts a transfer.
 func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(protocol.Transfer) bool) protocol.Transfer {
 	r.t.Helper()
 	late := time.After(limit)
@@ -285,7 +285,7 @@ func (r *rig) end(id protocol.TransferID, limit time.Duration) protocol.Transfer
 	return r.until(id, limit, protocol.Transfer.Over)
 }
 
-// file makes a file of pseudo-random bytes in a machine's workspace.
+// file creates a file of pseudo-random bytes in a node's workspace.
 func (r *rig) file(id protocol.NodeID, name string, size int64) string {
 	r.t.Helper()
 	p := filepath.Join(r.nodes[id].dir, filepath.FromSlash(name))
@@ -303,7 +303,7 @@ func (r *rig) file(id protocol.NodeID, name string, size int64) string {
 	return p
 }
 
-// noise is bytes that do not repeat soon.
+// noise generates bytes with a long period.
 type noise struct{ state uint64 }
 
 func (n *noise) Read(p []byte) (int, error) {

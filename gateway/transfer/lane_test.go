@@ -14,7 +14,8 @@ import (
 	"fairlead/node/direct"
 )
 
-// newJoined is a rig whose gateway listens for other machines, and joins connections that go over l. near has the machines connect straight, too.
+// newJoined returns a rig whose gateway listens for other machines, and joins connections that go
+// over l. With near, the nodes also connect directly.
 func newJoined(t testing.TB, l *lan, near *lan, ids ...protocol.NodeID) (r *rig, at string) {
 	t.Helper()
 	r, at = newRig(t), porttest.Free(t)
@@ -34,7 +35,7 @@ func newJoined(t testing.TB, l *lan, near *lan, ids ...protocol.NodeID) (r *rig,
 	return r, at
 }
 
-// network has the gateway listen for other machines, or not.
+// network turns the gateway's listener for other machines on or off.
 func (r *rig) network(at string, on bool) {
 	r.t.Helper()
 	where, _ := json.Marshal(at)
@@ -57,8 +58,8 @@ func (r *rig) network(at string, on bool) {
 	r.t.Fatal("the listener is not as it was told")
 }
 
-// sizeable is how long a file is that goes over a connection of its own. What is under way until the ends have met goes as messages, slowly, so that most of it
-// is left.
+// sizeable is the size of a file that uses a separate connection. Until the ends are connected,
+// data goes slowly as messages, so that most of it remains.
 const sizeable = 64 << 20
 
 func (r *rig) slowMessages(from protocol.NodeID) { r.nodes[from].wire.slow.turn(true) }
@@ -86,7 +87,7 @@ func TestALargeFileHasAConnectionOfItsOwnThroughTheGateway(t *testing.T) {
 	}
 }
 
-// slowly begins a transfer that has turned to its connection, and takes its time there.
+// slowly starts a transfer that uses its separate connection, slowly.
 func (r *rig) slowly(l *lan, name string) protocol.Transfer {
 	r.t.Helper()
 	l.slow.turn(true)

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// The clock is set while a transfer waits: that is as if it had been written down to wait until another time.
+// The clock is set while a transfer waits, which is simulated by storing another expiry.
 func TestATransferWaitsAsLongAsWasSaidWhateverTheClockShows(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour, 280 * 365 * 24 * time.Hour} {
 		now := time.Now()
@@ -25,7 +25,7 @@ func TestATransferWaitsAsLongAsWasSaidWhateverTheClockShows(t *testing.T) {
 		if !late(2 * time.Hour) {
 			t.Errorf("%s back: it waits on", jump)
 		}
-		j.row.ExpiresAt = now.Add(4 * time.Hour).UnixMilli() // it is given more time
+		j.row.ExpiresAt = now.Add(4 * time.Hour).UnixMilli() // the expiry is extended
 		if late(3*time.Hour) || !late(4*time.Hour) {
 			t.Errorf("%s back, and given more time: it is over at another one", jump)
 		}

@@ -15,19 +15,21 @@ import (
 
 // Link is a connection to an end of a transfer.
 type Link interface {
-	// SendEvent sends an event, SendEventBehind one behind the binary frames that were sent before.
+	// SendEvent sends an event. SendEventBehind sends an event after the binary frames sent before
+	// it.
 	SendEvent(ctx context.Context, name string, payload any) error
 	SendEventBehind(ctx context.Context, name string, payload any) error
-	// SendFrame sends a binary frame, which it owns from then on. It blocks while the end is slow.
+	// SendFrame sends a binary frame and takes ownership of it. It blocks while the end is slow.
 	SendFrame(ctx context.Context, f *stream.Frame) error
-	// Gone is closed when the connection has ended.
+	// Gone is closed when the connection has closed.
 	Gone() <-chan struct{}
 }
 
 // Window is a window or command line, which may be an end ([protocol.Here]).
 type Window interface {
 	Link
-	// Device is the paired device that it runs on; empty on the gateway's own computer.
+	// Device returns the paired device on which the window runs; empty on the gateway's own
+	// computer.
 	Device() protocol.DeviceID
 }
 
@@ -42,15 +44,15 @@ type Machines interface {
 // side is one end of a running transfer.
 type side struct {
 	name    protocol.NodeID
-	id      uint32 // the transfer's number there: two ends on one connection have two
+	id      uint32 // the transfer's number at this end: two ends on one connection have two
 	link    Link
-	ours    bool            // it understands streams
-	early   bool            // it understands TransferStream.Early
-	undoes  bool            // it keeps what it replaces
-	lane    bool            // it can have a connection of its own for a transfer, and its way to the gateway is one that can be spared
-	direct  bool            // its owner lets it connect to other machines
-	listens <-chan struct{} // closed once it hears events; nil when it does
-	in      *stream.Inbox   // what it sent and was not passed on yet
+	ours    bool            // supports streams
+	early   bool            // supports TransferStream.Early
+	undoes  bool            // retains replaced files for an undo
+	lane    bool            // supports a separate connection, and its connection to the gateway is not the only possible route
+	direct  bool            // its owner allows connections to other nodes
+	listens <-chan struct{} // closed once the end handles events; nil if it already does
+	in      *stream.Inbox   // received frames that have not been forwarded yet
 }
 
 // relay is a running transfer as the connections see it.
@@ -61,9 +63,9 @@ type relay struct {
 	accept   chan protocol.TransferAcceptParams
 	complete chan protocol.TransferCompleteParams
 	done     chan protocol.TransferDoneParams
-	moved    atomic.Int64 // when something was heard last, since [began]: the system's clock may be set while a transfer runs
-	bytes    atomic.Int64 // of the source's frames that were passed on
-	size     int64        // that the source has announced; set before anything is passed on
+	moved    atomic.Int64 // time of the last message, since [began], on the monotonic clock
+	bytes    atomic.Int64 // forwarded bytes of the source's frames
+	size     int64        // size announced by the source; set before any frame is forwarded
 }
 
 // newRelay copies the sides, because a late frame of an earlier relay may still use their inboxes.
@@ -81,10 +83,10 @@ var began = time.Now()
 
 func (r *relay) touch() { r.moved.Store(int64(time.Since(began))) }
 
-// silent is how long nothing was heard.
+// silent returns the time since the last message.
 func (r *relay) silent() time.Duration { return time.Since(began) - time.Duration(r.moved.Load()) }
 
-// from gives the end that has this number on a connection.
+// from returns the end that has this number on a connection, or nil.
 func (r *relay) from(l Link, id uint32) *side {
 	for _, s := range []*side{r.src, r.dst} {
 		if s.link == l && s.id == id {
@@ -94,8 +96,9 @@ func (r *relay) from(l Link, id uint32) *side {
 	return nil
 }
 
-// Frame takes a binary frame that came over a connection, and owns it from then on. One of a transfer that is not this connection's is dropped. It
-// blocks only for a source that knows no limits, while what it sends cannot be passed on.
+// Frame handles a binary frame from a connection and takes ownership of it. A frame of a transfer
+// that does not belong to this connection is dropped. Frame blocks only for a source without flow
+// control, while its data cannot be forwarded.
 func (e *Engine) Frame(l Link, f *stream.Frame) {
 	r := e.relay(f.ID())
 	if r == nil {
@@ -109,7 +112,7 @@ func (e *Engine) Frame(l Link, f *stream.Frame) {
 		s.in.Put(f)
 	case s != nil && s == r.src:
 		r.touch()
-		s.in.PutWait(context.Background(), f) // ends with the inbox
+		s.in.PutWait(context.Background(), f) // returns when the inbox is closed
 	default:
 		f.Free()
 	}
@@ -123,7 +126,8 @@ func (e *Engine) relay(id uint32) *relay {
 
 var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this transfer")
 
-// report finds the transfer that a connection reports on: nil for one that is unknown, which the original confirms without a word.
+// report returns the transfer that a connection reports on. It returns nil for an unknown transfer:
+// such a report succeeds without effect, as in the original system.
 func (e *Engine) report(l Link, id *uint32, source bool) (*relay, error) {
 	if id == nil {
 		return nil, protocol.ErrBadRequest.With("transferId required")
@@ -143,7 +147,7 @@ func (e *Engine) report(l Link, id *uint32, source bool) (*relay, error) {
 	return r, nil
 }
 
-// hand passes on what was reported.
+// hand returns a function that passes a report to its transfer.
 func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
 	if r == nil {
 		return func() {}, err
@@ -151,7 +155,7 @@ func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed fu
 	return func() {
 		select {
 		case into(r) <- v:
-		default: // it has been said before
+		default: // repeated report
 		}
 	}, nil
 }
@@ -188,7 +192,8 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, saidDone(p))
 }
 
-// side finds the connection of an end. A machine that is away is protocol.ErrUnavailable.
+// side returns the connection of an end. For an offline node the error is a
+// protocol.ErrUnavailable.
 func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), error) {
 	switch id {
 	case protocol.NativePrefix:
@@ -218,16 +223,17 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 // atWindow reports whether an end is a window or command line.
 func atWindow(t protocol.Transfer) bool { return t.From == protocol.Here || t.To == protocol.Here }
 
-// errElsewhere refuses a window of another computer than the one whose files are meant: a path there names another file, which nobody wants sent or replaced.
+// errElsewhere is the error for a window on another computer than the one whose files are meant:
+// there, the path names another file, which must not be sent or overwritten.
 var errElsewhere = protocol.ErrConflict.With("Its files are those of another computer: go on from a window or command line there")
 
-// textHere is why a transfer waits that has an end in a window or command line.
+// textHere is the reason for waiting if an end is a window or command line.
 const textHere = "Waits for the window or command line that began it"
 
-// textAway is why a transfer waits whose machine is away.
+// textAway is the reason for waiting if a node is offline.
 func textAway(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
 
-// awayError says that a machine is not connected, or no longer.
+// awayError says that a node is offline.
 type awayError struct {
 	node protocol.NodeID
 	text string

@@ -12,23 +12,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// A machine with only the basic protocol always overwrites, and cannot list a folder for a
-// transfer. The gateway asks its tool Glob instead.
+// A node that knows only the basic protocol always overwrites, and cannot list a folder for a
+// transfer. The gateway calls its tool Glob instead.
 
 const (
-	// globLimit is how long a machine may take to answer.
+	// globLimit is the time limit for one call of Glob.
 	globLimit = time.Minute
-	// maxNumbered is how many numbered names are tried.
+	// maxNumbered is the largest number to try in a file name.
 	maxNumbered = 100
 )
 
-// hasGlob reports whether a machine has the tool, and may be asked with it.
+// hasGlob reports whether a node has the tool Glob and it may be called.
 func (s *series) hasGlob(id protocol.NodeID) bool {
 	_, _, err := s.machines.Lookup(protocol.NewToolName(id, "Glob"))
 	return err == nil
 }
 
-// glob gives the paths on a machine that match a pattern.
+// glob returns the paths on a node that match a pattern.
 func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
 	args, err := protocol.Marshal(map[string]string{"pattern": pattern})
 	if err != nil {
@@ -60,10 +60,10 @@ func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) (
 	return out.Matches, nil
 }
 
-// literal makes a pattern that matches a path and nothing else.
+// literal escapes a path for use as a pattern.
 var literal = strings.NewReplacer("?", "[?]", "*", "[*]", "[", "[[]", "]", "[]]")
 
-// refusal refuses before anything is sent what cannot be done without loss.
+// refusal returns an error, before anything is sent, if the transfer could lose data.
 func (s *series) refusal() error {
 	switch {
 	case s.dst.ours:
@@ -80,8 +80,8 @@ func (s *series) refusal() error {
 	return nil
 }
 
-// mayBeOne reports whether two paths on one machine may name the same file: they differ in the case
-// of letters only, or one of them is relative. It cannot see links.
+// mayBeOne reports whether two paths on one machine may name the same file: they differ only in
+// case, or one of them is relative. It cannot detect links.
 func mayBeOne(a, b string) bool {
 	clean := func(p string) string {
 		return strings.TrimPrefix(path.Clean(strings.ToLower(strings.ReplaceAll(p, `\`, "/"))), "./")
@@ -90,14 +90,14 @@ func mayBeOne(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
-// target is the path to write to at a destination with only the basic protocol: to itself when
-// nothing has that name, else a numbered one, or none when the existing file stays. A file that
-// another program creates between the check and the transfer is overwritten: the protocol has no
-// way to prevent that.
+// target returns the path to write to at a destination that knows only the basic protocol: to if no
+// file has that name, otherwise a numbered name, or "" if the existing file must stay. A file that
+// another program creates between this check and the transfer is overwritten; the protocol cannot
+// prevent that.
 func (s *series) target(ctx context.Context, f file, to string) (string, error) {
 	conflict := s.t.Conflict
 	if conflict == protocol.ConflictOverwrite && s.written[strings.ToLower(to)] {
-		conflict = protocol.ConflictRename // by another file of this transfer
+		conflict = protocol.ConflictRename // written by another file of this transfer
 	}
 	name := to
 	for n := 2; conflict != protocol.ConflictOverwrite; n++ {
@@ -120,7 +120,7 @@ func (s *series) target(ctx context.Context, f file, to string) (string, error) 
 	return name, nil
 }
 
-// list gives the files of all sources. left is what of them cannot be sent.
+// list returns the files of all sources. left counts those that cannot be sent.
 func (s *series) list(ctx context.Context) (files []file, left outcome, err error) {
 	for _, source := range s.t.Sources {
 		whole := file{source: source, from: pathOf(source)}
@@ -165,21 +165,22 @@ func (s *series) list(ctx context.Context) (files []file, left outcome, err erro
 	return files, left, nil
 }
 
-// listOurs asks a source of our own what is in a folder.
+// listOurs asks a source that supports streams for a folder's files.
 func (s *series) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
 	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
 	_, err = a.exchange(ctx, func(ctx context.Context, _ *sync.WaitGroup) (outcome, error) {
 		if meta, err = a.ask(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
 			return outcome{}, err
 		}
-		// For a file it waits for its start, as a source that knows no lists does.
+		// The source of a single file waits for transfer.start, like a source that does not know
+		// lists.
 		return outcome{}, s.src.link.SendEvent(ctx, protocol.EventTransferStop, protocol.TransferStop{TransferID: a.relay.src.id, Keep: true, Reason: "Listed"})
 	})
 	return meta, err
 }
 
-// listBasic asks the tool Glob of a source with only the basic protocol. A pattern that ends with a
-// slash matches folders.
+// listBasic calls the tool Glob of a source that knows only the basic protocol. A pattern that ends
+// with a slash matches folders.
 func (s *series) listBasic(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
 	pattern := literal.Replace(strings.TrimRight(f.from, `/\`))
 	top, err := s.glob(ctx, s.src.name, pattern+"/")
@@ -198,14 +199,14 @@ func (s *series) listBasic(ctx context.Context, f file) (meta protocol.TransferM
 	below := func(match string) string {
 		rest, ok := strings.CutPrefix(match, strings.TrimRight(top[0], `/\`))
 		if !ok {
-			return match // CheckName refuses it
+			return match // CheckName rejects it
 		}
 		if !strings.HasPrefix(top[0], "/") {
 			rest = strings.ReplaceAll(rest, `\`, "/")
 		}
 		return strings.Trim(rest, "/")
 	}
-	full := make(map[string]bool) // folders with something in them
+	full := make(map[string]bool) // folders that are not empty
 	isFolder := make(map[string]bool)
 	for _, m := range folders {
 		isFolder[below(m)] = true

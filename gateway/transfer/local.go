@@ -8,10 +8,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Folders gives what an agent's workspace may send and receive.
+// Folders returns the files that an agent's workspace may send and receive.
 type Folders func(agent protocol.AgentID) stream.Files
 
-// local is the end in this process: the agent's workspace. It is both the connection and what is behind it.
+// local is the end in this process: the agent's workspace. It implements both the connection and
+// the end behind it.
 type local struct {
 	e    *Engine
 	ends *stream.Ends

@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// meter tells a speed over the last seconds. The first bytes of an attempt may be those that were there already: they count for nothing.
+// meter computes the speed over the last seconds. The first progress of an attempt may be data from
+// earlier ones, so it does not count.
 type meter struct {
 	marks []mark
 }

@@ -16,7 +16,8 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// Two windows cancel a transfer that rests in the same moment: it is over once, and whoever was second hears the same.
+// Two windows cancel a resting transfer at the same moment: it ends once, and both get the same
+// result.
 func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -61,7 +62,8 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	}
 }
 
-// lateStore is slow with the first rows, so that what is written later overtakes them if nobody sees to it.
+// lateStore is slow with the first rows, so that later writes overtake them unless writes are
+// serialized.
 type lateStore struct{ *store.Store }
 
 func (s lateStore) PutTransfer(ctx context.Context, t store.Transfer) error {
@@ -71,7 +73,8 @@ func (s lateStore) PutTransfer(ctx context.Context, t store.Transfer) error {
 	return s.Store.PutTransfer(ctx, t)
 }
 
-// Windows press everything at once: what is in the database at the end is what the last change was, and a transfer that was cancelled stays so.
+// Windows send all requests at once: the last change must be the one in the database, and a
+// cancelled transfer must stay cancelled.
 func TestWhatWasPressedLastIsStored(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -108,7 +111,8 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 	}
 }
 
-// A machine goes away in the moment in which its transfer is cancelled, or paused: neither is lost, also when the gateway starts again.
+// A node disconnects at the moment in which its transfer is cancelled or paused: neither request is
+// lost, even if the gateway restarts.
 func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 48<<20)

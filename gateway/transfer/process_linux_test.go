@@ -20,14 +20,15 @@ import (
 	"fairlead/node/direct"
 )
 
-// The test binary is a gateway or a node of its own when these are set.
+// Environment variables that make the test binary a gateway or a node.
 const (
 	childRole = "FAIRLEAD_TRANSFER_ROLE" // gateway or node
 	childDir  = "FAIRLEAD_TRANSFER_DIR"
 	childAddr = "FAIRLEAD_TRANSFER_ADDR"
 	childID   = "FAIRLEAD_TRANSFER_ID"
-	childVia  = "FAIRLEAD_TRANSFER_VIA" // what a node dials in place of the gateway's address
-	// childBeside is what a node dials to be joined to another one, in place of where the gateway listens for machines.
+	childVia  = "FAIRLEAD_TRANSFER_VIA" // the address that a node dials in place of the gateway's
+	// childBeside is the address that a node dials to be joined to another node, in place of the
+	// gateway's listener for machines.
 	childBeside = "FAIRLEAD_TRANSFER_BESIDE"
 )
 
@@ -70,10 +71,10 @@ func runChild() {
 	os.Exit(1)
 }
 
-// process is one of the three, which is killed and started again.
+// process is a gateway or node that is killed and restarted.
 type process struct {
 	env []string
-	ns  string // network namespace; empty: this one
+	ns  string // network namespace; empty means this one
 	cmd *exec.Cmd
 }
 
@@ -103,7 +104,7 @@ func (p *process) start(t testing.TB) {
 			return
 		}
 		p.kill()
-		if try == 20 { // its address may still be taken
+		if try == 20 { // its address may still be in use
 			t.Fatalf("%v does not start: %s", p.env, scan.Text())
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -115,7 +116,7 @@ func (p *process) kill() {
 	p.cmd.Wait()
 }
 
-// list is names, sizes and sums of a tree.
+// list returns the names, sizes and checksums of a tree.
 func list(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {

@@ -13,23 +13,24 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Request is what someone wants moved.
+// Request describes a transfer to start.
 type Request struct {
 	protocol.TransferStartParams
 	Call    protocol.CallID
 	Session protocol.SessionKey
 	Agent   protocol.AgentID
 	AskedBy protocol.AskedBy
-	Here    Window // that calls; an end when there is a protocol.Here
+	Here    Window // the calling window; an end if a path is at protocol.Here
 }
 
-// pathOf is what an endpoint that was checked names on its machine.
+// pathOf returns the path of a validated endpoint.
 func pathOf(endpoint string) string {
 	_, path, _ := strings.Cut(endpoint, ":")
 	return path
 }
 
-// Start puts a transfer into the queue and returns it. Errors are in the original's words where it has any.
+// Start adds a transfer to the queue and returns it. Its error messages are those of the original
+// system where that has any.
 func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, error) {
 	now := time.Now()
 	t := protocol.Transfer{
@@ -81,12 +82,13 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	return t, nil
 }
 
-// expiry is until when a transfer waits for a machine that is away since now, in Unix milliseconds.
+// expiry returns the time, in Unix milliseconds, until which a transfer waits for a node that has
+// been offline since now.
 func expiry(t protocol.Transfer, now time.Time) int64 {
 	return now.UnixMilli() + cmp.Or(t.ExpiresIn, defaultExpiry.Milliseconds())
 }
 
-// check fills in what follows from the endpoints.
+// check derives fields from the endpoints and validates them.
 func check(t *protocol.Transfer) error {
 	if len(t.Sources) == 0 {
 		return protocol.ErrBadRequest.With("sources required")
@@ -138,7 +140,8 @@ func check(t *protocol.Transfer) error {
 	return nil
 }
 
-// Wait waits for a transfer's end, or until it has rested for rest because a machine is away: then it still goes on later.
+// Wait waits until a transfer has ended, or has waited for an offline node for the time rest: then
+// it continues later.
 func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Duration) (protocol.Transfer, error) {
 	e.mu.Lock()
 	j := e.jobs[id]
@@ -169,7 +172,7 @@ func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Dur
 	}
 }
 
-// Open lists the transfers that have not ended, as they came.
+// Open lists the transfers that have not ended, in order of creation.
 func (e *Engine) Open() []protocol.Transfer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -180,7 +183,7 @@ func (e *Engine) Open() []protocol.Transfer {
 	return list
 }
 
-// List gives the queue, or a page of the history.
+// List returns the queue, or a page of the history.
 func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error) {
 	limit := in.Limit
 	if limit <= 0 {
@@ -208,7 +211,7 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 	return out, nil
 }
 
-// Get gives one transfer, of the queue or the history.
+// Get returns one transfer, from the queue or the history.
 func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
 	if j := e.find(in.ID); j != nil {
 		return j.view(), nil
@@ -223,7 +226,7 @@ func (e *Engine) find(id protocol.TransferID) *job {
 	return e.jobs[id]
 }
 
-// meet is find once nobody is about to end a transfer, or to begin it anew.
+// meet is find, but first waits for operations that end or restart the transfer.
 func (e *Engine) meet(ctx context.Context, id protocol.TransferID) (*job, error) {
 	for {
 		e.mu.Lock()
@@ -240,7 +243,8 @@ func (e *Engine) meet(ctx context.Context, id protocol.TransferID) (*job, error)
 	}
 }
 
-// ended says why a transfer that is not in the queue cannot be changed.
+// ended returns an error for a transfer that is not in the queue and so cannot be changed, or the
+// transfer if it is in the state same.
 func (e *Engine) ended(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
 	row, err := e.store.Transfer(ctx, id)
 	if err != nil || row.State == same {

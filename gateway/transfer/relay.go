@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// streamed waits for the end of a transfer between our own ends.
+// streamed waits for the end of a transfer between ends that support streams.
 func (a *attempt) streamed(ctx context.Context) (out outcome, err error) {
 	r := a.relay
 	var complete <-chan protocol.TransferCompleteParams = r.complete
@@ -39,8 +39,8 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 		select {
 		case c := <-r.complete:
 			problem = c.Error
-			r.src.in.Close(io.EOF) // what came before is passed on first
-		case m := <-r.meta: // the source's only other word for an error
+			r.src.in.Close(io.EOF) // earlier frames are still forwarded
+		case m := <-r.meta: // the source can also report an error in this way
 			if m.Error != "" {
 				return out, final("%s", m.Error)
 			}
@@ -49,7 +49,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 				return out, err
 			}
 			waiting = false
-		case d := <-r.done: // before its end: it has failed
+		case d := <-r.done: // before the end of the data: the destination failed
 			if d.Error == "" {
 				d.Error = "The destination stopped before everything was sent"
 			}
@@ -62,7 +62,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 		return out, final("%s", problem)
 	}
 	got := r.bytes.Load()
-	a.opened.Store(false) // it gets its end here
+	a.opened.Store(false) // the destination is told the end here, not by stop
 	if err := r.dst.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: r.dst.id}); err != nil {
 		return out, err
 	}
@@ -72,7 +72,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 	switch {
 	case out.done.Error != "":
 		return out, final("%s", out.done.Error)
-	case got != size: // the original takes that for a success
+	case got != size: // the original system treats this as a success
 		return out, final("The source announced %d bytes and sent %d", size, got)
 	}
 	if out.bytes = got; out.done.BytesWritten != nil {
@@ -81,13 +81,14 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 	if out.bytes != size {
 		return out, final("The destination wrote %d bytes of %d", out.bytes, size)
 	}
-	if out.done.Skipped > 0 { // they arrived, and what was there stayed
+	if out.done.Skipped > 0 { // the data arrived, but the existing file stayed
 		out.bytes = 0
 	}
 	return out, nil
 }
 
-// forward passes on what one end sends to the other until the inbox ends; io.EOF is its proper end.
+// forward forwards the frames of one end to the other until the inbox is closed. The regular end is
+// io.EOF.
 func (a *attempt) forward(ctx context.Context, from, to *side) error {
 	tells := a.met && (from == a.relay.dst || a.offered.near)
 	for {
@@ -108,12 +109,12 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 			if t, ok := stream.Turned(f); ok {
 				a.turned(from, t)
 			}
-			tells = from == a.relay.dst // a source does with its first word, or not at all
+			tells = from == a.relay.dst // a source reports its route in its first frame or not at all
 		}
 		if from.id != to.id {
 			f.SetID(to.id)
 		}
-		if !a.relay.stream && a.relay.bytes.Add(int64(n)) > a.relay.size { // nobody knows how much more there is
+		if !a.relay.stream && a.relay.bytes.Add(int64(n)) > a.relay.size { // an unlimited amount could follow
 			f.Free()
 			a.cancel(final("The source announced %d bytes and sends more", a.relay.size))
 			return context.Canceled
@@ -122,7 +123,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 			return err
 		}
 		if !a.relay.stream {
-			a.relay.touch() // a destination that takes its time is alive
+			a.relay.touch() // a slow destination is alive
 			a.arrived(a.job, stream.Arrived{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
 		}
 	}
@@ -138,7 +139,7 @@ func (a *attempt) stop(err error) {
 	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
 	if t := a.job.view(); discard && a.relay.stream {
 		stop.Path = pathOf(t.Destination)
-		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current // should it not be open there any more
+		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current // in case the transfer is no longer open there
 	}
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
@@ -153,19 +154,20 @@ func (a *attempt) stop(err error) {
 	}
 }
 
-// tells says over which connection the destination hears that what is unfinished is to go; its answer may come at once.
+// tells records the connection on which the destination is asked to remove unfinished files. It
+// must be called before the request is sent, because the answer may arrive at once.
 func (j *job) tells(over Link) {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
 	j.told = over
 }
 
-// event sends an event once the end listens to it.
+// event sends an event once the end handles events.
 func (s *side) event(ctx context.Context, name string, payload any) error {
 	if s.listens != nil {
 		select {
 		case <-s.listens:
-		case <-s.link.Gone(): // says SendEvent
+		case <-s.link.Gone(): // SendEvent returns the error
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// slowStore is a database that takes its time to write down that a transfer was cancelled.
+// slowStore is a database that is slow to store cancelled transfers.
 type slowStore struct {
 	*store.Store
 	writing chan struct{}
@@ -31,14 +31,14 @@ func (s *slowStore) PutTransfer(ctx context.Context, t store.Transfer) error {
 	return s.Store.PutTransfer(ctx, t)
 }
 
-// nobody is no machine.
+// nobody is a list of nodes without any.
 type nobody struct{ noTools }
 
 func (nobody) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	return nil, nodes.Contact{}, false
 }
 
-// Retry that comes while Cancel is not over yet has the last word, also in the database.
+// A Retry during a Cancel takes effect last, in the database too.
 func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -62,7 +62,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 		cancelled <- now
 	}()
 	<-s.writing
-	for range 2 { // of two windows
+	for range 2 { // from two windows
 		go func() {
 			now, err := e.Retry(t.Context(), id, nil)
 			if err != nil {
@@ -74,7 +74,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	select {
 	case now := <-retried:
 		t.Fatalf("Retry did not wait: %+v", now)
-	case <-time.After(20 * time.Millisecond): // it may come later, but not before Cancel is over
+	case <-time.After(20 * time.Millisecond): // it may return later, but not before Cancel has returned
 	}
 	close(s.write)
 	if now := <-cancelled; now.State != protocol.TransferCancelled {

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// rough passes connections on as a bad network does: late, at changing speeds, with pauses, and with ends in the middle of anything. The kernel's netem does
-// such things to packets where it is there; of lost ones a program sees what it sees here.
+// rough forwards connections like a bad network: with delay, changing speeds, pauses, and
+// disconnects at any point. The kernel's netem does this to packets where it is available; a
+// program sees the effects of lost packets as it does here.
 type rough struct {
 	l     net.Listener
 	to    string
-	delay time.Duration // of everything, up to half more
-	life  time.Duration // of a connection, on average
-	made  atomic.Int64  // connections
+	delay time.Duration // base delay, up to half more is added
+	life  time.Duration // average lifetime of a connection
+	made  atomic.Int64  // number of connections
 	cuts  atomic.Int64
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	rng   *rand.Rand
 	conns map[net.Conn]bool
 	shut  bool
@@ -48,14 +49,14 @@ func newRough(t testing.TB, at, to string, seed uint64) *rough {
 	return w
 }
 
-// upTo is a random time.
+// upTo returns a random duration.
 func (w *rough) upTo(d time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Duration(w.rng.Int64N(int64(d) + 1))
 }
 
-// one reports true once in n times.
+// one returns true once in n times.
 func (w *rough) one(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,9 +93,9 @@ func (w *rough) serve() {
 	}
 }
 
-// pass is one connection's life.
+// pass forwards one connection until it closes.
 func (w *rough) pass(near, far *net.TCPConn) {
-	rate := int64(0) // bytes a second; 0: as fast as it goes
+	rate := int64(0) // bytes a second; 0 means unlimited
 	switch {
 	case w.one(4):
 		rate = 8 << 20
@@ -113,7 +114,7 @@ func (w *rough) pass(near, far *net.TCPConn) {
 	case <-ended:
 	case <-cut.C:
 		w.cuts.Add(1)
-		if w.one(3) { // nothing comes any more, and nobody says so
+		if w.one(3) { // silence without a disconnect
 			silent.Store(true)
 			select {
 			case <-ended:
@@ -135,7 +136,7 @@ func (w *rough) pass(near, far *net.TCPConn) {
 	w.mu.Unlock()
 }
 
-// chunk is what was read, and when it is due.
+// chunk is data with the time at which it is due.
 type chunk struct {
 	data []byte
 	due  time.Time
@@ -160,13 +161,13 @@ func (w *rough) pump(from, to net.Conn, rate int64, silent *atomic.Bool, ended <
 			}
 		}
 	})
-	defer from.Close() // ends the reader above
+	defer from.Close() // stops the reader above
 	for c := range way {
 		time.Sleep(time.Until(c.due))
 		if rate > 0 {
 			time.Sleep(time.Duration(int64(len(c.data)) * int64(time.Second) / rate))
 		}
-		if w.one(2000) { // a packet was lost more than once
+		if w.one(2000) { // simulates a packet that was lost more than once
 			time.Sleep(w.upTo(1500 * time.Millisecond))
 		}
 		if silent.Load() {

@@ -7,11 +7,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What an end says of a transfer is stored, and shown in every window. So it is cut to what such things are, whoever says it: no count is below nothing, and
-// no text is longer than a path with some words about it.
+// Limits of the reports of an end. They are stored and shown in every window, so they are cut off
+// here: no count is negative, and no text is longer than a path with a short explanation.
 const (
 	maxSaid     = 8 << 10 // bytes of a text
-	maxProblems = 50      // our own ends tell no more
+	maxProblems = 50      // our own ends report no more
 )
 
 func said(text string) string {

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What a machine says goes into the database and to every window.
+// Reports of a node go to the database and to every window, so they are limited.
 func TestWhatAMachineSaysIsCut(t *testing.T) {
 	long := strings.Repeat("long ", 20<<10)
 	onStage(t, none, func(s *stage) {

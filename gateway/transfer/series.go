@@ -13,29 +13,29 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// series moves files one by one, because one of the ends knows only the basic protocol, which has
-// no folders and always overwrites.
+// series moves files one by one, for ends that know only the basic protocol, which has no folders
+// and always overwrites.
 type series struct {
 	*Engine
 	job      *job
 	src, dst *side
 	t        protocol.Transfer
-	written  map[string]bool // paths at a destination with only the basic protocol, in lower case
+	written  map[string]bool // paths written at a destination that knows only the basic protocol, in lower case
 }
 
 // file is one file of a series.
 type file struct {
-	source string // the endpoint that it is from
-	from   string // its path at the source; of a source of our own that of the source it is in
-	name   string // below the source, with slashes; empty: the source is the file
-	size   int64  // 0 when the source has not said it
+	source string // the endpoint that contains it
+	from   string // its path at the source; for a source that supports streams, the path of the source
+	name   string // path below the source, with slashes; empty if the source is the file
+	size   int64  // 0 if the source has not reported it
 }
 
 func newSeries(e *Engine, j *job, src, dst *side) *series {
 	return &series{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
 }
 
-// run moves everything. A file that fails does not stop the others.
+// run moves all files. A file that fails does not stop the others.
 func (s *series) run(ctx context.Context) (out outcome, err error) {
 	if err := s.refusal(); err != nil {
 		return out, err
@@ -64,17 +64,18 @@ func (s *series) run(ctx context.Context) (out outcome, err error) {
 	return out, nil
 }
 
-// add counts what became of another file.
+// add adds the outcome of another file.
 func (o *outcome) add(one outcome) {
 	o.bytes += one.bytes
 	o.done.Files += one.done.Files
 	o.done.Skipped += one.done.Skipped
 	o.done.Failed += one.done.Failed
-	o.done.Kept = max(o.done.Kept, one.done.Kept) // a destination counts what it keeps of the whole transfer
+	o.done.Kept = max(o.done.Kept, one.done.Kept) // the destination counts the retained files of the whole transfer
 	if o.done.Path == "" {
 		o.done.Path = one.done.Path
 	}
-	if o.done.Problems = append(one.done.Problems, o.done.Problems...); len(o.done.Problems) > maxProblems { // failures first
+	// Failures first.
+	if o.done.Problems = append(one.done.Problems, o.done.Problems...); len(o.done.Problems) > maxProblems {
 		o.done.Problems = o.done.Problems[:maxProblems]
 	}
 }
@@ -111,8 +112,8 @@ func (s *series) move(ctx context.Context, f file, before stream.Arrived) (out o
 	return out, nil
 }
 
-// incompleteError says that a machine may have a part of a file. With only the basic protocol it
-// writes to the final name.
+// incompleteError says that a node may have an incomplete file. With only the basic protocol, a
+// node writes to the final name.
 type incompleteError struct {
 	cause error
 	where string
@@ -123,7 +124,7 @@ func (e *incompleteError) Error() string {
 	return fmt.Sprintf("%s. %s may be incomplete: send it again, or delete it", strings.TrimSuffix(e.cause.Error(), "."), e.where)
 }
 
-// one takes both ends through the lifecycle of a transfer for one file.
+// one executes a transfer of one file.
 func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file, to string, accepted *bool) (out outcome, err error) {
 	r := a.relay
 	send := protocol.TransferSend{Path: f.from}
@@ -164,7 +165,8 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file
 	return a.plain(ctx, r.size, forwarded)
 }
 
-// nested is where a file goes below the destination; empty: the destination is its path.
+// nested returns the path of a file below the destination; "" means that the destination is the
+// file's path.
 func (s *series) nested(f file) string {
 	if s.t.Into {
 		return path.Join(lastPart(pathOf(f.source)), f.name)
@@ -172,7 +174,7 @@ func (s *series) nested(f file) string {
 	return f.name
 }
 
-// place is where a file goes in the folder that the transfer writes to.
+// place returns the path of a file in the folder that the transfer writes to.
 func (s *series) place(f file) string {
 	if s.t.Into {
 		return s.nested(f)
@@ -180,8 +182,8 @@ func (s *series) place(f file) string {
 	return path.Join(lastPart(pathOf(s.t.Destination)), f.name)
 }
 
-// parts splits a path of any system at its last separator. A backslash is one unless the path
-// begins with a slash.
+// parts splits a path of any system at its last separator. A backslash is a separator unless the
+// path begins with a slash.
 func parts(p string) (dir, name string) {
 	seps := `/\`
 	if strings.HasPrefix(p, "/") {
@@ -196,7 +198,7 @@ func lastPart(p string) string {
 	return name
 }
 
-// joined is a path below a folder; both may be empty.
+// joined joins a folder and a path below it; both may be empty.
 func joined(dir, below string) string {
 	if dir == "" || below == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`) {
 		return dir + below
@@ -204,7 +206,7 @@ func joined(dir, below string) string {
 	return dir + "/" + below
 }
 
-// upward is the folder that a file was in which has a name below it.
+// upward removes name, a path below a folder, from the end of p.
 func upward(p, name string) string {
 	if name == "" {
 		return p

@@ -20,11 +20,11 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// puppet is a machine that says what a test has it say.
+// puppet is a node that a test controls.
 type puppet struct {
-	hears func(p *puppet, event string, id uint32) // what it does about an event; nil: nothing
+	hears func(p *puppet, event string, id uint32) // reaction to an event; nil means none
 	gone  chan struct{}
-	deaf  bool         // it takes nothing
+	deaf  bool         // does not read
 	got   atomic.Int64 // bytes of frames
 }
 
@@ -69,15 +69,15 @@ type stage struct {
 	t     *testing.T
 	e     *transfer.Engine
 	store *store.Store
-	kinds []string // extensions of the machines
-	// conflict is of the transfers that start; empty is the default.
+	kinds []string // extensions of the nodes
+	// conflict is the conflict setting of new transfers; empty is the default.
 	conflict string
 
 	mu       sync.Mutex // guards machines
 	machines map[protocol.NodeID]*puppet
 }
 
-// Link is transfer.Machines.
+// Link implements transfer.Machines.
 func (s *stage) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *stage) enters(id protocol.NodeID, p *puppet) *puppet {
 	return p
 }
 
-// rest lets time pass.
+// rest advances the time.
 func rest(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -133,7 +133,7 @@ func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
 	})
 }
 
-// source counts so many bytes, after a while.
+// source reports a number of bytes, after a delay.
 func (s *stage) source(size int64, after time.Duration) func(*puppet, string, uint32) {
 	return func(p *puppet, event string, id uint32) {
 		if event == protocol.EventTransferSend {
@@ -144,7 +144,7 @@ func (s *stage) source(size int64, after time.Duration) func(*puppet, string, ui
 	}
 }
 
-// accepts takes what is sent; then does what f does.
+// accepts accepts the transfer, then calls f.
 func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint32) {
 	return func(p *puppet, event string, id uint32) {
 		if event == protocol.EventTransferReceive {
@@ -162,7 +162,7 @@ func (s *stage) frame(p *puppet, id uint32, body []byte) {
 	stream.ReadFrame(bytes.NewReader(protocol.AppendChunk(nil, id, body)), func() {}, func(f *stream.Frame) { s.e.Frame(p, f) })
 }
 
-// progress is a destination's word on how far it is.
+// progress encodes a destination's progress record.
 func progress(files uint32, size int64, current string) []byte {
 	b := append([]byte{'p'}, binary.LittleEndian.AppendUint32(nil, uint32(12+len(current)))...)
 	b = binary.LittleEndian.AppendUint32(b, files)
@@ -192,7 +192,8 @@ func (s *stage) get(id protocol.TransferID) protocol.Transfer {
 
 func none(*stage) {}
 
-// A machine that sleeps is silent for a minute, and only then its connection is given up: that may happen as often as it likes.
+// A machine that sleeps is silent for a minute before its connection is given up. That may happen
+// any number of times.
 func TestATransferThatWasInterruptedOftenOutlivesSilence(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))
@@ -211,7 +212,7 @@ func TestATransferThatWasInterruptedOftenOutlivesSilence(t *testing.T) {
 				s.t.Fatalf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
 			}
 		}
-		// One that never gets on does not try for ever.
+		// A transfer without progress does not retry for ever.
 		rest(time.Minute + 2*time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Attempts != 8 || tr.Error != "Transfer timeout" {
 			s.t.Errorf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
@@ -251,7 +252,7 @@ func TestASourceMayCountForMinutes(t *testing.T) {
 	})
 }
 
-// A machine with leftovers of cancelled transfers that takes nothing at the moment is nobody else's matter.
+// A node that must remove unfinished files but does not read must not block others.
 func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 	onStage(t, func(s *stage) {
 		for i := range 30 {
@@ -265,7 +266,7 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 		}
 	}, func(s *stage) {
 		s.enters("stuck", &puppet{deaf: true})
-		rest(1500 * time.Millisecond) // it is being told
+		rest(1500 * time.Millisecond) // the request is being sent
 		began, took := time.Now(), time.Duration(-1)
 		s.comes("a", func(*puppet, string, uint32) { took = time.Since(began) })
 		s.comes("b", nil)
@@ -277,7 +278,8 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A person who is asked about many transfers, and is not there, holds up none that need not be asked about.
+// Transfers that wait for the approval of an absent person must not block those that need no
+// approval.
 func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
 	var rules atomic.Value
 	rules.Store("before")
@@ -304,7 +306,7 @@ func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
 	})
 }
 
-// The person at a machine that asks about each transfer is not there: what goes to others goes on.
+// Transfers that wait for the person at their destination must not block transfers to other nodes.
 func TestWhatGoesToAMachineWaitsForNoOthersPerson(t *testing.T) {
 	onStage(t, none, func(s *stage) {
 		s.comes("a", s.source(100, 0))

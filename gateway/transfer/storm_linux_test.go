@@ -20,10 +20,11 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// lanes is how many transfers run at once.
+// lanes is the number of transfers that run at once.
 const lanes = 4
 
-// storm is a gateway and two machines, each a process that is killed again and again, on wires that are cut.
+// storm is a gateway and two nodes, each a process that is killed repeatedly, on wires that are
+// cut.
 type storm struct {
 	t     *testing.T
 	c     *client.Client
@@ -32,14 +33,15 @@ type storm struct {
 	want  map[string][]string
 	round atomic.Int64
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	attempts int
 	bytes    int64
 	longest  time.Duration
 	ends     map[string]int
 }
 
-// plant makes the same trees at each end: one small file, many small ones, some of middle size with small ones between them, one larger.
+// plant creates the same trees at each end: one small file, many small ones, some of medium size
+// with small ones between them, one large one.
 func (s *storm) plant() {
 	s.trees = []string{"tiny", "many", "mixed", "large"}
 	r := &rig{t: s.t, nodes: make(map[protocol.NodeID]*machine)}
@@ -50,18 +52,18 @@ func (s *storm) plant() {
 		for i := range 150 {
 			r.file(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
 		}
-		for i := range 8 { // enough for a connection of their own
+		for i := range 8 { // large enough for a separate connection
 			r.file(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
 			r.file(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
 		}
-		r.file(id, "src/large/large.bin", 70<<20+5) // more than a block, so that there is something to go on with
+		r.file(id, "src/large/large.bin", 70<<20+5) // more than a block, so that a transfer can resume
 	}
 	for _, tree := range s.trees {
 		s.want[tree] = list(s.t, filepath.Join(s.dirs["a"], "src", tree))
 	}
 }
 
-// listen has the gateway listen for machines, so that it can join them.
+// listen makes the gateway listen for machines, so that it can join them.
 func (s *storm) listen(at string) {
 	where, _ := json.Marshal(at)
 	for _, p := range []protocol.ConfigSetParams{{Path: "network.listen", Value: where}, {Path: "network.enabled", Value: []byte("true")}} {
@@ -78,21 +80,21 @@ func (s *storm) listen(at string) {
 	}
 }
 
-// ask is a call that ends in time.
+// ask makes a call with a time limit.
 func ask[P, R any](s *storm, m protocol.Method[P, R], p P) (R, error) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
 	defer cancel()
 	return client.Call(ctx, s.c, m, p)
 }
 
-// A transfer may stand still for stuck, and last for tooLong in all: on a busy machine the wires of the test are slow, and a part that somebody changed is sent
-// anew.
+// A transfer may stand still for stuck, and last for tooLong in total: on a busy machine the wires
+// of the test are slow, and a part that was changed is sent again.
 const (
 	stuck   = 5 * time.Minute
 	tooLong = 30 * time.Minute
 )
 
-// one is a transfer from its start to its end, which may be that it is cancelled.
+// one runs one transfer until it ends or is cancelled.
 func (s *storm) one(n int64, rng *rand.Rand) {
 	ways := [][2]protocol.NodeID{{"a", "b"}, {"b", "a"}, {"a", "b"}, {"a", "gsv"}, {"gsv", "b"}}
 	way, tree := ways[n%int64(len(ways))], s.trees[rng.IntN(len(s.trees))]
@@ -100,7 +102,8 @@ func (s *storm) one(n int64, rng *rand.Rand) {
 	var tr protocol.Transfer
 	var dest string
 	for try := 0; tr.ID == ""; try++ {
-		// A start whose answer was lost may have begun a transfer all the same: the next one goes elsewhere.
+		// A start whose response was lost may have started a transfer anyway, so the next one uses
+		// another destination.
 		dest = fmt.Sprintf("in/%s/%d.%d", tree, n, try)
 		var err error
 		tr, err = ask(s, protocol.TransferStart, protocol.TransferStartParams{
@@ -141,7 +144,7 @@ func (s *storm) one(n int64, rng *rand.Rand) {
 			pause = err != nil
 		case now.State == protocol.TransferRunning && cancel:
 			ask(s, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
-		case now.State == protocol.TransferFailed: // cleanly: nothing wrong is there, and it can be taken up
+		case now.State == protocol.TransferFailed: // a clean failure: no wrong files, and it can be resumed
 			if now.Error == "" {
 				s.t.Errorf("transfer %d failed without a word: %+v", n, now)
 			}
@@ -161,7 +164,7 @@ func (s *storm) count(end string) {
 	s.ends[end]++
 }
 
-// ended looks at what a transfer that is done or cancelled has left.
+// ended checks the files of a transfer that is done or cancelled.
 func (s *storm) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
 	s.count(tr.State)
 	s.mu.Lock()
@@ -177,12 +180,12 @@ func (s *storm) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Tra
 	}
 }
 
-// right reports whether every file that has its name is the one that was sent.
+// right reports whether every file under a sent name has the sent content.
 func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 	ok, top := true, filepath.Join(s.dirs[id], dest)
 	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(p, ".part") {
-			return nil // it may have gone since
+			return nil // it may be gone by now
 		}
 		got, err := sumOf(p)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +201,8 @@ func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 	return ok
 }
 
-// spoil changes a byte in some of the unfinished files of an end that is dead, and returns in how many.
+// spoil changes a byte in some of the unfinished files of a dead end, and returns the number of
+// files.
 func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 	filepath.WalkDir(filepath.Join(s.dirs[id], "in"), func(p string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(10) > 0 {
@@ -228,10 +232,11 @@ func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 	return n
 }
 
-// rest waits until nothing is on its way any more and nothing unfinished is left, and looks at all that has arrived.
+// rest waits until no transfers run and no unfinished files are left, and checks all files.
 func (s *storm) rest() {
 	var left []string
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) { // what is heard of neither end is taken up again after a minute
+	// A transfer without messages from either end resumes after a minute.
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		left = left[:0]
 		open, err := ask(s, protocol.TransferList, protocol.TransferListParams{})
 		for _, tr := range open.Transfers {

@@ -14,13 +14,15 @@ import (
 )
 
 const (
-	// sweepEvery is how often the agents' workspaces are looked through for what transfers left unfinished and nobody goes on with.
+	// sweepEvery is the interval at which the agents' workspaces are searched for unfinished files
+	// of abandoned transfers.
 	sweepEvery = 24 * time.Hour
-	// maxLeft is how many cancelled transfers are remembered whose machine still has an unfinished file; machines sweep for themselves, too.
+	// maxLeft is the number of cancelled transfers whose unfinished files on a node are remembered.
+	// Nodes also clean up by themselves.
 	maxLeft = 500
 )
 
-// ledger is where the unfinished files in an agent's workspace are written down.
+// ledger returns the records of unfinished files in an agent's workspace.
 func (e *Engine) ledger(agent protocol.AgentID) *stream.Ledger {
 	if e.unfinished == "" {
 		return nil
@@ -28,12 +30,12 @@ func (e *Engine) ledger(agent protocol.AgentID) *stream.Ledger {
 	return stream.OpenLedger(filepath.Join(e.unfinished, string(agent)))
 }
 
-// sweep removes what transfers left unfinished in the agents' workspaces, at the start and then daily.
+// sweep removes the unfinished files in the agents' workspaces, at the start and then daily.
 func (e *Engine) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		agents, _ := os.ReadDir(e.unfinished) // without the folder nothing was left
+		agents, _ := os.ReadDir(e.unfinished) // without the folder there are no unfinished files
 		for _, a := range agents {
 			agent := protocol.AgentID(a.Name())
 			if removed := e.ledger(agent).Sweep(e.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
@@ -48,24 +50,24 @@ func (e *Engine) sweep(ctx context.Context) {
 	}
 }
 
-// left is a cancelled transfer whose destination has not said that nothing unfinished is left.
+// left is a cancelled transfer whose destination has not confirmed the removal of unfinished files.
 type left struct {
 	row  store.Transfer
-	told Link          // over which it was told
-	busy chan struct{} // closed when it has been told, for which somebody sees at the moment; else nil
+	told Link          // the connection of the last request
+	busy chan struct{} // closed when the request in progress is sent; nil if there is none
 }
 
-// mayLeave reports whether a transfer's destination is a machine that may have something unfinished.
+// mayLeave reports whether a transfer's destination is a node that may have unfinished files.
 func mayLeave(t protocol.Transfer) bool {
 	return t.Attempts > 0 && !t.Simple && t.To != protocol.NativePrefix && t.To != protocol.Here
 }
 
-// leftover reports whether nobody has said that nothing unfinished is left of a cancelled transfer.
+// leftover reports whether a cancelled transfer's removal of unfinished files is unconfirmed.
 func leftover(t protocol.Transfer) bool {
 	return t.State == protocol.TransferCancelled && t.Current != "" && mayLeave(t)
 }
 
-// loadLeft brings back which cancelled transfers have left something on machines that were away.
+// loadLeft restores the cancelled transfers that left unfinished files on offline nodes.
 func (e *Engine) loadLeft(ctx context.Context) error {
 	rows, _, err := e.store.EndedTransfers(ctx, "", 0, maxLeft)
 	if err != nil {
@@ -81,8 +83,9 @@ func (e *Engine) loadLeft(ctx context.Context) error {
 	return nil
 }
 
-// tidy has machines remove what transfers left there that were cancelled, once over each connection until they have said that they did: what was sent
-// over one that ended may not have arrived. wg has whoever waits for a machine that takes nothing at the moment.
+// tidy asks nodes to remove the unfinished files of cancelled transfers, once per connection until
+// they confirm it, because a request may be lost with its connection. It counts goroutines that
+// wait for a slow node in wg.
 func (e *Engine) tidy(ctx context.Context, wg *sync.WaitGroup) {
 	var ready []*left
 	e.mu.Lock()
@@ -118,11 +121,12 @@ func (e *Engine) tidyOne(ctx context.Context, l *left) {
 	e.mu.Unlock()
 }
 
-// discarded hears over a connection that nothing unfinished is left of a cancelled transfer. What is returned writes that down, and may block.
+// discarded handles a node's confirmation that a cancelled transfer has no unfinished files left.
+// The returned function stores that, and may block.
 func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if j := e.jobs[id]; j != nil && j.told == over { // it is just being cancelled
+	if j := e.jobs[id]; j != nil && j.told == over { // it is being cancelled
 		j.gone = true
 	}
 	l := e.left[id]
@@ -140,7 +144,8 @@ func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	}
 }
 
-// keepLocked remembers a transfer that is being cancelled until its destination says that nothing is left. It is called under e.mu.
+// keepLocked remembers a cancelled transfer until its destination confirms that no unfinished files
+// are left. The caller must hold e.mu.
 func (e *Engine) keepLocked(j *job) *left {
 	if j.gone || len(e.left) >= maxLeft || !mayLeave(j.row.Transfer) {
 		return nil

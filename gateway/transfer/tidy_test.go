@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// A transfer that is cancelled while its destination is away leaves nothing there once it is back, also when the gateway was restarted in between.
+// A transfer that is cancelled while its destination is offline leaves no unfinished files once the
+// destination is back, even if the gateway was restarted in between.
 func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 24<<20)
@@ -43,7 +44,7 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 	}
 }
 
-// That a machine was told to remove what is unfinished does not mean that it heard it.
+// A sent request to remove unfinished files may not have been received.
 func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 24<<20)

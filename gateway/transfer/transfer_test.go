@@ -29,7 +29,8 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// clean sees that nothing unfinished stays in a folder. An end removes it when it hears that the transfer failed, which is known before.
+// clean waits until a folder has no unfinished files. An end removes them when it receives the
+// failure, which is published earlier.
 func clean(t *testing.T, dir string) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -97,7 +98,7 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-	r.file("b", "y.bin", 10) // another one is overwritten, as the original does
+	r.file("b", "y.bin", 10) // the existing file is overwritten, as in the original system
 	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {
 		t.Errorf("%+v", out)
 	}
@@ -197,7 +198,8 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 	}
 }
 
-// recovers is how long a transfer may take that is interrupted: what is heard of neither end is taken up again after a minute.
+// recovers is the time limit for an interrupted transfer: without messages from either end it
+// resumes after a minute.
 const recovers = 2 * time.Minute
 
 func TestATransferSurvivesEveryInterruption(t *testing.T) {
@@ -247,7 +249,7 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	if tr.State != protocol.TransferWaiting || tr.ExpiresAt == 0 {
 		t.Fatalf("%+v", tr)
 	}
-	r.stopGW() // the queue is on the disk
+	r.stopGW() // the queue is stored
 	r.start()
 	r.nodes["b"].wire.cut(false)
 	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
@@ -256,7 +258,8 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
 
-// TestAnInterruptionHasAWaitOfItsOwn: how long to wait is said for a machine that is away, not for how long the transfer may take.
+// TestAnInterruptionHasAWaitOfItsOwn: the expiry limits the wait for an offline node, not the
+// duration of the transfer.
 func TestAnInterruptionHasAWaitOfItsOwn(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 48<<20)

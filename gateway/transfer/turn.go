@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// startReady starts what waits and can, and ends what has waited for too long.
+// startReady starts the queued transfers that can run, and ends the expired ones.
 func (e *Engine) startReady() {
 	now := time.Now()
 	e.mu.Lock()
@@ -43,8 +43,9 @@ func (e *Engine) startReady() {
 	}
 }
 
-// lateLocked reports whether a job has waited for too long: by the clock on the wall, since a machine that sleeps waits too, and a gateway may be started anew;
-// and by the one that nobody sets, lest it waits for years because the other one was put back. It is called under e.mu.
+// lateLocked reports whether a job has waited for too long. It checks the wall clock, which
+// advances while the machine sleeps or the gateway is off, and the monotonic clock, which nobody
+// can set back. The caller must hold e.mu.
 func (j *job) lateLocked(now time.Time) bool {
 	if j.row.ExpiresAt == 0 {
 		return false
@@ -56,10 +57,11 @@ func (j *job) lateLocked(now time.Time) bool {
 	return left <= 0 || !now.Before(j.until)
 }
 
-// canStart reports whether both ends are there. It is called under e.mu.
+// canStart reports whether both ends are connected. The caller must hold e.mu.
 func (e *Engine) canStart(j *job) bool { return e.missing(j) == "" }
 
-// missing says which end a transfer waits for; nothing when both are there. It is called under e.mu.
+// missing returns the reason for waiting, or "" if both ends are connected. The caller must hold
+// e.mu.
 func (e *Engine) missing(j *job) string {
 	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
 		switch id {
@@ -77,7 +79,8 @@ func (e *Engine) missing(j *job) string {
 	return ""
 }
 
-// windowLocked reports whether the window or command line is there that is an end. It is called under e.mu.
+// windowLocked reports whether the window or command line that is an end is connected. The caller
+// must hold e.mu.
 func (j *job) windowLocked() bool {
 	if j.here == nil {
 		return false
@@ -90,7 +93,7 @@ func (j *job) windowLocked() bool {
 	}
 }
 
-// work runs one attempt of a job and says what comes next.
+// work runs one attempt of a job and sets its next state.
 func (e *Engine) work(ctx context.Context, j *job) {
 	var out outcome
 	moved := j.view().BytesDone
@@ -104,8 +107,8 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		})
 		out, err = e.attempt(ctx, j)
 	}
-	// What comes next is settled in the moment in which the attempt has ended: whoever presses something before is heard here, and everyone after that meets
-	// a transfer that rests, or is over.
+	// The next state is set under the lock at the end of the attempt: requests before that are
+	// honoured here, and requests after that see a transfer that rests or has ended.
 	e.mu.Lock()
 	j.end(nil)
 	want := j.want
@@ -124,7 +127,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
 	case err == nil:
 		e.arrivedAllLocked(j, out)
-	case errors.Is(err, errCancelled), j.leave: // also when a machine went away in the same moment
+	case errors.Is(err, errCancelled), j.leave: // even if a node disconnected at the same moment
 		keep(&j.row.Transfer, out.done.Kept)
 		e.finishLocked(j, protocol.TransferCancelled, "")
 	case paused && errors.Is(want, errAgain):
@@ -137,7 +140,8 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		keep(&j.row.Transfer, out.done.Kept)
 		e.finishLocked(j, protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
-		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved { // who never gets on does not wait for ever
+		// A transfer without progress must not wait for ever.
+		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved {
 			j.row.ExpiresAt = expiry(j.row.Transfer, time.Now())
 		}
 		rests(protocol.TransferWaiting, err.Error())
@@ -149,6 +153,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	e.Wake()
 }
 
-// maxStalls is how many attempts there are in a row of a transfer that does not get on, and of which nothing is heard though its machines are connected.
-// Others do not count: a machine that sleeps is silent before its connection is given up.
+// maxStalls is the number of consecutive attempts without progress during which nothing is received
+// although both nodes are connected. Disconnects do not count: a machine that goes to sleep is
+// silent before its connection is given up.
 const maxStalls = 3

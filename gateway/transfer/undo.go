@@ -11,23 +11,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// undoLimit is how long a machine may take to bring back what a transfer has replaced.
+// undoLimit is the time limit for restoring the files that a transfer replaced.
 const undoLimit = time.Minute
 
-// undoing is a transfer of which what it has replaced is being brought back.
+// undoing is an undo in progress.
 type undoing struct {
-	over Link // over which its destination was told
+	over Link // the connection of the request
 	done chan protocol.TransferUndone
 }
 
-// keep writes down that the destination keeps what so many files were before.
+// keep records that the destination retains the former versions of a number of files.
 func keep(t *protocol.Transfer, files int) {
 	if files > 0 {
 		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.KeptAge).UnixMilli(), 0
 	}
 }
 
-// UndoBy is [Engine.Undo] as a person's own act, through the one gate: what may not be sent there may not be brought back there either.
+// UndoBy is [Engine.Undo] for a person. It goes through dispatch: where a person may not send
+// files, they may not restore any either.
 func (e *Engine) UndoBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, in protocol.TransferParams) (protocol.Transfer, error) {
 	t, err := e.Get(ctx, in)
 	if err != nil {
@@ -44,9 +45,10 @@ func (e *Engine) UndoBy(ctx context.Context, calls Caller, who auth.Principal, b
 	return e.Undo(ctx, in, here)
 }
 
-// Undo has the destination of a transfer that has ended bring back what was replaced; what took its place goes into the trash there. A file that was
-// changed since is left as it is, which the transfer's problems then say. here, which may be nil, is the caller's connection, for a transfer that ended
-// there. It blocks until the machine has done it.
+// Undo asks the destination of an ended transfer to restore the files that were replaced; the
+// replacements go to the trash there. A file that was changed since stays as it is and is listed in
+// the transfer's problems. here may be nil; it is the caller's connection, for a transfer whose
+// destination was a window. Undo blocks until the node has finished.
 func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j := &job{e: e, here: here, over: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
@@ -88,7 +90,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 		return protocol.Transfer{}, err
 	}
 	if t.Undone, t.Problems = t.Undone+out.Back, out.Problems; t.Kept > 0 {
-		if t.Kept = len(out.Problems); t.Kept == 0 { // what is left may be tried once more
+		if t.Kept = len(out.Problems); t.Kept == 0 { // the remaining files can be tried again
 			t.KeptUntil = 0
 		}
 	}
@@ -102,7 +104,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	return *t, nil
 }
 
-// undo tells the destination and waits for what came of it.
+// undo sends the request to the destination and waits for its result.
 func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone, err error) {
 	t := j.view()
 	s, release, err := e.side(j, t.To, "Destination")
@@ -143,7 +145,7 @@ func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone,
 	return out, nil
 }
 
-// undone hears over a connection what came of it.
+// undone handles a node's result of an undo.
 func (e *Engine) undone(over Link, out protocol.TransferUndone) (proceed func()) {
 	e.mu.Lock()
 	u := e.undoes[out.ID]
@@ -154,7 +156,7 @@ func (e *Engine) undone(over Link, out protocol.TransferUndone) (proceed func())
 	return func() {
 		select {
 		case u.done <- out:
-		default: // it has been said before
+		default: // repeated report
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
 		t.Errorf("%+v", tr)
 	}
 	reads(t, "new x.txt", to, "in/tree/x.txt")
-	// The next one finds everything there: it replaces nothing.
+	// The next transfer finds all files in place and replaces nothing.
 	if again := begin(); again.Kept != 0 || again.Undoable(time.Now()) {
 		t.Errorf("%+v", again)
 	}
@@ -69,7 +69,7 @@ func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
 	reads(t, "new same.txt", to, "in/tree/same.txt")
 	reads(t, "new new.txt", to, "in/tree/new.txt")
 	reads(t, "somebody's own", to, "in/tree/edited.txt")
-	// The one that was changed comes back when it is out of the way; then there is nothing more.
+	// The changed file is restored once its replacement is out of the way; then nothing remains.
 	if err := os.Remove(filepath.Join(to, "in/tree/edited.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestWhatATransferReplacedCanBeBroughtBack(t *testing.T) {
 	if _, err = r.undo(tr.ID); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("once more: %v", err)
 	}
-	// Sent once more it is replaced once more.
+	// Sent again, it is replaced again.
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferRetry, protocol.TransferParams{ID: begin().ID}); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("a retry of what is done: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestUndoIsRefusedWhereSendingIs(t *testing.T) {
 	reads(t, "old", to, "x")
 }
 
-// What a cancelled one has replaced by then can be had back too.
+// The files that a cancelled transfer replaced can be restored too.
 func TestACancelledTransferCanBeUndone(t *testing.T) {
 	r := newRig(t, "a", "b")
 	to := r.nodes["b"].dir

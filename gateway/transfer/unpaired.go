@@ -6,8 +6,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Unpaired ends what a device has a part in whose pairing has ended, as a machine or as a window: another device may come under the machine's name, and
-// nobody has agreed to anything with that one. What has arrived in part is kept, and Retry puts such a transfer into the queue again.
+// Unpaired fails the transfers of a device whose pairing has ended, as a node or as a window:
+// another device may connect under the node's name, and nobody has approved transfers with that
+// one. Partly received data is retained, and Retry puts such a transfer into the queue again.
 func (e *Engine) Unpaired(d protocol.Device) {
 	why := fmt.Sprintf("%s is not paired any more", d.Name)
 	if d.NodeID != "" {

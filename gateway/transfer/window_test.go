@@ -34,7 +34,7 @@ func (s *screen) SendFrame(_ context.Context, f *stream.Frame) error { f.Free();
 func (s *screen) Gone() <-chan struct{}                              { return s.gone }
 func (s *screen) Device() protocol.DeviceID                          { return s.device }
 
-// nas is the one machine there is, while it is there.
+// nas is the only node, while it is connected.
 type nas struct {
 	*screen
 	noTools
@@ -49,7 +49,8 @@ func (n *nas) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 
 func (n *nas) Close(int, string) {}
 
-// TestAPathMeansAFileOfTheComputerItWasNamedOn: a window elsewhere that goes on with somebody's transfer would send, or write, another file of that name.
+// TestAPathMeansAFileOfTheComputerItWasNamedOn: a window on another computer that continues
+// somebody's transfer would send, or overwrite, another file of that name.
 func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -82,7 +83,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		if now, err := e.Pause(t.Context(), id); err != nil || now.State != protocol.TransferPaused {
 			t.Fatalf("%+v, %v", now, err)
 		}
-		// Whoever sees it may let it go on, but from its own computer.
+		// Anybody who sees the transfer may resume it, but only from its own computer.
 		now, err := e.Resume(t.Context(), id, desk)
 		if err != nil || now.State != protocol.TransferWaiting || now.Error == "" {
 			t.Errorf("%s: let go on at the desk: %+v, %v", ends, now, err)
@@ -111,7 +112,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		machine.there.Store(false)
 	}
 
-	// What one replaced is brought back there, too.
+	// Replaced files are restored on that computer, too.
 	done := store.Transfer{Transfer: protocol.Transfer{
 		ID: "t", State: protocol.TransferDone, Sources: []string{"nas:x"}, Destination: "@here:/y", From: "nas", To: protocol.Here, Device: "laptop", Kept: 1,
 		KeptUntil: time.Now().Add(time.Hour).UnixMilli(), EndedAt: 1, CreatedAt: 1,
