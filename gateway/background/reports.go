@@ -16,17 +16,18 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Limits of what an event brings into a chat.
+// Limits of an event that is posted to a chat.
 const (
 	maxTail = 4000 // characters, as in the tail of a command's result
-	maxWord = 200  // characters of an id, a signal and of the command line
-	// comeLate is how long a command that no call has named yet may wait for the result of its call, and one whose chat was deleted for the chat.
+	maxWord = 200  // characters of an ID, a signal and of the command line
+	// comeLate is the time for which the end of a command waits for the result of the call that
+	// started it, or for its deleted chat to be restored.
 	comeLate = 30 * time.Second
-	// maxEarly is how many commands may wait so at once.
+	// maxEarly is the number of commands that may wait like that at once.
 	maxEarly = 1024
 )
 
-// Journal knows the calls.
+// Journal reads calls.
 type Journal interface {
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (store.Call, error)
@@ -34,13 +35,14 @@ type Journal interface {
 	CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]store.Call, error)
 }
 
-// Chats take what happened. Tell starts or queues a run after the one that began the command, and for whom the call was that did; protocol.ErrConflict says that the run is there already, protocol.ErrNotFound that the
-// chat is gone.
+// Chats receive the events. Tell starts or queues a run after the run that started the command, on
+// behalf of whoever that call was made for. It returns protocol.ErrConflict if the run exists, and
+// protocol.ErrNotFound if the chat was deleted.
 type Chats interface {
 	Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
 }
 
-// Reports takes the events of machines. It is safe for use by many goroutines.
+// Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
 	journal Journal
 	chats   Chats
@@ -49,29 +51,30 @@ type Reports struct {
 	early map[early]time.Time
 }
 
-// early is a command whose end was reported before any call named it.
+// early is a command whose end was reported before the result of any call named it.
 type early struct {
 	node    protocol.NodeID
 	process string
 }
 
-// New makes it.
+// New returns a handler of exec events.
 func New(j Journal, c Chats) *Reports {
 	return &Reports{journal: j, chats: c, early: make(map[early]time.Time)}
 }
 
-// errEarly has the machine report again: the call is not over, so its chat could not make sense of the event, or one that may tell the chat of the
-// same end is not, or the chat is not there.
+// errEarly makes the node report again, because the command's call is not finished, a call that may
+// return the same end is not finished, or the chat does not exist at the moment.
 var errEarly = protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
 
-// Event takes one event. Dropped says that no chat waits for it. protocol.ErrUnavailable is for the machine to try again.
+// Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
+// node must try again.
 func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
 	dropped := protocol.Ack{OK: true, Dropped: true}
 	switch {
 	case strings.TrimSpace(e.EventID) == "" || strings.TrimSpace(e.SessionID) == "" || len(e.EventID) > maxWord || len(e.SessionID) > maxWord:
 		return dropped, nil
 	case e.Event == protocol.ExecStarted:
-		// The journal has the call that began it.
+		// The journal has the call that started it.
 		slog.Debug("Background command started", "node", node, "call", e.CallID)
 		return protocol.Ack{OK: true}, nil
 	case e.Event != protocol.ExecFinished && e.Event != protocol.ExecFailed && e.Event != protocol.ExecTimedOut:
@@ -91,7 +94,8 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		return protocol.Ack{}, again(err)
 	}
 	for _, look := range looks {
-		if look.Info.State == protocol.CallRunning { // a kill's answer comes after the end that it has made
+		// The result of a kill arrives after the end that it caused.
+		if look.Info.State == protocol.CallRunning {
 			return protocol.Ack{}, errEarly
 		}
 	}
@@ -101,11 +105,11 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		slog.Info("Background command ended", "node", node, "session", call.Info.SessionKey, "call", call.Info.CallID)
 		return protocol.Ack{OK: true}, nil
 	case errors.Is(err, protocol.ErrConflict):
-		return protocol.Ack{OK: true}, nil // told before
+		return protocol.Ack{OK: true}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
 		key := early{node, e.SessionID}
 		if r.waits(key) {
-			return protocol.Ack{}, errEarly // it may be on its way, or be brought back
+			return protocol.Ack{}, errEarly // the chat may be created or restored soon
 		}
 		r.forget(key)
 		return dropped, nil
@@ -113,7 +117,8 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	return protocol.Ack{}, again(err)
 }
 
-// again is an error after which the machine keeps the event: a disk that is full now may not be so later.
+// again converts an error to one after which the node retains the event, because for example a full
+// disk may have space later.
 func again(err error) error {
 	if errors.Is(err, protocol.ErrUnavailable) {
 		return err
@@ -121,19 +126,20 @@ func again(err error) error {
 	return protocol.ErrUnavailable.With("the event could not be taken: " + protocol.AsError(err).Message)
 }
 
-// callOf finds the call that began a command. protocol.ErrNotFound: none has, and none can be on its way.
+// callOf returns the call that started a command. It returns protocol.ErrNotFound if there is none,
+// and errEarly if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
 		call, err = r.journal.Call(ctx, e.CallID)
 		switch {
 		case err == nil && call.Info.Node != node:
-			return call, protocol.ErrNotFound // a machine speaks of its own calls only
+			return call, protocol.ErrNotFound // a node may only report on its own calls
 		case err == nil && !call.Info.Over():
 			return call, errEarly
 		case !errors.Is(err, protocol.ErrNotFound):
 			return call, err
 		}
-		// The machine may count its calls otherwise; the command has a name of its own.
+		// The node may use other call IDs; the command has an ID of its own.
 	}
 	key := early{node, e.SessionID}
 	call, err = r.journal.CallOfProcess(ctx, node, e.SessionID)
@@ -154,7 +160,7 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 	return call, err
 }
 
-// waits reports whether a command that nobody knows may go on waiting for its call.
+// waits reports whether an unknown command may continue to wait for its call.
 func (r *Reports) waits(key early) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +181,7 @@ func (r *Reports) forget(key early) {
 	delete(r.early, key)
 }
 
-// told reports whether the call's own result has the end of the command already.
+// told reports whether the result of the call already contains the end of the command.
 func told(c store.Call) bool {
 	var out struct{ Status string }
 	if json.Unmarshal(c.ResultJSON, &out) != nil {
@@ -184,7 +190,7 @@ func told(c store.Call) bool {
 	return out.Status == "completed" || out.Status == "failed"
 }
 
-// RunOf is the run that answers the end of a command, by the call that began it.
+// RunOf derives the ID of the run that answers the end of a command from the call that started it.
 func RunOf(call protocol.CallID) protocol.RunID {
 	sum := sha256.Sum256([]byte(call))
 	return protocol.RunID("exec-" + hex.EncodeToString(sum[:16]))
@@ -192,7 +198,7 @@ func RunOf(call protocol.CallID) protocol.RunID {
 
 func completion(node protocol.NodeID, e protocol.NodeExecEvent, call store.Call) protocol.ExecCompletion {
 	var args struct{ Command string }
-	json.Unmarshal(call.Info.Args, &args) // of a tool that is not ours it may be something else
+	json.Unmarshal(call.Info.Args, &args) // the tool may not be ours, and have other arguments
 	return protocol.ExecCompletion{
 		EventID: e.EventID, NodeID: node, SessionID: e.SessionID, CallID: call.Info.CallID, Event: e.Event, ExitCode: e.ExitCode,
 		Signal: head(e.Signal, maxWord), OutputTail: tail(e.OutputTail, maxTail), StartedAt: e.StartedAt, EndedAt: e.EndedAt,
@@ -200,7 +206,7 @@ func completion(node protocol.NodeID, e protocol.NodeExecEvent, call store.Call)
 	}
 }
 
-// head is the first n characters of s, tail the last.
+// head returns the first n characters of s, tail the last.
 func head(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"

@@ -17,7 +17,7 @@ import (
 
 const box = protocol.NodeID("box")
 
-// chats notes who was told what.
+// chats records the events that each chat received.
 type chats struct {
 	told []string
 	runs map[protocol.RunID]bool
@@ -55,7 +55,7 @@ func open(t *testing.T) *desk {
 	return &desk{New(s, c), t, s, c}
 }
 
-// begin writes a call down as one that runs, end its result.
+// begin stores a running call, end its result.
 func (d *desk) begin(id protocol.CallID, chat protocol.SessionKey) store.Call {
 	d.t.Helper()
 	c := store.Call{Info: protocol.CallInfo{
@@ -76,7 +76,7 @@ func (d *desk) end(c store.Call, process, result string) {
 	}
 }
 
-// report gives an event and returns "ok", "dropped" or "again".
+// report sends an event and returns "ok", "dropped" or "again".
 func (d *desk) report(e protocol.NodeExecEvent) string {
 	d.t.Helper()
 	ack, err := d.Event(d.t.Context(), box, e)
@@ -108,7 +108,7 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
 	d.end(d.begin("b", "two"), "q", running)
-	d.end(d.begin("c", "two"), "p", running) // has looked at the first one's
+	d.end(d.begin("c", "two"), "p", running) // has read the end of the first one
 	d.want(d.report(finished("1", "p")), "ok")
 	code := 2
 	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
@@ -139,7 +139,7 @@ func TestAnEndWaitsForTheCallThatMayHaveMadeIt(t *testing.T) {
 	d.end(kill, "", `{"status":"running","sessionId":"p"}`)
 	d.want(d.report(finished("1", "p")), "ok")
 
-	// One that waits for a person may wait for days.
+	// A call that waits for an approval may wait for days.
 	d.end(d.begin("b", "two"), "q", running)
 	kill.Info.CallID, kill.Info.RunID, kill.Info.SessionKey, kill.Info.State = "l", "run-l", "two", protocol.CallWaiting
 	put()
@@ -182,7 +182,7 @@ func TestEventThatComesBeforeTheResultIsAskedForAgain(t *testing.T) {
 
 func TestCommandThatNoCallNamesIsGivenUp(t *testing.T) {
 	d := open(t)
-	d.begin("a", "one") // runs for ever, and is another's
+	d.begin("a", "one") // runs for ever, and belongs to another chat
 	synctest.Test(t, func(t *testing.T) {
 		early := early{box, "p"}
 		if !d.waits(early) {

@@ -14,14 +14,14 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// maxDiff is how many bytes of a change are shown to the person.
+// maxDiff limits the diff shown to the person, in bytes.
 const maxDiff = 64 << 10
 
 type readIn struct {
 	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; nothing or / lists the workspace"`
 }
 
-// readOut is a file or a listing.
+// readOut is a file or a directory listing.
 type readOut struct {
 	Path           string   `json:"path"`
 	Content        *string  `json:"content,omitempty"`
@@ -131,7 +131,7 @@ func (t *Tools) editFile(ctx context.Context, in editIn) (editOut, error) {
 	return editOut{Path: f.Path, Replacements: n, Edited: true, ResolvedSource: f.ResolvedSource, ResolvedPath: f.ResolvedPath}, nil
 }
 
-// replace takes newString literally: a $ is a dollar sign.
+// replace uses newString literally: "$" has no special meaning.
 func replace(data []byte, in editIn) (next []byte, n int, err error) {
 	if in.OldString == "" {
 		return nil, 0, errors.New("oldString must not be empty; to write all of a file, use WriteFile")
@@ -152,8 +152,8 @@ func (t *Tools) deleteFile(ctx context.Context, in deleteIn) (deleteOut, error) 
 	return deleteOut{Path: path, Deleted: err == nil}, err
 }
 
-// preview describes what a change would do to a file, which must exist unless creates is set.
-// change returns nil for a deletion.
+// preview describes the change that a call would make to a file. The file must exist unless creates
+// is set. change returns nil for a deletion.
 func (t *Tools) preview(ctx context.Context, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
 	p := protocol.CallPreview{Path: path}
 	f, list, err := t.s.Files.Read(AgentOf(ctx), path)

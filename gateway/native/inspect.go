@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// logsLimit is how long a machine may take to send its log to a tool (the original's).
+// logsLimit is the time in which a node must return its log to a tool; it is that of the original
+// system.
 const logsLimit = 20 * time.Second
 
 type configIn struct {

@@ -29,7 +29,7 @@ func (masked) Read(path string) (json.RawMessage, bool, error) {
 	return nil, false, nil
 }
 
-// chats answers what is sent with answer, under the run that it was sent with.
+// chats answers every message with answer, in the run with the message's ID.
 type chats struct {
 	bus    *event.Bus
 	answer func(in protocol.ChatSendParams) *protocol.ChatEvent
@@ -85,7 +85,7 @@ func open(t *testing.T) *kit {
 	return k
 }
 
-// call returns what a tool gives as JSON.
+// call returns a tool's result as JSON.
 func (k *kit) call(name, args string) string {
 	k.t.Helper()
 	raw, err := k.Tools.Call(k.t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: protocol.MainSession}, nil)

@@ -17,33 +17,34 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Config is the configuration with its secrets masked.
+// Config accesses the configuration with masked secrets.
 type Config interface {
 	All() (json.RawMessage, error)
 	Read(path string) (json.RawMessage, bool, error)
 }
 
-// Sessions are the chats.
+// Sessions are the conversations.
 type Sessions interface {
 	List(context.Context, protocol.SessionsListParams) (protocol.SessionsListResult, error)
 	Preview(context.Context, protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
 	Send(context.Context, auth.Principal, protocol.ChatSendParams) (protocol.ChatSendResult, error)
-	// Shared reports whether others than the person take part in a chat.
+	// Shared reports whether other people than the person take part in a chat.
 	Shared(protocol.SessionKey) bool
 }
 
-// Services are what the tools work on. Sessions is set later, by [Tools.Serve]: the chats need the tools first.
+// Services are the dependencies of the tools. [Tools.Serve] sets the sessions later, because the
+// sessions need the tools first.
 type Services struct {
 	Files   *workspace.Files
 	Config  Config
 	Watch   Watch
-	Extra   []toolkit.Tool // Cron, and what else lives in packages above
+	Extra   []toolkit.Tool // Cron, and other tools from higher packages
 	Message func(ctx context.Context, from protocol.SessionKey, in MessageIn) (any, error)
-	// Transfer moves files, and checks what it is given; nil where nothing can.
+	// Transfer validates its arguments and moves files; nil if transfers are not available.
 	Transfer func(ctx context.Context, in TransferIn) (TransferOut, error)
 }
 
-// Tools are the gateway's own tools and, behind them, those of the machines.
+// Tools provides the gateway's own tools and those of the nodes.
 type Tools struct {
 	*nodes.Hub
 	s        Services
@@ -52,13 +53,13 @@ type Tools struct {
 	byName   map[string]toolkit.Tool
 }
 
-// New makes the tools.
+// New returns the tools.
 func New(h *nodes.Hub, s Services) *Tools {
 	t := &Tools{Hub: h, s: s, byName: make(map[string]toolkit.Tool)}
 	all := append(t.files(), t.inspect()...)
 	all = append(all, s.Extra...)
 	for _, n := range append(all, t.talk()...) {
-		n.Spec.OwnTime = n.Spec.Name == "Transfer" // a large file takes its time, and one that stalls is ended
+		n.Spec.OwnTime = n.Spec.Name == "Transfer" // a large file takes long, and a transfer without progress is stopped by its queue
 		t.byName[n.Spec.Name] = n
 		spec := n.Spec
 		spec.Name = string(protocol.NewToolName(protocol.NativePrefix, n.Spec.Name))
@@ -67,7 +68,7 @@ func New(h *nodes.Hub, s Services) *Tools {
 	return t
 }
 
-// Serve gives the tools the chats. Call it once, before anything is called.
+// Serve sets the sessions. Call it once, before any tool is called.
 func (t *Tools) Serve(s Sessions) { t.sessions = s }
 
 // Tools lists the native tools first, then those of each node, as tools.list does.
@@ -75,7 +76,7 @@ func (t *Tools) Tools() []protocol.ToolSpec {
 	return append(append([]protocol.ToolSpec{}, t.order...), t.Hub.Tools()...)
 }
 
-// own returns the native tool of a name.
+// own returns the native tool with the given name.
 func (t *Tools) own(name protocol.ToolName) (toolkit.Tool, bool) {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {
@@ -85,7 +86,7 @@ func (t *Tools) own(name protocol.ToolName) (toolkit.Tool, bool) {
 	return n, ok
 }
 
-// Lookup finds a tool, native or a machine's.
+// Lookup finds a tool, native or of a node.
 func (t *Tools) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	if n, ok := t.own(name); ok {
 		return protocol.NativePrefix, n.Spec, nil
@@ -93,7 +94,7 @@ func (t *Tools) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSp
 	return t.Hub.Lookup(name)
 }
 
-// Preview says what a call would do.
+// Preview returns what a call would do.
 func (t *Tools) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error) {
 	if id != protocol.NativePrefix {
 		return t.Hub.Preview(ctx, id, inv)
@@ -101,12 +102,12 @@ func (t *Tools) Preview(ctx context.Context, id protocol.NodeID, inv protocol.To
 	n := t.byName[inv.Tool]
 	p, ok, err := n.Preview(context.WithValue(ctx, callerKey{}, caller{inv.SessionKey, inv.RunID}), inv.Args)
 	if err == nil && !ok {
-		ok = true // it touches no machine: there is nothing outside
+		ok = true // it affects no node, so nothing is outside of a sandbox
 	}
 	return p, ok, err
 }
 
-// Node describes a machine. The gateway itself counts as one that is always there.
+// Node describes a node. The gateway itself counts as a node that is always online.
 func (t *Tools) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	if id == protocol.NativePrefix {
 		return protocol.NodeInfo{ID: id, Online: true}, true
@@ -116,7 +117,7 @@ func (t *Tools) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 
 type callerKey struct{}
 
-// caller is on whose behalf a tool runs.
+// caller identifies the chat and run that call a tool.
 type caller struct {
 	session protocol.SessionKey
 	run     protocol.RunID
@@ -127,16 +128,17 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// SessionOf is the chat on whose behalf a tool of [Services.Extra] runs; empty for the person's own calls.
+// SessionOf returns the chat that calls a tool of [Services.Extra]; empty for the person's own
+// calls.
 func SessionOf(ctx context.Context) protocol.SessionKey { return callerOf(ctx).session }
 
-// shared reports whether others than the person take part in the chat on whose behalf a tool runs.
+// shared reports whether other people than the person take part in the calling chat.
 func (t *Tools) shared(ctx context.Context) bool {
 	key := SessionOf(ctx)
 	return key != "" && t.sessions.Shared(key)
 }
 
-// AgentOf is the agent on whose behalf a tool runs.
+// AgentOf returns the agent that calls a tool.
 func AgentOf(ctx context.Context) protocol.AgentID {
 	if parts := strings.SplitN(string(callerOf(ctx).session), ":", 3); len(parts) == 3 && parts[0] == "agent" {
 		return protocol.AgentID(parts[1])
@@ -144,7 +146,8 @@ func AgentOf(ctx context.Context) protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// Call runs a tool. What goes wrong in a native tool is part of its result; arguments that do not fit are an error, as with a machine's.
+// Call runs a tool. A native tool's failure is part of its result. Invalid arguments are an error,
+// as with a node's tools.
 func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
 	if id != protocol.NativePrefix {
 		return t.Hub.Call(ctx, id, inv, progress)

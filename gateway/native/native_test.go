@@ -20,12 +20,13 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 		if s.Description == "" || len(s.InputSchema) == 0 {
 			t.Errorf("%s has no description or schema", s.Name)
 		}
-		if s.Name == "gsv__Transfer" && !strings.Contains(s.Description, "Transfer") { // which the original's suite looks for
+		// The original system's tests look for it.
+		if s.Name == "gsv__Transfer" && !strings.Contains(s.Description, "Transfer") {
 			t.Errorf("description of %s: got %q, want one with the word Transfer", s.Name, s.Description)
 		}
 		names = append(names, s.Name)
 	}
-	// Cron comes from the package of the schedules.
+	// Cron belongs to package cron.
 	want := "gsv__ReadFile gsv__WriteFile gsv__EditFile gsv__DeleteFile gsv__ConfigGet gsv__LogsGet gsv__Message gsv__SessionsList gsv__SessionSend gsv__Transfer"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("tools = %s", got)

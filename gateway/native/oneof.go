@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// oneOf lists the legal texts of a parameter in the tool's schema.
+// oneOf sets the valid values of a parameter in the tool's schema.
 func oneOf(t toolkit.Tool, parameter string, texts ...any) toolkit.Tool {
 	var s jsonschema.Schema
 	err := json.Unmarshal(t.Spec.InputSchema, &s)

@@ -23,11 +23,11 @@ type MessageIn struct {
 	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default the chat's, else dm"`
 	AccountID string `json:"accountId,omitempty" jsonschema:"account of a channel that has several"`
 	ReplyToID string `json:"replyToId,omitempty" jsonschema:"message that is answered"`
-	// Files is an extension: the original sends text alone.
+	// Files is an extension: the original system sends only text.
 	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to send along, at most 4"`
 }
 
-// Watch hears what happens; *event.Bus is one.
+// Watch subscribes to changes; *event.Bus implements it.
 type Watch interface {
 	SubscribeOnly(func(protocol.Change) bool) *event.Subscription
 }
@@ -68,7 +68,8 @@ type sendIn struct {
 	WaitSeconds *float64            `json:"waitSeconds,omitempty" jsonschema:"seconds to wait for the answer; 0 does not wait; default 30, at most 120"`
 }
 
-// sendOut says what became of a message: replied (Reply is the answer), sent (nobody waited), timeout (the answer is still to come) or failed.
+// sendOut is the result of sending a message: replied (Reply is the answer), sent (without
+// waiting), timeout (the answer will come later) or failed.
 type sendOut struct {
 	SessionKey protocol.SessionKey `json:"sessionKey"`
 	RunID      protocol.RunID      `json:"runId,omitempty"`
@@ -142,7 +143,8 @@ func (t *Tools) sessionsList(ctx context.Context, in sessionsIn) (sessionsOut, e
 	return out, nil
 }
 
-// count reads an optional number; models write 10 and 10.0 alike, and too much is the most there is.
+// count converts an optional number: models write both 10 and 10.0, and values that are too large
+// are reduced to most.
 func count(name string, v *float64, otherwise, most int) (int, error) {
 	switch {
 	case v == nil:
@@ -153,7 +155,8 @@ func count(name string, v *float64, otherwise, most int) (int, error) {
 	return int(min(math.Floor(*v), float64(most))), nil
 }
 
-// sessionSend waits for the very run that it started: an older answer of the same chat is never taken for this one's.
+// sessionSend sends a message and waits for the run that it started; it never returns an older
+// answer of the same chat.
 func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
 	if in.SessionKey == "" || strings.TrimSpace(in.Message) == "" {
 		return sendOut{}, errors.New("sessionKey and message required")
@@ -183,7 +186,7 @@ func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
 	defer cancel()
 	for c := range sub.All(late) {
 		if c.Kind != protocol.ChangeChat {
-			continue // a resync: the end may have been lost, and the time limit speaks
+			continue // a resync: the end may have been lost, then the time limit applies
 		}
 		out.Status = "replied"
 		if c.Chat.State == protocol.ChatErrState {

@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// cancelLimit is how long a cancelled call may take to hand over what it has.
+	// cancelLimit is the time in which a cancelled call can still return a partial result.
 	cancelLimit  = 2 * time.Second
 	previewLimit = 5 * time.Second
-	// keepDone is how many ended calls are remembered for late results.
+	// keepDone is the number of ended calls that are remembered for late results.
 	keepDone = 1024
 )
 
-// ToolError is a node's own word that a tool failed. It is a result for the model, not a failure of ours.
+// ToolError is a node's message that a tool failed. It is a result for the model, not a failure of
+// the gateway.
 type ToolError struct{ Text string }
 
 func (e *ToolError) Error() string { return e.Text }
 
-// reply is what a pending call gets.
+// reply is the response to a pending call.
 type reply struct {
 	result    json.RawMessage
 	truncated bool
@@ -33,19 +34,19 @@ type reply struct {
 	err       error
 }
 
-// pending is a call or a request for logs on its way.
+// pending is a call or a request for logs in progress.
 type pending struct {
-	link     Link            // the node's when the call began: the node's own field changes when it leaves
+	link     Link            // the node's link when the call began, because the node's field changes on disconnect
 	listens  <-chan struct{} // of that link
 	logs     bool
-	keeps    bool        // the node goes on with the call when its connection is lost
-	sent     atomic.Bool // the node may know of it
-	reply    chan reply  // of one; of a call with an end it is made when its end is taken away
+	keeps    bool        // the node continues the call when it loses its connection
+	sent     atomic.Bool // the node may have received it
+	reply    chan reply  // capacity one; for a call with end it is created when Stop removes end
 	progress func(protocol.ToolProgress)
 
 	// Guarded by the hub's lock:
 	node *node
-	end  func(json.RawMessage, error) // when set, is given the reply instead of the channel
+	end  func(json.RawMessage, error) // if set, it receives the reply instead of the channel
 }
 
 // open registers a call on a connected node.
@@ -69,7 +70,7 @@ func (h *Hub) open(
 	return p, nil
 }
 
-// abandon forgets a call whose waiter leaves; its late result will be dropped.
+// abandon ends the wait for a call; its late result will be dropped.
 func (h *Hub) abandon(call protocol.CallID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,13 +86,14 @@ func (h *Hub) abandon(call protocol.CallID) {
 	}
 }
 
-// ask gives the node its time to settle, sends the event and waits for the reply or the end of ctx.
+// ask waits until the node handles events, sends the event and waits for the reply, or until ctx is
+// cancelled.
 func (p *pending) ask(ctx context.Context, id protocol.NodeID, name string, payload any) (reply, error) {
 	select {
 	case <-p.listens:
 	default:
 		select {
-		case r := <-p.reply: // the node left already
+		case r := <-p.reply: // the node has disconnected
 			return r, r.err
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
@@ -101,7 +103,7 @@ func (p *pending) ask(ctx context.Context, id protocol.NodeID, name string, payl
 	p.sent.Store(true)
 	if err := p.link.SendEvent(ctx, name, payload); err != nil {
 		select {
-		case r := <-p.reply: // says better why
+		case r := <-p.reply: // has a better error
 			return r, r.err
 		default:
 		}
@@ -113,7 +115,7 @@ func (p *pending) ask(ctx context.Context, id protocol.NodeID, name string, payl
 	return p.wait(ctx)
 }
 
-// wait waits for the reply or the end of ctx.
+// wait waits for the reply, or until ctx is cancelled.
 func (p *pending) wait(ctx context.Context) (reply, error) {
 	select {
 	case r := <-p.reply:
@@ -123,13 +125,16 @@ func (p *pending) wait(ctx context.Context) (reply, error) {
 	}
 }
 
-// errWaiterLeft says that the event was sent and ctx ended before the reply.
+// errWaiterLeft is returned when ctx was cancelled after the event was sent and before the reply
+// arrived.
 var errWaiterLeft = errors.New("the waiter left")
 
-// Call runs a tool on a node and waits for its result. progress may be nil; it is called on the connection's goroutine and must not block.
-// A failure of the tool is a *ToolError; a node that goes away protocol.ErrUnavailable: the outcome is then unknown. One that goes on with a call which
-// has an effect is waited for a while ([protocol.ExtKeep]). When ctx ends, a node that understands it is told to stop, and what it still reports
-// within two seconds is returned together with ctx's cause.
+// Call runs a tool on a node and waits for its result. progress may be nil; it is called on the
+// connection's goroutine and must not block. If the tool fails, the error is a *ToolError. If the
+// node disconnects, it is a protocol.ErrUnavailable: the outcome is then unknown. With
+// [protocol.ExtKeep], Call waits for a limited time for the node to reconnect, if the call has an
+// effect. When ctx is cancelled, a node that supports tool.cancel is told to stop; a result that
+// arrives within two seconds is returned together with ctx's cause.
 func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
@@ -144,7 +149,7 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	return h.answered(ctx, p, inv.CallID, r, err)
 }
 
-// answered is what a call returns that was waited for.
+// answered returns the result of a call after the wait for its reply.
 func (h *Hub) answered(ctx context.Context, p *pending, call protocol.CallID, r reply, err error) (json.RawMessage, error) {
 	if !errors.Is(err, errWaiterLeft) {
 		return r.result, err
@@ -152,7 +157,8 @@ func (h *Hub) answered(ctx context.Context, p *pending, call protocol.CallID, r 
 	return h.late(ctx, p, call), context.Cause(ctx)
 }
 
-// Preview asks a node what a call would do; of inv, only tool and arguments count. ok is false when the node cannot say.
+// Preview asks a node what a call would do. Only the tool and arguments of inv are used. ok is
+// false when the node does not support previews.
 func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error) {
 	h.mu.Lock()
 	n := h.nodes[id]
@@ -178,7 +184,7 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.Tool
 	return preview, true, nil
 }
 
-// Logs asks a node for its last log lines.
+// Logs requests the last log lines of a node.
 func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
 	call := protocol.CallID(protocol.NewID())
 	p, err := h.open(id, call, true, nil, nil)
@@ -198,7 +204,8 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 	return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
 }
 
-// settleCall hands a reply to the waiter of a call of the node. Unknown calls are 404, another node's 403 (the original's texts).
+// settleCall passes a reply to the waiter of the node's call. Unknown calls return 404, those of
+// another node 403, with the messages of the original system.
 func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
@@ -212,12 +219,13 @@ func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, 
 	case end != nil:
 		end(r.result, r.err)
 	default:
-		p.reply <- r // never blocks: a call is settled once
+		p.reply <- r // does not block: a call is settled once
 	}
 	return protocol.Ack{OK: true}, nil
 }
 
-// settled takes the call that a node reports on out of those under way; nil is one that nobody waits for any more.
+// settled removes the call of a node's report from the pending calls. The call is nil if nobody
+// waits for it any more.
 func (h *Hub) settled(from protocol.NodeID, call protocol.CallID, logs bool) (*pending, func(json.RawMessage, error), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -235,7 +243,7 @@ func (h *Hub) settled(from protocol.NodeID, call protocol.CallID, logs bool) (*p
 	return p, p.end, nil
 }
 
-// Result takes a node's result. One with neither result nor error is an empty result, not an endless wait.
+// Result handles a node's result. A report with neither result nor error counts as an empty result.
 func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
 	r := reply{result: p.Result}
 	if p.Error != "" {
@@ -246,7 +254,7 @@ func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protoco
 	return h.settleCall(from, p.CallID, false, r)
 }
 
-// LogsResult takes a node's log lines.
+// LogsResult handles a node's log lines.
 func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error) {
 	r := reply{lines: p.Lines, truncated: p.Truncated}
 	if p.Error != "" {
@@ -255,7 +263,7 @@ func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (pro
 	return h.settleCall(from, p.CallID, true, r)
 }
 
-// Progress takes a node's report on a running call.
+// Progress handles a node's progress report on a running call.
 func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error) {
 	h.mu.Lock()
 	call := h.calls[p.CallID]
@@ -269,8 +277,8 @@ func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.
 	return protocol.Ack{OK: true}, nil
 }
 
-// failLocked ends the calls of a connection that is gone, but not those that spare names, in the words of why. What it returns is to be called without
-// the lock.
+// failLocked fails the calls of a closed connection with the message why, except those that spare
+// selects. The caller must call the returned function without the lock.
 func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) (tell func()) {
 	var ends []func()
 	for id, p := range h.calls {
@@ -296,7 +304,7 @@ func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pendi
 	}
 }
 
-// Why a call ended with its node's connection, in the original's words.
+// Errors for calls of a closed connection, with the messages of the original system.
 const (
 	nodeGone     = "Node disconnected: %s"
 	replacedCall = "Node replaced during tool request: %s"

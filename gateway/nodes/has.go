@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inLines is one text of many names, each between line ends; empty of none.
+// inLines joins names to one text, with each name between newlines. Without names it returns "".
 func inLines(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -14,12 +14,14 @@ func inLines(names []string) string {
 	return "\n" + strings.Join(names, "\n") + "\n"
 }
 
-// HasProgram reports whether a machine has a program; known is false for one that is offline or does not tell.
+// HasProgram reports whether a node has a program. known is false if the node is offline or did not
+// report its programs.
 func (h *Hub) HasProgram(id protocol.NodeID, name string) (has, known bool) {
 	return h.has(id, name, func(n *node) string { return n.programs })
 }
 
-// HasVariable reports whether commands of a machine may find an environment variable set; known is false for one that is offline or does not tell.
+// HasVariable reports whether an environment variable may be set for a node's commands. known is
+// false if the node is offline or did not report its variables.
 func (h *Hub) HasVariable(id protocol.NodeID, name string) (has, known bool) {
 	return h.has(id, name, func(n *node) string { return n.variables })
 }

@@ -1,5 +1,5 @@
-// Package nodes knows the machines: which are connected, what they can do, and which calls are on their way. Machines that left stay
-// known as offline.
+// Package nodes manages the nodes: which are connected, the tools they offer, and the calls in
+// progress. Nodes that disconnect stay known as offline.
 package nodes
 
 import (
@@ -17,30 +17,32 @@ import (
 
 // Link is a connection to a node.
 type Link interface {
-	// SendEvent queues an event for the node, in order.
+	// SendEvent queues an event for the node. Events are sent in order.
 	SendEvent(ctx context.Context, name string, payload any) error
-	// Close ends the connection with a WebSocket close code and reason.
+	// Close closes the connection with a WebSocket close code and reason.
 	Close(code int, reason string)
 }
 
-// Persist remembers machines over restarts.
+// Persist stores nodes across restarts.
 type Persist interface {
 	PutNode(ctx context.Context, n protocol.NodeInfo) error
 	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
-	// DeleteNode reports whether the machine was known.
+	// DeleteNode deletes a node and reports whether it was known.
 	DeleteNode(ctx context.Context, id protocol.NodeID) (bool, error)
-	// StoppedCalls gives those of a machine's calls that were stopped before they had ended.
+	// StoppedCalls returns those of a node's calls that were cancelled before they ended.
 	StoppedCalls(ctx context.Context, id protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error)
 }
 
-// Entry says how a node came in.
+// Entry describes how a node connected.
 type Entry struct {
-	Local  bool              // it is in the gateway's own process
-	Device protocol.DeviceID // the paired device it is; empty for one with the gateway's token
-	Held   []string          // tools that wait for the person
-	// Came is a number that grows with each connection that was opened. A handshake that its sender gave up is sometimes read after the next one.
+	Local  bool              // it runs in the gateway's own process
+	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
+	Held   []string          // tools that are unavailable until the person approves them
+	// Came increases with each opened connection. The handshake of an abandoned connection is
+	// sometimes read after that of a newer one.
 	Came uint64
-	// Listens is closed once the node has its hello-ok and listens to events; [Listening] does it. nil: it has its hello-ok already.
+	// Listens is closed by [Listening] once the node has received its hello-ok and handles events.
+	// nil means that hello-ok has already been sent.
 	Listens <-chan struct{}
 }
 
@@ -48,7 +50,7 @@ type Entry struct {
 // the original system's nodes install their handler late and lose earlier events.
 const settle = 250 * time.Millisecond
 
-// Listening closes listens once a node that has just got its hello-ok listens to events.
+// Listening closes listens once a node that has just received its hello-ok handles events.
 func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
 	if len(p.Extensions) > 0 {
 		close(listens)
@@ -57,37 +59,39 @@ func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
 	time.AfterFunc(settle, func() { close(listens) })
 }
 
-// Hub is safe for use by many goroutines.
+// Hub manages nodes and their calls. It is safe for concurrent use.
 type Hub struct {
 	bus     *event.Bus
 	persist Persist
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	nodes map[protocol.NodeID]*node
 	calls map[protocol.CallID]*pending
-	done  map[protocol.CallID]protocol.NodeID // calls whose waiter left before the result: late results are "dropped", not unknown
-	order []protocol.CallID                   // of done, oldest first
+	done  map[protocol.CallID]protocol.NodeID // calls that nobody waits for any more: late results are "dropped", not unknown
+	order []protocol.CallID                   // keys of done, oldest first
 }
 
-// node is one machine.
+// node is one node, connected or not.
 type node struct {
 	info  protocol.NodeInfo
-	tools []protocol.ToolSpec // bare names
+	tools []protocol.ToolSpec // with names without the node
 	ext   []string
-	calls []protocol.CallID // that it had or went on with when it connected
-	stale []protocol.CallID // of these, that it is to stop once it listens
-	older []protocol.CallID // of these, that this start knows nothing of
+	calls []protocol.CallID // calls that it had or continued when it connected
+	stale []protocol.CallID // of these, calls to cancel once it handles events
+	older []protocol.CallID // of these, calls that this start of the gateway does not know
 	link  Link              // nil when offline
 	came  uint64
-	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
+	// programs are the names of the machine's programs, each between newlines; empty means unknown.
+	// One string uses less memory than a list.
 	programs string
-	// variables are the names of the environment variables that its commands may find set, in the same form.
+	// variables are the names of the environment variables that may be set for its commands, in the
+	// same form.
 	variables string
 	listens   <-chan struct{} // closed once events may be sent
-	saved     time.Time       // when it was last written down
+	saved     time.Time       // time of the last write to the store
 }
 
-// New makes a hub. bus and persist may be nil.
+// New returns a hub. bus and persist may be nil.
 func New(bus *event.Bus, persist Persist) *Hub {
 	return &Hub{
 		bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
@@ -95,7 +99,7 @@ func New(bus *event.Bus, persist Persist) *Hub {
 	}
 }
 
-// Load brings back the machines of earlier runs, as offline.
+// Load restores the known nodes as offline.
 func (h *Hub) Load(ctx context.Context) error {
 	if h.persist == nil {
 		return nil
@@ -119,8 +123,10 @@ func (h *Hub) Load(ctx context.Context) error {
 // or the person decides.
 var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit": true}
 
-// Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.
-// Errors are protocol.ErrInvalidConnect.
+// Attach registers a node's connection. It closes an older connection with the same ID and fails
+// its calls, except those that the node continues. The caller must call detach when the link has
+// closed. Errors are protocol.ErrInvalidConnect, or protocol.ErrConflict when a newer connection
+// exists or the name is that of the gateway's own node.
 func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, link Link) (detach func(), err error) {
 	id, err := protocol.ParsePeerNodeID(p.Client.ID)
 	if err != nil {
@@ -192,12 +198,13 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
 }
 
-// OwnName says that a name is that of the machine the gateway is on: another one that took it would get its calls.
+// OwnName returns the error message for a node that uses the name of the gateway's own node, whose
+// calls it would receive.
 func OwnName(id protocol.NodeID) string {
 	return fmt.Sprintf("the gateway's own machine is called %s: give this one another name, with --id or in the settings", id)
 }
 
-// Own reports whether a name is that of the machine the gateway is on, and which is connected.
+// Own reports whether a name is that of the gateway's own node and this node is connected.
 func (h *Hub) Own(id protocol.NodeID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,7 +214,7 @@ func (h *Hub) Own(id protocol.NodeID) bool {
 
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
-	present := h.nodes[n.info.ID] == n && n.link != nil // else it was replaced
+	present := h.nodes[n.info.ID] == n && n.link != nil // otherwise it was replaced
 	tell := h.leaveLocked(n)
 	if present {
 		n.link = nil
@@ -224,14 +231,16 @@ func (h *Hub) detach(ctx context.Context, n *node) {
 	}
 }
 
-// publishLocked tells everyone about a machine, under h.mu so that its last state is told last.
+// publishLocked publishes a node's state. It requires h.mu, so that the last state is published
+// last.
 func (h *Hub) publishLocked(info protocol.NodeInfo) {
 	if h.bus != nil {
 		h.bus.Publish(protocol.Change{Kind: protocol.ChangeNode, Node: &info})
 	}
 }
 
-// remember keeps a machine over restarts, where it is offline at first: an order of writes does not matter.
+// remember stores a node for later starts, where it begins as offline. So the order of writes does
+// not matter.
 func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
 	if h.persist == nil {
 		return

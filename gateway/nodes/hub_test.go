@@ -109,7 +109,7 @@ func TestANodeThatModelsCannotTellFromAnotherIsRefused(t *testing.T) {
 	if _, err := h.Attach(t.Context(), twin, Entry{}, newLink()); !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), id) {
 		t.Errorf("got %v, want a refusal that names %s", err, id)
 	}
-	attach(t, h, id) // the node itself may come again
+	attach(t, h, id) // the node itself may connect again
 	for _, name := range []protocol.ToolName{id + "__Bash", protocol.ToolName(id + "__Bash").ForModel()} {
 		if got, _, err := h.Lookup(name); err != nil || got != id {
 			t.Errorf("Lookup(%q): got %q and %v, want %q", name, got, err, id)
@@ -252,7 +252,7 @@ func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
 func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, _ := attach(t, h, "n") // no extensions: an original node
+		link, _ := attach(t, h, "n") // no extensions: a node of the original system
 		began := time.Now()
 		go h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 		<-link.events
@@ -295,7 +295,7 @@ func TestLogsComeFromTheNode(t *testing.T) {
 func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, detach := attach(t, h, "n") // an original node: the event waits
+		link, detach := attach(t, h, "n") // a node of the original system: the event waits
 		done := make(chan error, 2)
 		go func() {
 			_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
@@ -326,7 +326,7 @@ func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
 	defer sub.Close()
 	_, first := attach(t, h, "n", "x")
 	_, second := attach(t, h, "n", "x")
-	first() // late: the machine is there under another connection
+	first() // late: the node is connected through another connection
 	second()
 	second()
 	var states []bool
@@ -342,7 +342,7 @@ func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
 	}
 }
 
-// memory is a Persist.
+// memory is a Persist in memory.
 type memory struct {
 	nodes   map[protocol.NodeID]protocol.NodeInfo
 	stopped []protocol.CallID

@@ -11,12 +11,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// comeBack is how long a call waits for a node that went away in the middle of it and may be going on with it: longer than a node that has tried for
-// long waits before it tries again.
+// comeBack is the time for which a call waits for a node that disconnected during it. It is longer
+// than the longest delay between a node's attempts to reconnect.
 const comeBack = 45 * time.Second
 
-// keep notes whether a call outlives its node's connection: it has an effect, so that nobody wants to repeat it, and the node keeps its result. What
-// only reads is sooner done again.
+// keep sets whether a call survives the loss of its node's connection: if the call has an effect,
+// so that it should not be repeated, and the node retains its result. Calls that only read are
+// simply repeated.
 func (h *Hub) keep(p *pending, inv protocol.ToolInvoke) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -27,8 +28,8 @@ func (h *Hub) keep(p *pending, inv protocol.ToolInvoke) {
 	p.keeps = i >= 0 && p.node.tools[i].Effect != protocol.EffectRead
 }
 
-// leaveLocked ends the calls of a node whose connection is lost. Those that it may be going on with wait for it. What it returns is to be called
-// without the lock.
+// leaveLocked fails the calls of a node that lost its connection, except those that the node may be
+// continuing. The caller must call the returned function without the lock.
 func (h *Hub) leaveLocked(n *node) (tell func()) {
 	away := func(id protocol.CallID, p *pending) bool {
 		if !p.keeps || !p.sent.Load() || h.nodes[n.info.ID] != n {
@@ -40,7 +41,7 @@ func (h *Hub) leaveLocked(n *node) (tell func()) {
 	return h.failLocked(n, nodeGone, away)
 }
 
-// giveUp ends a call whose node has not come back.
+// giveUp fails a call whose node has not reconnected.
 func (h *Hub) giveUp(id protocol.CallID, p *pending, n *node) {
 	h.mu.Lock()
 	waits := h.calls[id] == p && p.node == n
@@ -53,8 +54,9 @@ func (h *Hub) giveUp(id protocol.CallID, p *pending, n *node) {
 	}
 }
 
-// moveLocked gives the calls of a node's earlier connection to its new one, if it says that it goes on with them or has their results, and ends the
-// others. What it returns is to be called without the lock.
+// moveLocked moves calls from a node's earlier connection to its new one, if the node continues
+// them or has their results, and fails the others. The caller must call the returned function
+// without the lock.
 func (h *Hub) moveLocked(old, now *node) (tell func()) {
 	why := replacedCall
 	if old.link == nil {
@@ -69,8 +71,8 @@ func (h *Hub) moveLocked(old, now *node) (tell func()) {
 	})
 }
 
-// leftLocked are the calls that a node goes on with although nobody waits for them: stale, which whoever waited for has left, and older, of which this
-// start of the gateway knows nothing.
+// leftLocked returns the calls that a node continues although nobody waits for them: stale calls
+// were abandoned by their waiters, older ones are unknown to this start of the gateway.
 func (h *Hub) leftLocked(n *node) (stale, older []protocol.CallID) {
 	if !slices.Contains(n.ext, protocol.ExtCancel) {
 		return nil, nil
@@ -87,8 +89,8 @@ func (h *Hub) leftLocked(n *node) (stale, older []protocol.CallID) {
 	return stale, older
 }
 
-// stopLeft has a node that listens stop the calls that nobody wants any more, also those that were stopped while it was away and before the gateway was
-// started anew.
+// stopLeft cancels a node's calls that are no longer needed, including those that were cancelled
+// while the node was offline before the gateway was restarted.
 func (h *Hub) stopLeft(id protocol.NodeID, link Link, stale, older []protocol.CallID) {
 	ctx := context.Background()
 	if len(older) > 0 && h.persist != nil {
@@ -105,8 +107,9 @@ func (h *Hub) stopLeft(id protocol.NodeID, link Link, stale, older []protocol.Ca
 	}
 }
 
-// Rejoin waits for the result of a call that a node goes on with, as [Hub.Call] does: an earlier start of the gateway made it. It gives
-// protocol.ErrUnavailable when the node was not here since or does not know the call.
+// Rejoin waits, like [Hub.Call], for the result of a call that an earlier start of the gateway made
+// and the node continues. It returns protocol.ErrUnavailable if the node has not connected since or
+// does not know the call.
 func (h *Hub) Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
 	h.mu.Lock()
 	n := h.nodes[id]
@@ -117,7 +120,7 @@ func (h *Hub) Rejoin(ctx context.Context, id protocol.NodeID, call protocol.Call
 	p := &pending{node: n, link: n.link, listens: n.listens, keeps: true, reply: make(chan reply, 1), progress: progress}
 	p.sent.Store(true)
 	h.calls[call] = p
-	if n.link == nil { // it was here, and has lost its connection once more
+	if n.link == nil { // it connected, and has lost its connection again
 		time.AfterFunc(comeBack, func() { h.giveUp(call, p, n) })
 	}
 	h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// keeper is a node that goes on with its calls when its connection is lost.
+// keeper is a node that continues its calls when its connection is lost.
 func keeper(id string, calls ...protocol.CallID) protocol.ConnectParams {
 	p := params(id, protocol.ExtKeep, protocol.ExtCancel)
 	for i := range p.Tools {
@@ -23,13 +23,13 @@ func keeper(id string, calls ...protocol.CallID) protocol.ConnectParams {
 	return p
 }
 
-// outcome is what a call returned.
+// outcome is the result of a call.
 type outcome struct {
 	raw json.RawMessage
 	err error
 }
 
-// begin makes a call and waits until its node is told.
+// begin makes a call and waits until its node has received it.
 func begin(ctx context.Context, h *Hub, link *fakeLink, tool string, id protocol.CallID) <-chan outcome {
 	ch := make(chan outcome, 1)
 	go func() {
@@ -64,8 +64,8 @@ func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) || o.err.Error() != "Node disconnected: n" {
 			t.Errorf("what the node does not know any more: %v", o.err)
 		}
-		time.Sleep(comeBack) // the first connection's time is over
-		// The next connection comes before the loss of this one is noticed.
+		time.Sleep(comeBack) // the first connection's time limit has passed
+		// The next connection opens before the loss of this one is noticed.
 		attachAs(t, h, keeper("n", "kept"), Entry{})
 		if link.closed == "" {
 			t.Error("the connection before it is open")
@@ -96,7 +96,7 @@ func TestCallOfANodeThatStaysAwayEnds(t *testing.T) {
 	})
 }
 
-// The name of a node does not give a call to another machine.
+// Another machine does not get a call by using the node's name.
 func TestCallDoesNotMoveToAnotherDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
@@ -171,7 +171,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 			return end
 		}
 		_, left := attachAs(t, h, keeper("n", "kept", "forgotten"), Entry{})
-		left() // before anybody has asked for the calls
+		left() // before anybody has rejoined the calls
 		kept, forgotten := rejoin("kept"), rejoin("forgotten")
 		if o := <-rejoin("another"); !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("a call that the node does not know: %v", o.err)
@@ -181,7 +181,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("what the node does not know any more: %v", o.err)
 		}
-		time.Sleep(comeBack) // the first loss' time is over
+		time.Sleep(comeBack) // the time limit of the first disconnect has passed
 		left()
 		time.Sleep(comeBack - time.Second)
 		attachAs(t, h, keeper("n", "kept"), Entry{})

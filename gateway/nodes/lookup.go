@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Nodes lists all known machines: online ones first, then by id.
+// Nodes lists all known nodes: online ones first, then by ID.
 func (h *Hub) Nodes() []protocol.NodeInfo {
 	h.mu.Lock()
 	list := make([]protocol.NodeInfo, 0, len(h.nodes))
@@ -49,7 +49,7 @@ func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
 	return id, nil
 }
 
-// Node returns one machine.
+// Node returns one node.
 func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,8 +60,8 @@ func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return n.info, true
 }
 
-// Tools lists the tools of the connected nodes under their full names: nodes sorted by id, each one's tools in the order it
-// gave them.
+// Tools lists the tools of the connected nodes under their full names, sorted by node; each node's
+// tools are in the node's own order.
 func (h *Hub) Tools() []protocol.ToolSpec {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,8 @@ func (h *Hub) Tools() []protocol.ToolSpec {
 	return list
 }
 
-// byPrefixLocked finds the connected node that models know by a prefix; nil for none.
+// byPrefixLocked returns the connected node with the given tool prefix in the names that models
+// see, or nil.
 func (h *Hub) byPrefixLocked(prefix protocol.NodeID) *node {
 	for id, n := range h.nodes {
 		if n.link != nil && id.ToolPrefix() == prefix {
@@ -95,9 +96,10 @@ func (h *Hub) byPrefixLocked(prefix protocol.NodeID) *node {
 	return nil
 }
 
-// Lookup finds the node that provides a tool, by its full name or by the one that models see, and
-// the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a machine
-// that is offline protocol.ErrUnavailable; the texts are the original's.
+// Lookup finds the node of a tool, by the tool's full name or by the name that models see. The
+// returned tool has its name without the node. Errors: protocol.ErrNotFound for an unknown tool,
+// protocol.ErrUnavailable for a tool of an offline node. The messages are those of the original
+// system.
 func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	unknown := func() error { return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name)) }
 	id, tool, ok := name.Split()

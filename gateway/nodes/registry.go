@@ -14,10 +14,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// saveEvery is how often the time a connected machine was last heard is written down: after a crash it is that old at most.
+// saveEvery is the interval at which the last contact of a connected node is stored, which is the
+// largest error after a crash.
 const saveEvery = 5 * time.Minute
 
-// maxName is how many characters a machine's name may have.
+// maxName limits a node's name, in characters.
 const maxName = 60
 
 // Forget removes a node (node.forget). It refuses to remove a connected node unless force is set:
@@ -66,7 +67,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	return out, nil
 }
 
-// Update changes the person's name and colour for a machine.
+// Update changes the name and colour that the person gave a node.
 func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protocol.NodeInfo, error) {
 	if p.NodeID == "" {
 		return protocol.NodeInfo{}, protocol.ErrBadRequest.With("nodeId required")
@@ -115,7 +116,8 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// Pinged takes a measured round trip of a connection. Everyone is told when it differs by a tenth or more from what they know.
+// Pinged stores the measured round-trip time of a connection. It publishes a change of a tenth or
+// more.
 func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	now := time.Now()
 	h.mu.Lock()
@@ -137,13 +139,13 @@ func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	info, stale, older := n.info, n.stale, n.older
 	n.stale, n.older = nil, nil
 	h.mu.Unlock()
-	h.stopLeft(id, link, stale, older) // it has heard the ping, so it hears this
+	h.stopLeft(id, link, stale, older) // a node that answers pings also receives events
 	if save {
 		h.remember(context.Background(), info)
 	}
 }
 
-// Release gives a machine's held tools free.
+// Release makes a node's held tools available.
 func (h *Hub) Release(id protocol.NodeID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

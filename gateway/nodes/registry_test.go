@@ -26,7 +26,7 @@ func TestForgettingALiveMachineNeedsForce(t *testing.T) {
 	if link.closed != "Forgotten from node registry" {
 		t.Errorf("closed with %q", link.closed)
 	}
-	detach() // the late close of a forgotten machine must not bring it back
+	detach() // the late close of a forgotten node must not bring it back
 	if len(h.Nodes()) != 0 || len(kept.nodes) != 0 {
 		t.Errorf("still known: %+v, %+v", h.Nodes(), kept.nodes)
 	}
@@ -85,7 +85,7 @@ func TestPingIsToldWhenItChanges(t *testing.T) {
 	link, _ := attach(t, h, "n", "x")
 	sub := bus.Subscribe()
 	defer sub.Close()
-	h.Pinged("n", old, time.Second) // of a connection that was replaced
+	h.Pinged("n", old, time.Second) // of a replaced connection
 	h.Pinged("n", link, 12340*time.Microsecond)
 	h.Pinged("n", link, 12400*time.Microsecond)
 	h.Pinged("n", link, 40*time.Millisecond)

@@ -9,18 +9,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Bounds of what a machine says of itself and of a call. It is shown in every window, stored, and told again with every ping.
+// Limits of what a node reports about itself and a call. It is shown in every window, stored, and
+// published again with every ping.
 const (
-	maxSaid    = 1_000     // characters of a line of words
-	maxHost    = 256 << 10 // bytes of all it says of its host
-	maxPreview = 4 << 20   // bytes; our own cut the change that they show far below that
+	maxSaid    = 1_000     // characters of a line of text
+	maxHost    = 256 << 10 // bytes of all host information
+	maxPreview = 4 << 20   // bytes; our own nodes limit the diff far below that
 	maxLive    = 4_000     // characters of live output (protocol.ToolProgress)
 )
 
-// line is [protocol.Line] for what a machine says of itself.
+// line is [protocol.Line] for a node's texts.
 func line(s string) string { return protocol.Line(s, maxSaid) }
 
-// hostOf is what a machine says of its host, with its words made lines. Paths stay as they are, for rules are about them.
+// hostOf validates a node's host information and converts its texts to lines. Paths stay unchanged,
+// because rules refer to them.
 func hostOf(id protocol.NodeID, said *protocol.HostInfo) (*protocol.HostInfo, error) {
 	if said == nil {
 		return nil, nil
@@ -55,7 +57,7 @@ func hostOf(id protocol.NodeID, said *protocol.HostInfo) (*protocol.HostInfo, er
 	return &h, nil
 }
 
-// lastOf is the end of a text.
+// lastOf returns the end of a text.
 func lastOf(s string, n int) string {
 	if len(s) <= n {
 		return s

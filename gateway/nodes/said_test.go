@@ -44,7 +44,7 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 }
 
 func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // a preview has seconds, which making the text may take
+	synctest.Test(t, func(t *testing.T) { // a preview's time limit is seconds, and building the text may take as long
 		h := New(nil, nil)
 		link, _ := attach(t, h, "n", protocol.ExtPreview)
 		answer := func(result any) {

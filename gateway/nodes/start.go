@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Offerer is a [Link] that can take an event without ever blocking. It reports false when it cannot now; then nothing was sent.
+// Offerer is a [Link] that can accept an event without blocking. OfferEvent returns false, and has
+// sent nothing, if it would have to block.
 type Offerer interface {
 	OfferEvent(name string, payload any) bool
 }
@@ -20,8 +21,9 @@ type Started struct {
 	p    *pending
 }
 
-// Start is [Hub.Call] without the wait: end is called once, with what Call would return, on the goroutine that learns of it, which may be before
-// Start returns. It must not block. Start returns nil, and has done nothing, when the node cannot be told at this moment: Call then waits, or says why.
+// Start is [Hub.Call] without waiting: end is called once with Call's results, on the goroutine
+// that receives them, possibly before Start returns. end must not block. Start returns nil and does
+// nothing if the event cannot be sent at once: then use Call, which waits or returns the error.
 func (h *Hub) Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress), end func(json.RawMessage, error)) *Started {
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
@@ -38,7 +40,7 @@ func (h *Hub) Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(p
 	return s
 }
 
-// told sends the event if that can be done at once.
+// told sends the event if that is possible without blocking.
 func (p *pending) told(inv protocol.ToolInvoke) bool {
 	select {
 	case <-p.listens:
@@ -49,7 +51,8 @@ func (p *pending) told(inv protocol.ToolInvoke) bool {
 	return ok && link.OfferEvent(protocol.EventToolInvoke, inv)
 }
 
-// Stop takes the call away from its end, which is then never called. It reports false when the end has been called, or is about to be.
+// Stop detaches the call from its end function, which is then never called. It returns false when
+// the function has been called, or is about to be.
 func (s *Started) Stop() bool {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -60,13 +63,15 @@ func (s *Started) Stop() bool {
 	return true
 }
 
-// Late tells the node of a stopped call to stop too, if it understands that, and returns what it reports within two seconds; nil for nothing.
+// Late cancels a stopped call at its node, if the node supports that, and returns the result that
+// arrives within two seconds, or nil.
 func (s *Started) Late(ctx context.Context) json.RawMessage {
 	defer s.hub.abandon(s.call)
 	return s.hub.late(ctx, s.p, s.call)
 }
 
-// late tells the node to stop and waits for what it has. One that is away is told when it comes back.
+// late cancels a call at its node and waits for its result. A node that is offline gets the
+// cancellation when it reconnects.
 func (h *Hub) late(ctx context.Context, p *pending, call protocol.CallID) json.RawMessage {
 	h.mu.Lock()
 	link, ext := p.node.link, p.node.ext
@@ -89,7 +94,7 @@ func (h *Hub) late(ctx context.Context, p *pending, call protocol.CallID) json.R
 	return nil
 }
 
-// drop forgets a call of which its node was not told.
+// drop forgets a call that was not sent to its node.
 func (h *Hub) drop(call protocol.CallID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

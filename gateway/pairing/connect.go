@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// refusal is why a device whose key was proved may not come in; nil when it may.
+// refusal returns the reason why a device that proved its key is refused, or nil.
 func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 	say := func(message string, r protocol.DeviceRefused) error {
 		return protocol.ErrUnauthorized.With(message).WithDetails(r)
@@ -30,8 +30,9 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 	return nil
 }
 
-// Authenticate says who a peer on the network is that comes in a role. binding is the TLS session's ([trust.Binding]): the device signed it with its key.
-// Only a device that proved its key learns why it is refused.
+// Authenticate returns the principal of a peer on the network that connects in a role. binding is
+// the binding of the TLS session ([trust.Binding]), which the device signed with its key. Only a
+// device that proved its key gets the reason for a refusal.
 func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error) {
 	if a == nil || a.Device == nil || a.Token == "" {
 		return auth.Principal{}, protocol.ErrUnauthorized
@@ -40,7 +41,8 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 	defer m.mu.Unlock()
 	d := m.pairingLocked(a.Device.ID, role)
 	if d == nil {
-		return auth.Principal{}, refusal(nil, nil, time.Now()) // ids are no secret, and it may have been forgotten
+		// IDs are not secret, and the pairing may have been deleted.
+		return auth.Principal{}, refusal(nil, nil, time.Now())
 	}
 	if !trust.Verify(d.Key, trust.ForConnect, binding, a.Device.Signature) {
 		return auth.Principal{}, protocol.ErrUnauthorized
@@ -54,8 +56,8 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 	return auth.Device(d.Device), nil
 }
 
-// pairingLocked finds the pairing of the device with this key in a role, nil when it has none. Without a role, as devices asked that could have one only,
-// it is the last one.
+// pairingLocked returns the pairing in a role of the device with this key, or nil. Without a role
+// it returns the latest pairing, for older devices that could have only one.
 func (m *Manager) pairingLocked(key protocol.DeviceID, role string) (found *store.PairedDevice) {
 	for _, d := range m.devices {
 		if trust.DeviceID(d.Key) == key && (role == "" || d.Role == role) && (found == nil || d.PairedAt > found.PairedAt) {
@@ -65,7 +67,8 @@ func (m *Manager) pairingLocked(key protocol.DeviceID, role string) (found *stor
 	return found
 }
 
-// nameLocked is the id of a device's pairing in a role: that of the one it has, or that of its key, unless its pairing in the other role has it.
+// nameLocked returns the ID for a device's pairing in a role: the ID of its existing pairing,
+// otherwise the ID of its key, or a variant of that if its pairing in the other role uses it.
 func (m *Manager) nameLocked(key []byte, role string) protocol.DeviceID {
 	id := trust.DeviceID(key)
 	switch d := m.pairingLocked(id, role); {
@@ -77,11 +80,11 @@ func (m *Manager) nameLocked(key []byte, role string) protocol.DeviceID {
 	return id + "-" + protocol.DeviceID(role)
 }
 
-// seenEvery is how often a device's last contact is written down.
+// seenEvery is the interval at which a device's last contact is stored.
 const seenEvery = 5 * time.Minute
 
-// Connected counts a device's connection; left must be called at its end. A device whose pairing ended between its handshake and here is
-// refused.
+// Connected registers a device's connection. The caller must call left when the connection closes.
+// It refuses a device whose pairing has ended since its handshake.
 func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error) {
 	m.mu.Lock()
 	d := m.devices[id]
@@ -113,10 +116,12 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	}, err
 }
 
-// lookEvery is how often it is looked whether the time of a device that is connected is over: its end may be set anew, and so may the machine's clock.
+// lookEvery is the interval at which the expiry of a connected device is checked, because the
+// expiry and the machine's clock may change.
 const lookEvery = time.Minute
 
-// watchLocked has a device's connections end with its pairing until unwatch is called. Both are called under m.mu.
+// watchLocked closes a device's connections when its pairing expires, until unwatch is called. Both
+// require m.mu.
 func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 	left := false
 	var look *time.Timer
@@ -135,14 +140,14 @@ func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 	return func() { left = true; look.Stop() }
 }
 
-// over reports whether a device's pairing was for a time that has passed.
+// over reports whether a device's pairing has expired.
 func over(d protocol.Device, now time.Time) bool {
 	return d.ExpiresAt > 0 && now.UnixMilli() >= d.ExpiresAt
 }
 
 const timeOver = "The pairing was for a limited time"
 
-// noteContact stores when a device was last seen, unless it was forgotten meanwhile.
+// noteContact stores the time of a device's last contact, unless the pairing was deleted meanwhile.
 func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -156,7 +161,7 @@ func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {
 	return m.o.Store.PutDevice(ctx, d)
 }
 
-// Leave ends the caller's own pairing, at its own wish.
+// Leave ends the caller's own pairing, at its request.
 func (m *Manager) Leave(ctx context.Context, p auth.Principal) error {
 	if p.Device == "" {
 		return protocol.ErrBadRequest.With("this connection is not a paired device's")
@@ -180,7 +185,8 @@ func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (p
 	return out, err
 }
 
-// letGo is Leave for a device that has proved its key and nothing else: it may have lost its token, and a machine's node may be connected beside it.
+// letGo is Leave for a device that has only proved its key: it may have lost its token, and its
+// node may be connected at the same time.
 func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wire) error {
 	m.mu.Lock()
 	d := m.pairingLocked(trust.DeviceID(key), role)
@@ -201,7 +207,8 @@ func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wi
 	return w.Send(trust.Message{Done: &trust.Done{Device: out}})
 }
 
-// CloseDevice ends the connections of a device; Leave's caller does it once the answer is on its way.
+// CloseDevice closes the connections of a device. The caller of Leave calls it after sending the
+// response.
 func (m *Manager) CloseDevice(id protocol.DeviceID) {
 	m.close(id, protocol.CloseUnauthorized, "Revoked")
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // Close codes for connections of devices.
-const closeRotated = 1012 // service restart (RFC 6455 registry): come again
+const closeRotated = 1012 // service restart (IANA registry of RFC 6455): connect again
 
 func noDevice(id protocol.DeviceID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("no device is called %.40s", id))
 }
 
-// person is a principal as people read it: a command line's id is made up each time.
+// person returns a principal for display: the ID of a command line is random, so it is left out.
 func person(by string) string {
 	if strings.HasPrefix(by, "owner cli-") {
 		return "owner (command line)"
@@ -30,7 +30,7 @@ func person(by string) string {
 	return by
 }
 
-// newToken makes a device's token and its hash.
+// newToken generates a device's token and its hash.
 func newToken(id protocol.DeviceID) (token, hash string) {
 	var b [32]byte
 	rand.Read(b[:])
@@ -45,8 +45,8 @@ func hashed(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Approve lets in who asks, or gives a machine what it offers beyond what was allowed. It is bound to the request that was seen: what asks for
-// something else has another id.
+// Approve accepts a request: it pairs a new device, or allows what a node offers beyond its
+// pairing. The ID of a request is bound to its content: a different request has another ID.
 func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.close(d.ID, closeRotated, "Paired anew") // one of an earlier pairing has other rights, or another role
+	m.close(d.ID, closeRotated, "Paired anew") // a connection of an earlier pairing has other permissions or another role
 	done := trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +87,7 @@ func (m *Manager) gateway(n protocol.NetworkStatus) trust.Gateway {
 	return trust.Gateway{Name: m.o.Name, Pin: trust.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// widen is Approve for a machine that offers more. The caller has the turn.
+// widen is Approve for a node that offers more. The caller must hold the turn.
 func (m *Manager) widen(ctx context.Context, by string, r *request) (protocol.Device, error) {
 	d, ok := m.device(r.Device.ID)
 	if !ok || d.RevokedAt > 0 {
@@ -108,7 +108,7 @@ func (m *Manager) widen(ctx context.Context, by string, r *request) (protocol.De
 	return out, nil
 }
 
-// Deny refuses a request. A machine that offered more goes on with what was allowed.
+// Deny rejects a request. A node that offered more continues with what was allowed before.
 func (m *Manager) Deny(ctx context.Context, by, id string) error {
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -153,7 +153,8 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 	return out, err
 }
 
-// Update changes a device's name, rights or end. New rights hold for its next connection: the present one is ended. So it is when its time is over.
+// Update changes a device's name, permissions or expiry. It closes the device's connections if the
+// permissions changed or the pairing has expired; new permissions apply to the next connection.
 func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	out, err := m.change(ctx, p.ID, by, "changed", func(d *store.PairedDevice) error {
 		if p.Name != nil {
@@ -190,7 +191,8 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 	return out, err
 }
 
-// Rotate makes a device's token worthless. The device fetches a new one with its key at its next contact.
+// Rotate invalidates a device's token. The device fetches a new one with its key at its next
+// contact.
 func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	out, err := m.change(ctx, id, by, "rotated the token of", func(d *store.PairedDevice) error {
 		if d.RevokedAt > 0 {
@@ -205,7 +207,8 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 	return out, err
 }
 
-// Revoke ends a pairing. The device's connections end at once, and at its next contact it hears who did it and when.
+// Revoke ends a pairing and closes the device's connections. At its next contact the device is told
+// who revoked the pairing and when.
 func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	now := false
 	out, err := m.change(ctx, id, by, "revoked", func(d *store.PairedDevice) error {
@@ -222,7 +225,7 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 	return out, err
 }
 
-// Forget ends a pairing and forgets that there was one.
+// Forget ends a pairing and deletes its record.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
 	d, err := m.forget(ctx, by, id)
 	if err != nil {
@@ -255,7 +258,7 @@ func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) (
 	return d.Device, nil
 }
 
-// forgetRequests drops what a device that is gone still asks for.
+// forgetRequests deletes the pending requests of a device whose pairing has ended.
 func (m *Manager) forgetRequests(id protocol.DeviceID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -266,7 +269,7 @@ func (m *Manager) forgetRequests(id protocol.DeviceID) {
 	}
 }
 
-// renew gives a paired device that proved its key a new token; the old one is worth nothing from then on.
+// renew issues a new token to a paired device that proved its key. The old token becomes invalid.
 func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (trust.Done, error) {
 	end, err := m.begin(ctx)
 	if err != nil {

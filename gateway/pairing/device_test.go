@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing would go on with the rights of that one.
+// TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing must not continue with its
+// permissions.
 func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})
@@ -76,7 +77,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 			}
 			closed.Add(1)
 		})
-		for range 2 { // one of them ends before
+		for range 2 { // one of them closes earlier
 			left, err := m.Connected(t.Context(), id.ID(), "10.0.0.7")
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +91,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		if err := try(); err != nil || closed.Load() > 0 {
 			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
 		}
-		synctest.Wait() // until it was looked at for this minute
+		synctest.Wait() // until the check of this minute has run
 		l, _ = m.List(t.Context())
 		ends := func(at int64) {
 			if _, err := m.Update(t.Context(), "owner", protocol.DeviceUpdateParams{ID: id.ID(), ExpiresAt: &at}); err != nil {
@@ -114,7 +115,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 	})
 }
 
-// TestADevicesPairingsAreApart: fetching a token or leaving as the one thing does nothing to the other.
+// TestADevicesPairingsAreApart: fetching a token or leaving in one role does not affect the other.
 func TestADevicesPairingsAreApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
@@ -153,7 +154,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			t.Errorf("a window's pairing lets a machine in: %v", err)
 		}
 		machine := pairAs(protocol.RoleNode)
-		m = open(t, k) // the gateway is started anew
+		m = open(t, k) // the gateway is restarted
 		if err := errors.Join(enter(protocol.RoleClient, window), enter(protocol.RoleNode, machine)); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +189,8 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 	})
 }
 
-// A device that leaves needs its key only: its token may be lost, and a machine's node may be connected at the same time. Nobody else can end its pairing.
+// A device can leave with its key alone, because it may have lost its token, and its node may be
+// connected at the same time. Nobody else can end its pairing.
 func TestADeviceLeavesWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}

@@ -19,10 +19,10 @@ type invite struct {
 	secret  []byte
 	code    trust.Code
 	guesses int
-	takenBy string // fingerprint of who took it
+	takenBy string // fingerprint of the device that used it
 }
 
-// ClientScopes are what a client may be given.
+// ClientScopes are the scopes that a client may be granted.
 var ClientScopes = []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin}
 
 func checkScopes(scopes []protocol.Scope) error {
@@ -34,7 +34,8 @@ func checkScopes(scopes []protocol.Scope) error {
 	return nil
 }
 
-// LastsUntil is when a pairing for some days ends that is made now, in Unix milliseconds; 0 is never.
+// LastsUntil returns the expiry of a pairing made now for a number of days, in Unix milliseconds; 0
+// means never.
 func LastsUntil(days int) int64 {
 	if days == 0 {
 		return 0
@@ -42,7 +43,8 @@ func LastsUntil(days int) int64 {
 	return time.Now().AddDate(0, 0, days).UnixMilli()
 }
 
-// Invite makes an invitation. It needs the network listener: nobody could come otherwise.
+// Invite creates an invitation. It requires the network listener, because otherwise no device could
+// connect.
 func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
 	life := inviteLife
 	switch {
@@ -66,7 +68,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
 	}
 	var windows, others bool
-	if m.o.Ships != nil && p.Role == protocol.RoleNode { // a node is no window
+	if m.o.Ships != nil && p.Role == protocol.RoleNode { // a node program has no windows
 		windows, others = m.o.Ships()
 	}
 	now := time.Now()
@@ -100,7 +102,8 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	return i.DeviceInvite, nil
 }
 
-// installLine is what a person runs on another machine: curl checks the same pin that pairing does.
+// installLine returns the command for installing a node on another machine. curl checks the same
+// pin as the pairing does.
 func installLine(n protocol.NetworkStatus, curl, script string) string {
 	return fmt.Sprintf("%s -fsSk --pinnedpubkey 'sha256//%s' https://%s/%s", curl, n.Pin, n.Addresses[0], script)
 }
@@ -113,7 +116,7 @@ func (m *Manager) openLocked() []*invite {
 	return list
 }
 
-// Uninvite withdraws an invitation, also while somebody who took it waits.
+// Uninvite withdraws an invitation, even while the device that used it waits for confirmation.
 func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -137,7 +140,8 @@ func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	return nil
 }
 
-// take finds the invitation that a device wants to take. One that was taken is nobody else's.
+// take returns the invitation that a device wants to use. A used invitation is not available to
+// other devices.
 func (m *Manager) take(h trust.Hello) (*invite, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,7 +158,7 @@ func (m *Manager) take(h trust.Hello) (*invite, error) {
 	return found, nil
 }
 
-// guessed counts a wrong guess. The third ends the invitation, and the person is told.
+// guessed counts a wrong guess. The third one deletes the invitation, and the person is notified.
 func (m *Manager) guessed(i *invite, address string) {
 	m.mu.Lock()
 	i.guesses++

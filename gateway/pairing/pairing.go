@@ -25,7 +25,8 @@ import (
 // Times of a pairing.
 const (
 	inviteLife = 10 * time.Minute
-	// confirmLife is how long the person has to say yes to who took an invitation, askLife to who came without one.
+	// confirmLife is the time in which the person must confirm a device that used an invitation,
+	// askLife one that came without an invitation.
 	confirmLife = time.Minute
 	askLife     = 5 * time.Minute
 )
@@ -34,11 +35,11 @@ const (
 	maxInvites  = 8
 	maxRequests = 16
 	maxName     = 60 // characters of a device's name
-	// maxGuesses is how many wrong guesses an invitation survives but for the last.
+	// maxGuesses is the number of wrong guesses that invalidates an invitation.
 	maxGuesses = 3
 )
 
-// Store keeps devices over restarts. Writes are done when it returns.
+// Store stores devices durably before it returns.
 type Store interface {
 	Devices(ctx context.Context) ([]store.PairedDevice, error)
 	PutDevice(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error
@@ -48,60 +49,62 @@ type Store interface {
 
 // Nodes are the connected machines.
 type Nodes interface {
-	// Release gives a machine's held tools free.
+	// Release makes a node's held tools available.
 	Release(id protocol.NodeID)
-	// Own reports whether a name is that of the gateway's own machine.
+	// Own reports whether a name is that of the gateway's own node.
 	Own(id protocol.NodeID) bool
 }
 
-// Options are what a manager works with. All fields but Bus, Ships and Ended are required.
+// Options configure a manager. All fields except Bus, Ships and Ended are required.
 type Options struct {
 	Store Store
 	Bus   *event.Bus
 	Nodes Nodes
-	// Network is the state of the listener for other machines.
+	// Network returns the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
-	// Ships reports whether the gateway has node programs to hand out, for Windows and for other systems; nil: it has none.
+	// Ships reports whether the gateway has node programs to install, for Windows and for other
+	// systems. It may be nil, which means none.
 	Ships func() (windows, others bool)
-	// Ended is told of each pairing that has ended, after it was stored; nil: nobody is.
+	// Ended is called after the end of a pairing was stored. It may be nil.
 	Ended func(protocol.Device)
-	// Name is what devices call this gateway.
+	// Name is the gateway's name as devices display it.
 	Name string
 }
 
-// Manager is safe for use by many goroutines.
+// Manager manages pairings. It is safe for concurrent use.
 type Manager struct {
 	o Options
-	// close ends every connection of a device; see [Manager.Serve].
+	// close closes every connection of a device; see [Manager.Serve].
 	close func(id protocol.DeviceID, code int, reason string)
 
-	// turn is taken by whoever changes a device or a request, also over the write to the store: changes are stored in the order in which they are
-	// made, and an invitation or a request has one end. Who only looks does not wait for the disk. It is taken before mu.
+	// turn is held while a device or a request changes, including the write to the store: changes
+	// are stored in the order in which they are made, and an invitation or a request ends once.
+	// Readers do not wait for the disk. It is acquired before mu.
 	turn chan struct{}
 
-	mu       sync.Mutex // guards what follows; never held over a write
+	mu       sync.Mutex // guards the fields below; never held during a write to the store
 	devices  map[protocol.DeviceID]*store.PairedDevice
-	online   map[protocol.DeviceID]int // connections
+	online   map[protocol.DeviceID]int // number of connections
 	invites  map[string]*invite
 	requests map[string]*request
-	refused  map[protocol.DeviceID]string // what a node offered more, and the person did not want
+	refused  map[protocol.DeviceID]string // fingerprint of what a node offered and the person refused
 }
 
-// request is a question that waits.
+// request is a pending request.
 type request struct {
 	protocol.DeviceRequest
 	end    deadline
 	key    []byte
 	reach  *protocol.Reach
 	invite *invite
-	answer chan answer // of one
+	answer chan answer // capacity one
 }
 
-// deadline is when something is over: at a time, and after a while by the clock that nobody sets. Whichever is first counts: no code is good for longer than
-// was said because the machine's clock was put back, or because it slept.
+// deadline is an expiry by the wall clock and by the monotonic clock, whichever comes first:
+// setting back the machine's clock, or sleep, must not extend the life of a code.
 type deadline struct {
 	wall int64     // Unix milliseconds
-	at   time.Time // whose monotonic reading is meant
+	at   time.Time // used for its monotonic reading
 }
 
 func after(now time.Time, life time.Duration) deadline {
@@ -116,7 +119,7 @@ type answer struct {
 	err  error
 }
 
-// Open reads the devices.
+// Open loads the devices and returns a manager.
 func Open(ctx context.Context, o Options) (*Manager, error) {
 	m := &Manager{
 		o: o, turn: make(chan struct{}, 1), close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
@@ -132,7 +135,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return m, nil
 }
 
-// begin waits for the turn to change something; end gives it back.
+// begin acquires the turn for a change; end releases it.
 func (m *Manager) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case m.turn <- struct{}{}:
@@ -142,13 +145,14 @@ func (m *Manager) begin(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// wait is begin for who cannot give up; it lasts as long as a write to the store.
+// wait is begin for callers that cannot be cancelled. It blocks at most for one write to the store.
 func (m *Manager) wait() (end func()) {
 	m.turn <- struct{}{}
 	return func() { <-m.turn }
 }
 
-// put stores a device and makes it the one that holds, and returns it as it is shown. The caller has the turn.
+// put stores a device, makes it the current one, and returns it for display. The caller must hold
+// the turn.
 func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) (protocol.Device, error) {
 	if err := m.o.Store.PutDevice(ctx, d, lines...); err != nil {
 		return protocol.Device{}, err
@@ -156,13 +160,13 @@ func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protoc
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if was := m.devices[d.ID]; was != nil {
-		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address // it may have come or gone meanwhile
+		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address // it may have connected or disconnected meanwhile
 	}
 	m.devices[d.ID] = &d
 	return m.shownLocked(&d), nil
 }
 
-// device copies a device; ok is false when there is none.
+// device returns a copy of a device.
 func (m *Manager) device(id protocol.DeviceID) (d store.PairedDevice, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,12 +177,13 @@ func (m *Manager) device(id protocol.DeviceID) (d store.PairedDevice, ok bool) {
 	return *p, true
 }
 
-// Serve tells how connections of a device are ended. It is called once, before the first connection.
+// Serve sets the function that closes connections of a device. Call it once, before the first
+// connection.
 func (m *Manager) Serve(closeDevice func(id protocol.DeviceID, code int, reason string)) {
 	m.close = closeDevice
 }
 
-// List is everything that the person can see of trust. Secrets of invitations are not in it.
+// List returns devices, requests and invitations for display, without the secrets of invitations.
 func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 	out := protocol.DeviceListResult{Devices: []protocol.Device{}, Requests: []protocol.DeviceRequest{}, Invites: []protocol.DeviceInvite{}, Network: m.o.Network()}
 	m.mu.Lock()
@@ -212,21 +217,21 @@ func (m *Manager) shownLocked(d *store.PairedDevice) protocol.Device {
 	return out
 }
 
-// changed tells everyone to list again.
+// changed publishes that devices or requests have changed.
 func (m *Manager) changed() {
 	if m.o.Bus != nil {
 		m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeDevices})
 	}
 }
 
-// ended tells of the end of a pairing if it is now.
+// ended reports the end of a pairing to Options.Ended if now is set.
 func (m *Manager) ended(d protocol.Device, now bool) {
 	if now && m.o.Ended != nil {
 		m.o.Ended(d)
 	}
 }
 
-// notice tells the person something.
+// notice publishes a notice for the person.
 func (m *Manager) notice(level, text string) {
 	slog.Warn("Pairing", "notice", text)
 	if m.o.Bus != nil {
@@ -234,7 +239,7 @@ func (m *Manager) notice(level, text string) {
 	}
 }
 
-// expireLocked drops what is over.
+// expireLocked deletes expired invitations.
 func (m *Manager) expireLocked(now time.Time) {
 	for id, i := range m.invites {
 		if i.end.passed(now) {

@@ -99,7 +99,7 @@ type outcome struct {
 	err  error
 }
 
-// come has a device hold a conversation with m; hang up ends it.
+// come conducts a device's pairing with m; hangUp closes its connection.
 func come(t *testing.T, m *Manager, taker trust.Taker) (out chan outcome, hangUp func()) {
 	a, b := make(chan trust.Message), make(chan trust.Message)
 	gone, cancel := context.WithCancel(t.Context())
@@ -191,7 +191,7 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 			t.Fatal(err)
 		}
 		<-out
-		m = open(t, k) // and the gateway is started anew
+		m = open(t, k) // and the gateway is restarted
 		again := phone(id)
 		again.Renew = true
 		out, hangUp = come(t, m, again)
@@ -210,7 +210,7 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 		if _, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, []byte("another session")); !errors.Is(err, protocol.ErrUnauthorized) {
 			t.Errorf("a proof of another session: %v", err)
 		}
-		// A stranger's key fetches nothing.
+		// A stranger's key cannot fetch a token.
 		stranger := phone(trust.NewIdentity())
 		stranger.Renew = true
 		other, end := come(t, m, stranger)
@@ -238,7 +238,7 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 		hangUp()
 		<-out
 		synctest.Wait()
-		// One that was let in beforehand, by its key, does not wait for ever.
+		// The time of a device that was approved in advance, by its key, also expires.
 		id := trust.NewIdentity()
 		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, Device: trust.Fingerprint(id.Public())})
 		if err != nil {
@@ -326,7 +326,8 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 	}
 }
 
-// The clock on the wall is set while a code is open, and while somebody who took it waits: that is as if what was written down were another time.
+// The wall clock is set while a code is valid, and while a device waits for confirmation. This is
+// simulated by changing the stored time.
 func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -351,7 +352,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 				taker.Code = &code
 				return taker
 			}
-			// Put back, it lives no longer.
+			// Setting the clock back does not extend the code's life.
 			taker := invite()
 			time.Sleep(time.Minute)
 			put(-jump)
@@ -365,7 +366,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 				t.Errorf("%s back: a code of eleven minutes: %v", jump, got.err)
 			}
 			hangUp()
-			// Nor does the question about who took it.
+			// Nor does it extend the request's life.
 			out, hangUp = come(t, m, invite())
 			synctest.Wait()
 			l, _ := m.List(t.Context())
@@ -378,7 +379,7 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 				t.Errorf("%s back: %v", jump, got.err)
 			}
 			hangUp()
-			// Put forward, it is refused, and so is the question: a machine that slept looks the same.
+			// Setting it forward expires the code and the request; sleep has the same effect.
 			taker = invite()
 			put(jump)
 			out, hangUp = come(t, m, taker)

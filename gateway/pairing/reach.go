@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// order of how much is let through; what is not listed lets everything.
+// The settings from strict to permissive. A setting that is not listed counts as the most
+// permissive one.
 var (
 	sandboxOrder = []string{"read-only", "workspace-write", "full", ""}
 	networkOrder = []string{"blocked", "ask", "allowed", ""}
@@ -30,8 +31,8 @@ func looser(order []string, was, is string) bool {
 	return rank(is) > rank(was)
 }
 
-// wider lists in words what is offers beyond was, and the tools that wait for it: only the new ones, or all when the tools that were allowed
-// reach further.
+// wider describes what is offers beyond was, and returns the tools to hold until the person
+// approves: only the new ones, or all if the allowed tools reach further than before.
 func wider(was, is *protocol.Reach) (words, held []string) {
 	if was == nil {
 		was = &protocol.Reach{Sandbox: sandboxOrder[0], Network: networkOrder[0]}
@@ -74,7 +75,8 @@ func wider(was, is *protocol.Reach) (words, held []string) {
 	return words, held
 }
 
-// folderName is a folder as it is shown: quoted when there is something in its name that would be left out of a line, and make another name of it.
+// folderName formats a folder for display. It is quoted if it contains characters that the display
+// would drop, which would make it look like another folder.
 func folderName(path string) string {
 	if protocol.Line(path, 0) != path {
 		path = strconv.Quote(path)
@@ -89,7 +91,7 @@ func named(s string) string {
 	return protocol.Line(s, 40)
 }
 
-// covered reports whether a folder lies in one that was allowed, for the same use.
+// covered reports whether a folder lies in an allowed one, for the same use.
 func covered(allowed []protocol.Folder, f protocol.Folder) bool {
 	inside := func(dir, p string) bool {
 		dir, p = path.Clean(strings.ReplaceAll(dir, `\`, "/")), path.Clean(strings.ReplaceAll(p, `\`, "/"))
@@ -101,17 +103,18 @@ func covered(allowed []protocol.Folder, f protocol.Folder) bool {
 }
 
 func fingerprint(r *protocol.Reach) string {
-	raw, _ := json.Marshal(r) // strings and bools only
+	raw, _ := json.Marshal(r) // cannot fail: only strings and bools
 	return string(raw)
 }
 
-// Admit says how a node comes in: with all its tools, or with those held back that it did not have when it was paired. Then the person is asked.
+// Admit decides how a paired node connects: with all its tools, or with tools held that go beyond
+// its pairing. In the second case it asks the person.
 func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry {
 	if p.Device == "" {
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
-	end := m.wait() // what is allowed to a machine is not changed while it is let in
+	end := m.wait() // the permissions of a node must not change while it connects
 	defer end()
 	m.mu.Lock()
 	d := m.devices[p.Device]
@@ -122,7 +125,7 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	words, held := wider(d.Reach, is)
 	for _, r := range m.requests {
 		if r.Kind == protocol.RequestWiden && r.Device.ID == d.ID {
-			delete(m.requests, r.ID) // another offer, another id
+			delete(m.requests, r.ID) // a new offer needs a new ID
 		}
 	}
 	if len(words) > 0 && m.refused[d.ID] != fingerprint(is) {

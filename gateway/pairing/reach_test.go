@@ -59,7 +59,7 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 	}
 }
 
-// FuzzFolders holds that no folder outside an allowed one is covered by it.
+// FuzzFolders: no folder outside of an allowed one is covered by it.
 func FuzzFolders(f *testing.F) {
 	f.Add("/home/a", "/home/a/../b")
 	f.Add(`C:\a`, `C:\a\..\b`)

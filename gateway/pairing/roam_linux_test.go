@@ -23,7 +23,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// roamRole, when set, makes the test binary one end of TestAPairedMachineSurvivesItsNetwork.
+// roamRole is the variable that makes the test binary one end of
+// TestAPairedMachineSurvivesItsNetwork.
 const roamRole = "FAIRLEAD_ROAM_ROLE"
 
 func TestMain(m *testing.M) {
@@ -46,7 +47,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// roamGateway is a gateway that lets in the first machine that comes, and calls a tool for each line it reads.
+// roamGateway is a gateway that approves the first device, and calls a tool for each line that it
+// reads.
 func roamGateway() {
 	ctx := context.Background()
 	g := must(gateway.Open(ctx, gateway.Options{Listen: "none", Logger: slog.New(slog.DiscardHandler)}))
@@ -76,7 +78,8 @@ func roamGateway() {
 		began := time.Now()
 		for {
 			r, err := client.Call(ctx, c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Bash", Args: json.RawMessage(lines.Text())})
-			if err != nil && time.Since(began) < time.Minute { // not there yet, or not there any more: the wire was cut before the call got through
+			// The node is not connected: the wire was cut before the call was sent.
+			if err != nil && time.Since(began) < time.Minute {
 				time.Sleep(20 * time.Millisecond)
 				continue
 			}
@@ -86,7 +89,7 @@ func roamGateway() {
 	}
 }
 
-// roamNode finds a gateway by code, pairs, and is its node.
+// roamNode finds a gateway by code, pairs, and runs as its node.
 func roamNode() {
 	ctx := context.Background()
 	home := os.Getenv("FAIRLEAD_HOME")
@@ -97,7 +100,7 @@ func roamNode() {
 	j := client.Join{
 		Identity: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
 		Find: func(ctx context.Context) (found []string) {
-			for len(found) == 0 { // the network may have just come up
+			for len(found) == 0 { // the network may have just started
 				found = discovery.Find(ctx, "")
 			}
 			return found
@@ -111,8 +114,9 @@ func roamNode() {
 	fmt.Println("ended", n.Run(ctx))
 }
 
-// TestAPairedMachineSurvivesItsNetwork: gateway and node in network namespaces of their own. The node finds the gateway by a spoken code and mDNS,
-// keeps its result over a cut of the wire, and finds the gateway again when either got another address.
+// TestAPairedMachineSurvivesItsNetwork: gateway and node are in separate network namespaces. The
+// node finds the gateway by a spoken code and mDNS, keeps its result while the wire is cut, and
+// finds the gateway again when either gets another address.
 func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 	if os.Geteuid() != 0 || testing.Short() {
 		t.Skip("making networks needs root, and some time")
@@ -182,14 +186,14 @@ func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 		}
 	}
 	call("plain", "echo done-plain", nil)
-	// The call runs while the wire is cut; TCP carries its result over.
+	// The call runs while the wire is cut; TCP delivers its result later.
 	call("cut", "sleep 1; echo done-cut", func() {
 		time.Sleep(300 * time.Millisecond)
 		wire("down")
 		time.Sleep(1200 * time.Millisecond)
 		wire("up")
 	})
-	// Both move to another network: the connection is dead, and the gateway is not where it was.
+	// Both move to another network: the connection is dead, and the gateway has another address.
 	for _, line := range []string{
 		"-n " + gw + " addr del 10.77.0.1/24 dev eth0", "-n " + gw + " addr add 10.78.0.9/24 dev eth0",
 		"-n " + nd + " addr del 10.77.0.2/24 dev eth0", "-n " + nd + " addr add 10.78.0.3/24 dev eth0",

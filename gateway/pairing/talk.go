@@ -18,12 +18,13 @@ var (
 	errTimeout = protocol.ErrTimeout.With("nobody answered at the gateway in time: ask for a new invitation and try again")
 )
 
-// Pair holds a pairing's conversation with the device at address, until it is paired or refused. gone ends when the connection does.
+// Pair conducts a pairing with the device at address, until it is paired or refused. gone is
+// cancelled when the connection closes.
 func (m *Manager) Pair(ctx, gone context.Context, w trust.Wire, address string) error {
 	err := m.pair(ctx, gone, w, address)
 	if err != nil {
 		e := protocol.AsError(err)
-		w.Send(trust.Message{Error: e}) // the connection may be gone: then nobody wants to know
+		w.Send(trust.Message{Error: e}) // an error is ignored: the connection may be closed
 	}
 	return err
 }
@@ -69,7 +70,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 	}
 	proof, err := w.Receive()
 	if err != nil {
-		return err // who leaves here has learnt nothing: it is no guess
+		return err // a device that disconnects here has learnt nothing, so it is not a guess
 	}
 	if err := g.Check(proof); err != nil {
 		if errors.Is(err, trust.ErrGuess) && taken != nil {
@@ -95,7 +96,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 		m.drop(r, false)
 		return err
 	}
-	if taken != nil && taken.params.Device != "" { // the key was read over SSH by the person who invites
+	if taken != nil && taken.params.Device != "" { // the inviting person has read the device's key over SSH
 		if _, err := m.Approve(ctx, taken.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
 			m.drop(r, false)
 			return err
@@ -116,7 +117,8 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 	}
 }
 
-// gaveUp withdraws a request that nobody answered; an answer that came at the same moment stands.
+// gaveUp withdraws a request that nobody answered. An answer that arrived at the same moment
+// counts.
 func (m *Manager) gaveUp(r *request, why error) error {
 	m.drop(r, errors.Is(why, errTimeout))
 	select {
@@ -129,7 +131,8 @@ func (m *Manager) gaveUp(r *request, why error) error {
 	return why
 }
 
-// drop takes a request away, and the invitation it took when that is spent: else the same device may take it once more.
+// drop deletes a request. If spent is set it also deletes the request's invitation; otherwise the
+// same device may use it again.
 func (m *Manager) drop(r *request, spent bool) {
 	end := m.wait()
 	defer end()
@@ -146,11 +149,11 @@ func (m *Manager) drop(r *request, spent bool) {
 func (m *Manager) settleLocked(r *request, a answer) {
 	delete(m.requests, r.ID)
 	if r.answer != nil {
-		r.answer <- a // never blocks: a request is settled once
+		r.answer <- a // does not block: a request is settled once
 	}
 }
 
-// request puts a device before the person.
+// request creates a request and shows it to the person.
 func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
 	h := g.Hello
 	d := protocol.Device{

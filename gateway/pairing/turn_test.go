@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// slow is a store whose writes last until they are let go.
+// slow is a store whose writes block until they are released.
 type slow struct {
 	*kept
 	mu      sync.Mutex
@@ -29,7 +29,7 @@ func (s *slow) PutDevice(ctx context.Context, d store.PairedDevice, lines ...pro
 	return s.kept.PutDevice(ctx, d, lines...)
 }
 
-// waiting is a manager before which a phone waits for the person.
+// waiting returns a manager with a phone that waits for confirmation.
 func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
 	t.Helper()
 	m := open(t, &kept{})

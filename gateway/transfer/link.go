@@ -49,7 +49,7 @@ type side struct {
 	ours    bool            // supports streams
 	early   bool            // supports TransferStream.Early
 	undoes  bool            // retains replaced files for an undo
-	lane    bool            // supports a separate connection, and its connection to the gateway is not the only possible route
+	lane    bool            // supports a separate connection, and is not in the gateway's own process
 	direct  bool            // its owner allows connections to other nodes
 	listens <-chan struct{} // closed once the end handles events; nil if it already does
 	in      *stream.Inbox   // received frames that have not been forwarded yet
