@@ -188,7 +188,7 @@ func TestALongAnswerTakesMemoryOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	// It is 70,000 if each piece is copied.
+	// Copying the text for each piece would allocate 70,000 MiB.
 	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
 		t.Errorf("1.4 MB took %d MiB", took)
 	}

@@ -236,7 +236,8 @@ func (a *answer) call(e llm.Event) {
 		if raw == "" {
 			raw = string(b.Arguments)
 		}
-		b.Arguments, _ = protocol.Marshal(raw) // stored with the message, so that a call has the same arguments after a restart
+		// Stored with the message, so that a call has the same arguments after a restart.
+		b.Arguments, _ = protocol.Marshal(raw)
 	}
 	a.blocks = append(a.blocks, b)
 }

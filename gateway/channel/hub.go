@@ -228,7 +228,8 @@ func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
 		if a.barred = errors.Is(err, ErrLogin); a.barred {
 			a.authed = false
 		} else {
-			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli() // rounded up to seconds for display
+			// Round up to seconds for display.
+			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli()
 		}
 	}
 	h.mu.Unlock()

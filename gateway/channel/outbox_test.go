@@ -47,7 +47,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	if got := typed(group); !got[0] || got[1] {
 		t.Errorf("typing in the group %v", got)
 	}
-	// No typing events if the run started before the hub subscribed.
+	// There are no typing events if the run started before the hub subscribed.
 	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) {
 		t.Errorf("typing %v", got)
 	}

@@ -102,7 +102,7 @@ func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) 
 				t.Errorf("%+v: %+v", c, st)
 			}
 		}
-		// The trigger needs none of that.
+		// A trigger does not check the file or whether a chat is busy.
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || !res.OK || res.Skipped || len(r.agent.Sent()) != 1 {
 			t.Errorf("%+v %v", res, err)

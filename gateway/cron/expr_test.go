@@ -113,7 +113,7 @@ func reference(e *Expr, t time.Time) time.Time {
 		for m := before.Add(time.Minute); m.Before(now); m = m.Add(time.Minute) { // the clock jumped over m
 			hit = hit || match(m)
 		}
-		// The clock has shown this time before.
+		// Check whether the clock has shown this time before.
 		for ago := time.Minute; hit && ago <= 3*time.Hour; ago += time.Minute {
 			if past := civil(at.Add(-ago).In(e.zone)); !past.Before(now) {
 				hit = false

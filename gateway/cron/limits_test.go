@@ -68,7 +68,8 @@ func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
 		time.Sleep(2*time.Minute + time.Second)
-		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the former main chat is still the person's
+		// The former main chat is still the person's.
+		r.set(func(c *config.Config) { c.Session.MainKey = "primary" })
 		time.Sleep(3 * time.Minute)
 		if n := len(r.runs()); n != 4 {
 			t.Errorf("%d runs are kept of two jobs", n)

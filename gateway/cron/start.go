@@ -104,7 +104,7 @@ func (s *Scheduler) finish(run *running, end outcome) {
 		return // the job was removed meanwhile
 	}
 	j.run = nil
-	// Only once, not at every run of a job that keeps failing.
+	// Notify once, and not at every run of a job that keeps failing.
 	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
 		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "warning", At: at,
@@ -114,7 +114,7 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &took
 	remove := false
-	// Otherwise somebody ran it early, or changed its time meanwhile.
+	// Without a next time, nobody ran the job early or changed its time meanwhile.
 	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 {
 		j.Enabled = false
 		remove = j.DeleteAfterRun && end.status == protocol.CronOK

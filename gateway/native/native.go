@@ -59,7 +59,8 @@ func New(h *nodes.Hub, s Services) *Tools {
 	all := append(t.files(), t.inspect()...)
 	all = append(all, s.Extra...)
 	for _, n := range append(all, t.talk()...) {
-		n.Spec.OwnTime = n.Spec.Name == "Transfer" // a large file takes long, and a transfer without progress is stopped by its queue
+		// A large file takes long, and a transfer without progress is stopped by its queue.
+		n.Spec.OwnTime = n.Spec.Name == "Transfer"
 		t.byName[n.Spec.Name] = n
 		spec := n.Spec
 		spec.Name = string(protocol.NewToolName(protocol.NativePrefix, n.Spec.Name))

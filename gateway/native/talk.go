@@ -14,8 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MessageIn are the arguments of gsv__Message, which sends a message to somebody on a channel.
-// Empty fields default to the chat's current channel, peer and account.
+// MessageIn are the arguments of gsv__Message, which sends a message over a channel. Empty fields
+// default to the chat's current channel, peer and account.
 type MessageIn struct {
 	Text      string `json:"text" jsonschema:"what to say; may be empty with files"`
 	Channel   string `json:"channel,omitempty" jsonschema:"channel to send to; default the chat's"`

@@ -19,15 +19,15 @@ type TransferIn struct {
 	Wait        *bool    `json:"wait,omitempty" jsonschema:"false answers as soon as the transfer is in the queue; default true, which waits until the files have arrived"`
 }
 
-// TransferOut is a transfer's end, or its beginning when nobody waits. What follows Mime are
-// extensions.
+// TransferOut is the result of gsv__Transfer: the transfer's end, or its start if Wait is false.
+// The fields after Mime are extensions.
 type TransferOut struct {
 	Source           string              `json:"source"`
-	Destination      string              `json:"destination"` // with the name that was written, when the file got another one
+	Destination      string              `json:"destination"` // with the written name, if the file was renamed
 	BytesTransferred int64               `json:"bytesTransferred"`
 	Mime             string              `json:"mime,omitempty"`
-	Path             string              `json:"path,omitempty"`    // where the first file or folder is now
-	Skipped          int                 `json:"skipped,omitempty"` // files that were there already, or that stayed as they were
+	Path             string              `json:"path,omitempty"`    // the present path of the first file or folder
+	Skipped          int                 `json:"skipped,omitempty"` // files that were left as they were, or existed already
 	TransferID       protocol.TransferID `json:"transferId,omitempty"`
 	State            string              `json:"state,omitempty"`
 }

@@ -160,7 +160,8 @@ func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protoc
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if was := m.devices[d.ID]; was != nil {
-		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address // it may have connected or disconnected meanwhile
+		// The device may have connected or disconnected meanwhile.
+		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address
 	}
 	m.devices[d.ID] = &d
 	return m.shownLocked(&d), nil

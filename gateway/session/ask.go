@@ -73,7 +73,7 @@ func (l *live) askAgain(ctx context.Context) (bool, error) {
 
 func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
 	limit := approval.Limit(l.m.opts.Config().Approvals, q.AskedBy)
-	// From then on, a client that is notified can answer it.
+	// A client that is notified by OnAsk can answer the approval at once.
 	end, err := l.m.opts.Questions.Ask(ctx, q, limit, func() { l.OnAsk(q) })
 	if err != nil {
 		return false, err

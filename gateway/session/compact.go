@@ -179,10 +179,11 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 	return a, notice, nil
 }
 
-// shortened begins the notice that a chat shows where it was shortened.
+// shortened is the beginning of the notice about a compaction.
 const shortened = "This chat was shortened: the agent goes on from this summary of what came before. The messages themselves are kept; /compact undo brings them back.\n\n"
 
-// Shorten implements agent.Sink: it cuts the chat down to the newest messages of some tokens. No history means that nothing can be cut.
+// Shorten implements agent.Sink: it reduces the chat to its newest messages of about keep tokens.
+// It returns nil if nothing can be removed.
 func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
 	m := l.m
 	s, err := m.store.Session(ctx, l.run.Session)
@@ -199,7 +200,8 @@ func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, err
 		sum += llm.EstimateTokens(msgs[want : want+1])
 	}
 	at := boundary(msgs, want, 2)
-	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) { // what the person wrote there is most of what has to go
+	// A long message of the person fills most of the retained part.
+	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) {
 		at = boundary(msgs, want, 1)
 	}
 	if at == 0 {

@@ -207,7 +207,7 @@ func TestCompactWaitsForNoRun(t *testing.T) {
 }
 
 func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
-	long := strings.Repeat("word ", 1600) // some 2,000 tokens
+	long := strings.Repeat("word ", 1600) // about 2,000 tokens
 	steps := []llmtest.Step{}
 	for i := range 3 {
 		steps = append(steps, llmtest.Call("tower__Read", fmt.Sprintf(`{"path":"%d"}`, i)).Usage(protocol.Usage{Input: int64(100 + 2100*i), Total: int64(100 + 2100*i)}))
@@ -246,7 +246,7 @@ func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
 	g.open(llmtest.Say("Hello."), llmtest.Say("I have read it.").Usage(protocol.Usage{Input: 21_000, Total: 21_000}), llmtest.Say("<summary>Half.</summary>"), llmtest.Say("<summary>A long text.</summary>"), llmtest.Say("Done."))
 	g.model.Info.ContextWindow = 24_000
 	g.end(g.send("Hi").RunID)
-	g.end(g.send("Read this: " + strings.Repeat("word ", 14_000)).RunID) // some 17,500 tokens
+	g.end(g.send("Read this: " + strings.Repeat("word ", 14_000)).RunID) // about 17,500 tokens
 	if e := g.end(g.send("And now?").RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "Done." {
 		t.Fatalf("%+v", e)
 	}

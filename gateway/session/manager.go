@@ -46,7 +46,7 @@ type Options struct {
 	Files     *workspace.Files // of all agents
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
-	Home      string // data folder
+	Home      string // the data folder
 	// Transcribe may be nil: then recordings are stored but not transcribed.
 	Transcribe Transcribe
 	// Stopped is called when the agent was paused because of a storage error. It may be nil.

@@ -42,7 +42,8 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 			present, _ := m.modelOf(*s, nil)
 			patchPrefs(&s.Prefs, *in.Settings)
 			if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
-				ref.Provider = present.Provider // an ID alone names a model of the current provider, as with /model
+				// An ID alone names a model of the current provider, as with /model.
+				ref.Provider = present.Provider
 			}
 		}
 		s.UpdatedAt = m.now()

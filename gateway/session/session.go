@@ -31,7 +31,7 @@ type active struct {
 	done   chan struct{} // closed when its goroutine has ended
 }
 
-// errCancelled is the cause of a run that the person stopped.
+// errCancelled is the cause for cancelling a run that the person stopped.
 //
 //lint:ignore ST1005 the original's text, which its clients show
 var errCancelled = errors.New("Run cancelled by user")
@@ -177,7 +177,7 @@ func (s *session) resume() {
 // stop cancels the run in progress, or removes a queued one.
 func (s *session) stop(id protocol.RunID) protocol.ChatCancelResult {
 	res := protocol.ChatCancelResult{OK: true}
-	// Otherwise it has already sent its terminal event.
+	// A run that is not live any more has already sent its terminal event.
 	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil {
 		s.run.cancel(errCancelled)
 		res.RunID, res.Cancelled = s.run.run.ID, true

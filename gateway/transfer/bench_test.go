@@ -48,7 +48,8 @@ func BenchmarkRelay(b *testing.B) {
 		l.closed.Store(true)
 		defer l.closed.Store(false)
 		r.file("a", "apart.bin", 1)
-		r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:apart.bin"}, Destination: "b:apart.bin"}).ID, time.Minute) // from now on they do not try
+		// The first failed try prevents further ones.
+		r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:apart.bin"}, Destination: "b:apart.bin"}).ID, time.Minute)
 		move(b, protocol.RouteRelay)
 	})
 	b.Run("bare", func(b *testing.B) {
@@ -215,7 +216,7 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 					moved[i].Add(t.BytesDone - last)
 					last = t.BytesDone
 				}
-				// Otherwise the file was there already.
+				// With Skipped, the file was there already.
 				if _, slowest, _ := sum(); t.Skipped == 0 && slowest > 0 {
 					fair()
 				}

@@ -22,7 +22,7 @@ const (
 	maxNumbered = 100
 )
 
-// hasGlob reports whether a node has the tool Glob and it may be called.
+// hasGlob reports whether a node is online and has the tool Glob available.
 func (s *series) hasGlob(id protocol.NodeID) bool {
 	_, _, err := s.machines.Lookup(protocol.NewToolName(id, "Glob"))
 	return err == nil

@@ -139,7 +139,8 @@ func (a *attempt) stop(err error) {
 	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
 	if t := a.job.view(); discard && a.relay.stream {
 		stop.Path = pathOf(t.Destination)
-		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current // in case the transfer is no longer open there
+		// The transfer may no longer be open at the destination.
+		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current
 	}
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {

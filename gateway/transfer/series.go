@@ -70,11 +70,12 @@ func (o *outcome) add(one outcome) {
 	o.done.Files += one.done.Files
 	o.done.Skipped += one.done.Skipped
 	o.done.Failed += one.done.Failed
-	o.done.Kept = max(o.done.Kept, one.done.Kept) // the destination counts the retained files of the whole transfer
+	// The destination counts the retained files of the whole transfer.
+	o.done.Kept = max(o.done.Kept, one.done.Kept)
 	if o.done.Path == "" {
 		o.done.Path = one.done.Path
 	}
-	// Failures first.
+	// Failures come first.
 	if o.done.Problems = append(one.done.Problems, o.done.Problems...); len(o.done.Problems) > maxProblems {
 		o.done.Problems = o.done.Problems[:maxProblems]
 	}

@@ -151,7 +151,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 		return nil, "", channel.Refused("its address is inside the local network")
 	}
 	if err != nil {
-		// Without the address: everybody who knows it can read the file.
+		// Leave out the address, because everybody who knows it can read the file.
 		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, errors.Unwrap(err))
 	}
 	defer res.Body.Close()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// person is somebody with an XMPP client.
+// person is a person with an XMPP client.
 type person struct {
 	*stream
 	name  string

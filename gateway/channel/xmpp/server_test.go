@@ -24,8 +24,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// prosody is a real server on loopback, for the domain town.test with rooms at rooms.town.test and the accounts agent, ann and bob, whose passwords
-// are "secret of NAME".
+// prosody is a real server on loopback, for the domain town.test with rooms at rooms.town.test and
+// the accounts agent, ann and bob, whose passwords are "secret of NAME".
 type prosody struct {
 	addr, cert string
 	roots      *x509.CertPool
