@@ -42,7 +42,8 @@ func approvalsListCommand(o *options) *cobra.Command {
 	}
 }
 
-// approvalsAnswerCommand is allow or deny. A question may be named by the beginning of its id.
+// approvalsAnswerCommand makes the command allow or deny. An approval may be named by the beginning
+// of its ID.
 func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	var scope, reason, args, until string
 	var offers, access []int
@@ -101,7 +102,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	return cmd
 }
 
-// question finds an open question as [questionNamed] does, among all that are open.
+// question finds a pending approval as [questionNamed] does, among all that are pending.
 func (c *connection) question(ctx context.Context, id string, same bool) (a protocol.Approval, open []protocol.Approval, err error) {
 	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 	if err == nil {
@@ -110,10 +111,11 @@ func (c *connection) question(ctx context.Context, id string, same bool) (a prot
 	return a, list.Approvals, err
 }
 
-// questionNamed is the open question whose id begins so. With same there may be several that ask the same.
+// questionNamed returns the pending approval whose ID begins with id. With same, several may match
+// if they ask the same.
 func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
 	if id == "" {
-		return a, errNoID // it is the beginning of every id
+		return a, errNoID // every ID begins with it
 	}
 	var found []protocol.Approval
 	for _, q := range open {
@@ -130,7 +132,7 @@ func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.A
 	return found[0], nil
 }
 
-// alike are the open questions that ask exactly what a does, a first.
+// alike returns the pending approvals that ask exactly the same as a, with a first.
 func alike(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
 	list := []protocol.Approval{a}
 	for _, q := range open {
@@ -141,7 +143,7 @@ func alike(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
 	return list
 }
 
-// answerSame gives several questions one answer and says how many it ended.
+// answerSame gives several approvals the same answer and prints how many it settled.
 func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, list []protocol.Approval, p protocol.ApprovalAnswerAllParams) error {
 	for _, q := range list {
 		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
@@ -168,7 +170,7 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 	return nil
 }
 
-// approvalsUndoCommand takes back what an answer gave for later.
+// approvalsUndoCommand makes the command that revokes the rules that an answer saved.
 func approvalsUndoCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "undo ID", Short: "Take back the rules and permissions that the answer to a question gave; audit names the question", Args: cobra.ExactArgs(1),

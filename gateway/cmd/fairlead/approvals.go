@@ -23,7 +23,7 @@ func approvalsCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// judged is what approvals test prints as JSON.
+// judged is the JSON output of approvals test.
 type judged struct {
 	policy.Judgement
 	Shell    string           `json:"shell"`
@@ -62,7 +62,7 @@ The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.
 			if err != nil {
 				return fmt.Errorf("find the folder %s: %w", cwd, err)
 			}
-			home, _ := os.UserHomeDir() // without one, what names it is asked about
+			home, _ := os.UserHomeDir() // without one, accesses to it need approval
 			call := policy.Call{Tool: "Bash", Cwd: dir, Home: home, Shell: shell, Command: command, Resolve: resolveLinks}
 			if own, err := o.homeDir(); err == nil {
 				call.Own = []string{own}
@@ -112,7 +112,8 @@ func readRules(in io.Reader, file string) (*policy.Set, []policy.Problem, error)
 	return set, warnings, nil
 }
 
-// resolveLinks follows the links in a path; what does not exist yet keeps its name in its real folder.
+// resolveLinks follows the links in a path; the part that does not exist is appended to its real
+// folder.
 func resolveLinks(path string) (string, error) {
 	for rest := ""; ; {
 		real, err := filepath.EvalSymlinks(path)
@@ -166,7 +167,8 @@ func printJudged(w io.Writer, r judged) {
 	}
 }
 
-// visible shows what does not show by itself, so that a text in a terminal is the text that was judged.
+// visible makes invisible characters visible, so that the text in a terminal is the text that was
+// judged.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

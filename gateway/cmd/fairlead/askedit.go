@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// edit lets the person change the call: a command in one line, anything else in their editor.
+// edit lets the person change the call: a command in one line, other arguments in their editor.
 func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage, error) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(a.Args, &args) != nil {

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// question asks the person, or answers as --approve says. When it is answered elsewhere meanwhile, that is told and nothing more is asked.
+// question asks the person, or answers as --approve says. When the approval is answered elsewhere
+// meanwhile, question prints that and stops asking.
 func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	t := ch.term
 	if a.State != protocol.ApprovalPending {
@@ -16,10 +17,11 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil
 	}
 	if ch.stopping {
-		return nil // its end follows
+		return nil // the change of its state follows
 	}
 	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
-		if a.Unseen == 1 && !a.Shown && !t.interactive() { // told once, when the first surface failed
+		// print this once, when the first surface failed
+		if a.Unseen == 1 && !a.Shown && !t.interactive() {
 			t.note("Waiting, not yet seen.")
 		}
 		return nil
@@ -81,8 +83,9 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	return nil
 }
 
-// read reads the person's answer and meanwhile looks whether the question ends elsewhere. Ctrl+C on the line is errInterrupt; a signal from
-// elsewhere stops the run at once, and a second one leaves.
+// read reads the person's answer and meanwhile watches whether the approval is settled elsewhere.
+// Ctrl+C on the line is errInterrupt. A signal from elsewhere stops the run immediately, and a
+// second one ends the program.
 func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
 	reading, leave := context.WithCancel(ctx)
 	defer leave()
@@ -99,12 +102,12 @@ func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.A
 		case <-ch.sigs:
 			if err := ch.interrupt(ctx, a.RunID); err != nil {
 				leave()
-				<-done // the terminal is as it was
+				<-done // the terminal has been restored
 				return answer, false, err
 			}
 		case change := <-ch.changes:
 			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending && !elsewhere {
-				elsewhere = true // the line that is being read cannot be taken back
+				elsewhere = true // reading the line cannot be cancelled
 				ch.term.note(fmt.Sprintf("\r\nThe question was %s by %s. Press Enter.\r", q.State, q.AnsweredBy))
 				continue
 			}

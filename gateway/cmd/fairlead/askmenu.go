@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// choice is a key of an answer, with the scope that it allows.
+// choice is a key of the menu, with the scope of its permission.
 type choice struct{ key, scope, words string }
 
 // choices are those beyond once.
@@ -23,7 +23,8 @@ var choices = []choice{
 	{"w", protocol.ScopeAlways, "allow always"},
 }
 
-// menu says what can be answered. others is how many more questions ask the same, and together whether they get the same answer.
+// menu describes the possible answers. others is the number of further approvals that ask the same,
+// and together says whether they get the same answer.
 func menu(a protocol.Approval, others int, together bool) string {
 	var b strings.Builder
 	if others > 0 && !together {
@@ -62,7 +63,8 @@ func othersAsk(n int) string {
 	return fmt.Sprintf("%d others that ask", n)
 }
 
-// folderOffers are the folders that a command needs and that the person may open for it. A file tool opens its own with the allow.
+// folderOffers returns the folders that a command needs and that the person may open for it. A file
+// tool opens its own folder when it is allowed.
 func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	if a.Preview == nil || a.Effect != protocol.EffectExec {
 		return nil
@@ -70,7 +72,8 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// choose reads keys until they are an answer. Leaving with Ctrl+D is a denial; what is not understood is asked again; Ctrl+C is errInterrupt.
+// choose reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and Ctrl+C
+// is errInterrupt.
 func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.same = nil
 	for {
@@ -95,7 +98,7 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 // leaves reports whether a line ended with Ctrl+D.
 func leaves(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, errInterrupt) }
 
-// press does what a key of the menu says. done is false for one that is no answer, or no key.
+// press carries out a key of the menu. done is false if the key is unknown or does not answer.
 func (ch *chat) press(
 	ctx context.Context, key string, a protocol.Approval, all []protocol.Approval, answer *protocol.ApprovalAnswerParams,
 ) (done bool, err error) {

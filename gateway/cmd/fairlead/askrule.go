@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// offers lets the person choose among the offered rules and shows what each would have let through of what was called before.
+// offers lets the person choose among the offered rules and shows which earlier calls each would
+// have allowed.
 func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
@@ -56,7 +57,8 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	return ok, nil
 }
 
-// backOr is nil for a line that was left, which is the way back to the question, but for Ctrl+C.
+// backOr returns nil for a line that was ended by Ctrl+D, which leads back to the approval, and err
+// otherwise.
 func backOr(err error) error {
 	if errors.Is(err, errInterrupt) {
 		return err

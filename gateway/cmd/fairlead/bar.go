@@ -59,7 +59,7 @@ func (b *bar) end() {
 	}
 }
 
-// summary is what came of a transfer, for people.
+// summary describes the result of a transfer, for people.
 func summary(t protocol.Transfer) string {
 	var s strings.Builder
 	if t.State == protocol.TransferDone {
@@ -68,7 +68,8 @@ func summary(t protocol.Transfer) string {
 			as = " as " + flat(name)
 		}
 		count, already := t.FilesDone-t.Skipped, " skipped, already there"
-		if t.Attempts > 1 { // which cannot tell what was there before from what an earlier attempt wrote
+		// later attempts cannot tell earlier files from those that the first attempt wrote
+		if t.Attempts > 1 {
 			count, already = t.FilesDone, " there before the last attempt"
 		} else if t.Skipped > 0 && count == 0 {
 			fmt.Fprintf(&s, "Skipped: %s already at %s%s. 0 B were written.\n", protocol.Plural(t.Skipped, "file"), target(t), as)
@@ -96,13 +97,13 @@ func summary(t protocol.Transfer) string {
 	return s.String()
 }
 
-// target is where a transfer goes: for a folder of this computer its name alone.
+// target returns the destination of a transfer: for a folder of this computer, only its name.
 func target(t protocol.Transfer) string {
 	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }
 
-// renamed is what the one thing that was sent is called there, if that is another name than was
-// asked for: there was something of that name already.
+// renamed returns the new name of a single sent item if it got another name than requested, because
+// that name was taken.
 func renamed(t protocol.Transfer) string {
 	if len(t.Sources) != 1 || t.Path == "" {
 		return ""
@@ -133,5 +134,5 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", v, names[i])
 }
 
-// short is enough of an id to name a transfer.
+// short returns enough of an ID to name a transfer.
 func short(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }

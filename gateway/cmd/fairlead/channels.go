@@ -100,7 +100,7 @@ run !commands or answer questions.`,
 	return cmd
 }
 
-// shown prints a result where JSON is wanted.
+// shown prints a result if JSON is requested.
 func (o *options) shown(cmd *cobra.Command, r any, err error) error {
 	if err != nil || !o.json {
 		return err
@@ -155,7 +155,7 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 	return w.Flush()
 }
 
-// accountOf is how one account is.
+// accountOf returns the status of one account.
 func accountOf(ctx context.Context, c *connection, channel, account string) (protocol.ChannelAccountStatus, error) {
 	st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: channel, AccountID: account})
 	if err != nil || len(st.Accounts) == 0 {
@@ -164,7 +164,7 @@ func accountOf(ctx context.Context, c *connection, channel, account string) (pro
 	return st.Accounts[0], nil
 }
 
-// accountState says how an account is and why.
+// accountState describes an account's state and its reason.
 func accountState(a protocol.ChannelAccountStatus) string {
 	state := "not connected"
 	switch {
@@ -172,7 +172,7 @@ func accountState(a protocol.ChannelAccountStatus) string {
 		state = "connected"
 	case a.State == protocol.AccountStopped:
 		state = "stopped"
-	case a.State == protocol.AccountNoLogin: // which its error says
+	case a.State == protocol.AccountNoLogin: // its error has the details
 		return a.Error
 	}
 	if a.Error != "" {
@@ -181,8 +181,10 @@ func accountState(a protocol.ChannelAccountStatus) string {
 	return state
 }
 
-// channelSettings reads SETTING=VALUE words. Secret ones are never taken from the command line, where others can see them: with ask they are
-// asked for, or read from standard input when that is no terminal. In a terminal, what else an account needs is asked for, too.
+// channelSettings parses SETTING=VALUE arguments. Secrets are never accepted on the command line,
+// where others can see them: with ask, the person is asked for them, or they are read from standard
+// input when that is not a terminal. In a terminal, other missing settings of an account are asked
+// for, too.
 func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
 	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
@@ -220,7 +222,7 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 			return nil, err
 		}
 		if value == "" {
-			continue // what is known holds
+			continue // settings that are known stay
 		}
 		if cfg[f.Name], err = protocol.Marshal(value); err != nil {
 			return nil, err
@@ -229,7 +231,7 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	return cfg, nil
 }
 
-// asking reports whether somebody sits at a terminal.
+// asking reports whether a person can be asked at a terminal.
 func asking(cmd *cobra.Command) bool {
 	in, ok := cmd.InOrStdin().(*os.File)
 	return ok && term.IsTerminal(int(in.Fd()))

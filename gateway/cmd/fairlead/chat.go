@@ -39,7 +39,8 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 			}
 			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
 			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
-			// Ctrl+C stops the run first, so the chat must outlive the command's context. Before there is a chat it leaves.
+			// Ctrl+C stops the run first, so the chat must outlive the command's context. Before
+			// the chat starts, Ctrl+C ends the program.
 			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 			defer cancel()
 			chat.begun = context.AfterFunc(cmd.Context(), cancel)
@@ -71,20 +72,23 @@ type chat struct {
 	session protocol.SessionKey
 	node    protocol.NodeID
 
-	c        *connection
-	begun    func() bool     // makes signals the chat's own to handle; false when one has ended the command already. May be nil
-	stopping bool            // the run was told to end
-	status   protocol.Status // of the gateway, as it was last told
+	c *connection
+	// lets the chat handle signals itself; false when a signal has ended the command already. May
+	// be nil
+	begun    func() bool
+	stopping bool            // the run was asked to stop
+	status   protocol.Status // latest status of the gateway
 	events   *chatEvents     // of a gateway without a feed
 	changes  chan protocol.Change
 	resync   chan protocol.FeedSnapshot
 	sigs     chan os.Signal
-	held     []protocol.Change   // what came while a question was on the screen
-	same     []protocol.Approval // what the answer to the question on the screen is for, when it is for more than that one
+	held     []protocol.Change // changes that arrived while an approval was on the screen
+	// the approvals that get the same answer as the one on the screen, if more than one
+	same []protocol.Approval
 }
 
-// run holds the conversation: one message when message is not empty or standard input is not a terminal, else until the person
-// leaves.
+// run runs the conversation: one message when message is not empty or standard input is not a
+// terminal, otherwise until the person ends it.
 func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	ch.c = c
 	ch.changes = make(chan protocol.Change, 256)
@@ -110,7 +114,8 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	return ch.converse(ctx, message)
 }
 
-// subscribe begins to follow the gateway's feed; end stops that, with cancel, and waits.
+// subscribe subscribes to the gateway's feed; end calls cancel and waits until following has
+// stopped.
 func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err error) {
 	feedDone := make(chan error, 1)
 	go func() {
@@ -142,7 +147,7 @@ func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err e
 	return end, nil
 }
 
-// converse sends the message, or what the person types until they leave.
+// converse sends the message, or the person's messages until they end the chat.
 func (ch *chat) converse(ctx context.Context, message string) error {
 	if message != "" {
 		return ch.ask(ctx, message)
@@ -177,7 +182,8 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 	}
 }
 
-// readAll reads all of standard input. Ctrl+C ends the waiting for it, and what reads goes on until the program ends: a read cannot be taken back.
+// readAll reads all of standard input. Ctrl+C stops waiting for it, but the reading goroutine
+// continues until the program ends, because a read cannot be cancelled.
 func (ch *chat) readAll(ctx context.Context) (string, error) {
 	type read struct {
 		all []byte
@@ -201,7 +207,7 @@ func (ch *chat) readAll(ctx context.Context) (string, error) {
 	}
 }
 
-// mainOf is the chat that is meant where none was named.
+// mainOf returns the default chat.
 func mainOf(s protocol.Status) protocol.SessionKey {
 	return cmp.Or(s.MainSession, protocol.MainSession)
 }
@@ -237,12 +243,12 @@ func (ch *chat) ask(ctx context.Context, message string) error {
 	return nil
 }
 
-// interactive input.
+// Interactive input.
 
 // lines reads lines from a terminal or a pipe.
 type lines struct {
 	io.Reader
-	fd int // of a terminal, else -1
+	fd int // of a terminal; otherwise -1
 }
 
 func newLines(r io.Reader) *lines {

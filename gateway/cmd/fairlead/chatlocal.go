@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// localChat chats with the gateway that runs on this computer, or with one of its own that ends with the chat.
+// localChat chats with the gateway that runs on this computer, or with a gateway of its own that
+// ends with the chat.
 func (o *options) localChat(ctx context.Context, ch *chat, message string, l localOptions) error {
 	listen, here := o.listenAt()
 	if !here || !nobodyAt(ctx, listen) {
@@ -57,7 +58,8 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, l loc
 	return errors.Join(chatErr, err)
 }
 
-// listenAt is where a gateway of this process listens. here says that it is where commands on this computer look for it, as FAIRLEAD_URL tells them.
+// listenAt returns the address on which a gateway of this process listens. here reports whether it
+// is the one that commands on this computer use, as FAIRLEAD_URL sets it.
 func (o *options) listenAt() (address string, here bool) {
 	at, err := url.Parse(o.url)
 	if err != nil || at.Scheme != "ws" || at.Port() == "" || at.Hostname() != "localhost" && !net.ParseIP(at.Hostname()).IsLoopback() {
@@ -66,7 +68,8 @@ func (o *options) listenAt() (address string, here bool) {
 	return at.Host, true
 }
 
-// nobodyAt reports that nothing listens at an address, which needs no second try: a gateway that starts here is not there yet.
+// nobodyAt reports whether nothing listens at an address. One try is enough, because no gateway is
+// expected to be starting there.
 func nobodyAt(ctx context.Context, address string) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)

@@ -41,7 +41,7 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 
 func (ch *chat) hasFeed() bool { return ch.c.offers(protocol.FeedSubscribe.Name) }
 
-// cancelRun has the gateway stop a run.
+// cancelRun asks the gateway to stop a run.
 func (ch *chat) cancelRun(ctx context.Context, run protocol.RunID) error {
 	if !ch.hasFeed() {
 		_, err := call(ctx, ch.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: ch.session, Message: "/stop"})
@@ -51,7 +51,8 @@ func (ch *chat) cancelRun(ctx context.Context, run protocol.RunID) error {
 	return err
 }
 
-// interrupt stops the run, with its questions; the run's end follows as a change. The second time it leaves, which is context.Canceled.
+// interrupt stops the run and its approvals; the run's end follows as a change. The second time it
+// ends the chat, which is context.Canceled.
 func (ch *chat) interrupt(ctx context.Context, run protocol.RunID) error {
 	if ch.stopping {
 		return context.Canceled
@@ -61,21 +62,21 @@ func (ch *chat) interrupt(ctx context.Context, run protocol.RunID) error {
 	return ch.cancelRun(ctx, run)
 }
 
-// stop ends a run whose chat was told to end.
+// stop cancels a run whose chat was told to end.
 func (ch *chat) stop(run protocol.RunID) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	return ch.cancelRun(ctx, run)
 }
 
-// afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
+// afterGap resumes following the run after events were lost; over reports that it ended meanwhile.
 func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
 	ch.stands(s.Status)
 	r, open := runIn(s, run)
-	if !open { // that state may be older than the run: what is asked for now is not
+	if !open { // that snapshot may be older than the run; a new request is not
 		s, err = call(ctx, ch.c, protocol.FeedSubscribe, protocol.Empty{})
 		switch {
-		case errors.Is(err, protocol.ErrUnavailable): // lost again: the next state follows
+		case errors.Is(err, protocol.ErrUnavailable): // lost again: the next snapshot follows
 			return false, nil
 		case err != nil:
 			return false, err
@@ -112,7 +113,7 @@ func runIn(s protocol.FeedSnapshot, run protocol.RunID) (protocol.RunInfo, bool)
 	return protocol.RunInfo{}, false
 }
 
-// stands notes how the gateway stands, and says so when that keeps the run waiting.
+// stands stores the gateway's status, and prints it when it delays the run.
 func (ch *chat) stands(s protocol.Status) {
 	ch.status = s
 	if words := pausedWords(s); words != "" {
@@ -120,7 +121,7 @@ func (ch *chat) stands(s protocol.Status) {
 	}
 }
 
-// show prints one change of the run and asks its questions.
+// show prints one change of the run and asks its approvals.
 func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Change) (over bool, err error) {
 	switch change.Kind {
 	case protocol.ChangeDelta:

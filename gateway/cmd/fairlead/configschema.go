@@ -47,7 +47,7 @@ func printSchema(out io.Writer, fields []protocol.ConfigField) {
 	}
 }
 
-// facts are what is known of a setting's values, in a few words each.
+// facts describes the values of a setting, in a few words each.
 func facts(f protocol.ConfigField) []string {
 	list := []string{f.Type}
 	if f.Format == protocol.FormatMillis {
@@ -77,7 +77,8 @@ func facts(f protocol.ConfigField) []string {
 	return list
 }
 
-// tellRestart says so when the running gateway does not take a changed setting up.
+// tellRestart prints a note when a changed setting takes effect only after a restart of the
+// gateway.
 func tellRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
 	if !c.offers(protocol.ConfigSchema.Name) {
 		return nil
@@ -94,7 +95,8 @@ func tellRestart(ctx context.Context, c *connection, out io.Writer, path string)
 	return nil
 }
 
-// concerns reports whether setting path changes the field, which is it, below it or above it. A "*" of the field stands for any name.
+// concerns reports whether the setting path changes the field: path is the field itself, below it
+// or above it. A "*" of the field matches any name.
 func concerns(field, path string) bool {
 	f, p := strings.Split(field, "."), strings.Split(path, ".")
 	for i := range min(len(f), len(p)) {

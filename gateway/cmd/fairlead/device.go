@@ -63,7 +63,7 @@ func deviceState(d protocol.Device) string {
 	return "never connected" + untilText(d)
 }
 
-// untilText says when a pairing ends, if it does.
+// untilText says when a pairing expires, if it does.
 func untilText(d protocol.Device) string {
 	if d.ExpiresAt == 0 {
 		return ""
@@ -98,7 +98,7 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 	}
 }
 
-// letIn says what a device may do now that the person said yes.
+// letIn describes the rights of a device that the person has just approved.
 func letIn(d protocol.Device) string {
 	if d.Role == protocol.RoleClient {
 		var rights []string
@@ -114,7 +114,7 @@ func letIn(d protocol.Device) string {
 	return fmt.Sprintf("%s is paired as the machine %s. Its tools: %s.", d.Name, d.NodeID, flat(tools))
 }
 
-// device finds a device by id, name or machine.
+// device finds a device by ID, name or machine.
 func device(ctx context.Context, c *connection, text string) (protocol.Device, error) {
 	if text == "" {
 		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the name of the device is empty; fairlead pair list shows them")}
@@ -168,7 +168,7 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 	})
 }
 
-// tellOther says that a device whose pairing has ended is still let in as something else.
+// tellOther prints a note when a device whose pairing has ended still has access in another role.
 func tellOther(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -242,7 +242,8 @@ func pairUntilCommand(o *options) *cobra.Command {
 	}
 }
 
-// leaving finds the pairings with the gateway to leave, in one role or in all; one that was left already and was not told comes last.
+// leaving finds the pairings to leave with a gateway, in one role or in all. A pairing that this
+// machine has left already, without the gateway knowing, comes last.
 func leaving(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()

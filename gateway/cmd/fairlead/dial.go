@@ -18,10 +18,11 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// dialLimit is how long a command waits for the gateway before it says that it cannot be reached.
+// dialLimit is how long a command waits for the gateway before it reports that the gateway cannot
+// be reached.
 const dialLimit = 5 * time.Second
 
-// findToken gives the token to use: the flag, the environment, or what this computer keeps.
+// findToken returns the token to use: from the flag, the environment, or this computer's store.
 func (o *options) findToken() (string, error) {
 	if o.token != "" {
 		return o.token, nil
@@ -43,7 +44,8 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
-// named is what the gateway is called in [stream.OpenNamed]: the one on this computer that has the data folder's own token is the data folder's.
+// named returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the data
+// folder's own token is the data folder's.
 func (o *options) named(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
 		peer, err := trust.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
@@ -57,21 +59,21 @@ func (o *options) named(home string) (string, error) {
 	return o.url, nil
 }
 
-// connection is a client that is connected; close it when done.
+// connection is a connected client; the caller closes it.
 type connection struct {
 	*client.Client
 	hello protocol.ConnectResult // of the first login
-	ups   atomic.Int32           // logins so far
+	ups   atomic.Int32           // number of logins
 	stop  context.CancelFunc
 	done  chan error
 }
 
-// connect connects to the gateway, or fails within dialLimit with what to do.
+// connect connects to the gateway, or fails within dialLimit with an error that says what to do.
 func (o *options) connect(ctx context.Context) (*connection, error) {
 	return o.connectAs(ctx, client.Options{})
 }
 
-// connectAs is connect with options but the way to the gateway.
+// connectAs is connect with further options; connectAs sets the route to the gateway.
 func (o *options) connectAs(ctx context.Context, opts client.Options) (*connection, error) {
 	if !strings.Contains(o.url, "://") {
 		id, peers, err := o.identity()
@@ -95,7 +97,7 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 	return o.connectWith(ctx, o.url, opts)
 }
 
-// checkAddress refuses what cannot be the address of a gateway.
+// checkAddress returns an error for an invalid address of a gateway.
 func checkAddress(address string) error {
 	if err := client.CheckURL(address); err != nil {
 		return &exitError{code: exitUsage, err: err}
@@ -103,7 +105,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// connectWith connects as opts say; where is what the gateway is called when it does not answer.
+// connectWith connects with opts; where is the gateway's name in errors.
 func (o *options) connectWith(ctx context.Context, where string, opts client.Options) (*connection, error) {
 	up := make(chan protocol.ConnectResult, 1)
 	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
@@ -125,7 +127,8 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		}
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
-	life, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a command that is interrupted may have something to take back
+	// an interrupted command may have to undo something
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.Client, c.stop = client.New(opts), cancel
 	go func() { c.done <- c.Run(life) }()
 	timer := time.NewTimer(dialLimit)
@@ -155,7 +158,7 @@ func (c *connection) close() {
 	<-c.done
 }
 
-// withGateway runs f on a connection.
+// withGateway runs f with a connection.
 func (o *options) withGateway(ctx context.Context, f func(context.Context, *connection) error) error {
 	c, err := o.connect(ctx)
 	if err != nil {

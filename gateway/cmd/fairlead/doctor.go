@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// finding is one thing the doctor looked at.
+// finding is the result of one check.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, note, warning or bad
@@ -162,7 +162,8 @@ func (o *options) examineNodes(ctx context.Context, c *connection, add func(chec
 	}
 }
 
-// examineEnforcement lists what a machine was found to enforce for commands, and what it was not, with the reasons.
+// examineEnforcement lists the restrictions of commands that a machine can enforce, and those that
+// it cannot, with the reasons.
 func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(check, state, found, fix string)) {
 	if e == nil {
 		return
@@ -196,7 +197,7 @@ func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(ch
 	}
 }
 
-// writable reports why dir cannot be written, if so. It makes the folder when it is missing.
+// writable returns an error if dir cannot be written. It creates the folder if it is missing.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -12,7 +12,8 @@ import (
 
 var errNoID = &exitError{code: exitUsage, err: errors.New("the id is empty; give at least the beginning of one")}
 
-// lengthFlag is a flag for a length of time, written as it is wherever the gateway takes one: 30m, 24h, 2 days. 0 is none.
+// lengthFlag is a flag for a duration, written as everywhere in the gateway: 30m, 24h, 2 days. 0
+// means none.
 type lengthFlag time.Duration
 
 func (l *lengthFlag) Set(text string) error {
@@ -34,7 +35,7 @@ func (l *lengthFlag) String() string {
 
 func (l *lengthFlag) Type() string { return "time" }
 
-// choiceFlag is a flag for one of some words.
+// choiceFlag is a flag with a fixed set of values.
 type choiceFlag[T ~string] struct {
 	into  *T
 	legal []T

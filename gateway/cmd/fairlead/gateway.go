@@ -80,7 +80,7 @@ func gatewayCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// checkListen refuses what is no address to listen on.
+// checkListen returns an error for an invalid listen address.
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -92,7 +92,7 @@ func checkListen(address string) error {
 	return nil
 }
 
-// ofNode is a flag that was given and that only a node has, if there is one.
+// ofNode returns the name of a given flag that only a node has, if there is one.
 func ofNode(cmd *cobra.Command) (name string) {
 	own := &cobra.Command{}
 	new(nodeFlags).add(own)
@@ -104,7 +104,7 @@ func ofNode(cmd *cobra.Command) (name string) {
 	return name
 }
 
-// localOptions say what to run in this process.
+// localOptions say which parts run in this process.
 type localOptions struct {
 	home, listen      string
 	log               *slog.Logger
@@ -114,7 +114,8 @@ type localOptions struct {
 	receive           transfer.Policy
 }
 
-// run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
+// run runs a gateway, and a node on it, until ctx ends; it calls ready once both are running. They
+// stop in order: node, gateway, store.
 func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) error {
 	slog.SetDefault(l.log)
 	g, err := gateway.Open(ctx, gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log})
@@ -149,7 +150,7 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 		gatewayDone <- nil
 	case runErr = <-nodeDone:
 		nodeLeft = true
-		if runErr == nil { // no node was asked for: wait for the end of ctx or of the gateway
+		if runErr == nil { // no node was requested: wait for the end of ctx or of the gateway
 			select {
 			case <-ctx.Done():
 			case runErr = <-gatewayDone:
@@ -190,7 +191,7 @@ func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
 	}
 }
 
-// confineFlags are the flags that say how far the node's tools reach.
+// confineFlags are the flags that restrict the node's tools.
 type confineFlags struct {
 	mode, network string
 	grants        []string

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// invite makes an invitation and serves it to its end.
+// invite makes an invitation and serves it until it is used or withdrawn.
 func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days}
@@ -40,7 +40,7 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 	})
 }
 
-// withdraw takes an invitation back, also when the person leaves.
+// withdraw withdraws an invitation, also when the person interrupts the command.
 func withdraw(ctx context.Context, c *connection, i protocol.DeviceInvite) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialLimit)
 	defer cancel()
@@ -61,10 +61,10 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 	fmt.Fprintf(out, "It counts once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
 }
 
-// lookEvery is how often a command asks whether somebody came.
+// lookEvery is the interval at which a command checks whether a device has used the invitation.
 const lookEvery = 500 * time.Millisecond
 
-// serveInvite waits for who takes an invitation, and asks the person.
+// serveInvite waits for a device that uses an invitation, and asks the person to approve it.
 func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -78,7 +78,7 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 			return o.decide(ctx, c, cmd, list.Requests[n])
 		}
 		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
-			// Somebody at a window may have been quicker than this looks.
+			// A person at a window may have approved the device before this check.
 			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
 				return o.tellLetIn(cmd, list.Devices[n])
 			}
@@ -92,7 +92,7 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 	}
 }
 
-// decide shows who asks and carries out the person's word.
+// decide shows the requesting device and carries out the person's decision.
 func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Are the words the same there, and is it yours? Let it in? [y/N] ")
@@ -114,7 +114,8 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 	return o.tellLetIn(cmd, d)
 }
 
-// leave leaves a request to the person at a window or at another terminal, where nobody can be asked here, and waits for their word.
+// leave leaves a request to a window or another terminal when nobody can be asked here, and waits
+// for the decision.
 func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "\nNobody can answer here. In another terminal, or in the window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
 	tick := time.NewTicker(lookEvery)
@@ -152,7 +153,7 @@ func printRequest(out io.Writer, r protocol.DeviceRequest) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "  %s\t%s\n", name, flat(value)) // a stranger's words
+			fmt.Fprintf(w, "  %s\t%s\n", name, flat(value)) // text from an unknown device
 		}
 	}
 	if r.Kind == protocol.RequestWiden {

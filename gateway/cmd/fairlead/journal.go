@@ -67,7 +67,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k book) error {
 	return nil
 }
 
-// brief is the argument that says most, in one line.
+// brief returns the most informative argument, in one line.
 func brief(input json.RawMessage) string {
 	var args map[string]any
 	if json.Unmarshal(input, &args) != nil {

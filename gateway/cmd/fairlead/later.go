@@ -12,10 +12,11 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// errNotNow says that the person leaves a question open.
+// errNotNow means that the person postpones an approval.
 var errNotNow = errors.New("not now")
 
-// approvalsLaterCommand puts a question off, as Not now of the windows does.
+// approvalsLaterCommand makes the command that postpones an approval, as Not now in the windows
+// does.
 func approvalsLaterCommand(o *options) *cobra.Command {
 	var wait time.Duration
 	var same, now bool
@@ -62,7 +63,7 @@ on, and it can be answered all the same. ID may be the beginning of an id.`,
 	return cmd
 }
 
-// putOff puts questions off for a while; 0 brings them back.
+// putOff postpones approvals for a while; 0 ends the delay.
 func putOff(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
 	p := protocol.ApprovalSnoozeParams{For: wait.Milliseconds()}
 	for _, a := range list {
@@ -71,7 +72,8 @@ func putOff(ctx context.Context, c *client.Client, list []protocol.Approval, wai
 	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
 }
 
-// notNow puts a question off that this terminal asked, with those that it was to be answered with.
+// notNow postpones an approval that this terminal asked, and those that would have got the same
+// answer.
 func (ch *chat) notNow(ctx context.Context, a protocol.Approval) error {
 	list := ch.same
 	if len(list) == 0 {
@@ -82,19 +84,20 @@ func (ch *chat) notNow(ctx context.Context, a protocol.Approval) error {
 	}
 	_, err := putOff(ctx, ch.c.Client, list, protocol.SnoozeFor)
 	if errors.Is(err, protocol.ErrNotFound) {
-		return nil // it has ended: its change follows
+		return nil // it has been settled: its change follows
 	}
 	return err
 }
 
-// putOff tells that a question is put off, once; it is asked when it comes back.
+// putOff prints once that an approval is postponed; it is asked again when the delay ends.
 func (t *terminal) putOff(a protocol.Approval) {
 	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
 	put(&t.later, a.ID, a.Later)
 	t.note("Put off until " + time.UnixMilli(a.Later).Format("15:04") + ". It can be answered all the same: fairlead approvals allow or deny " + string(a.ID) + ".")
 }
 
-// comesBack reports whether a question that was put off is to be asked again, and notes that one is put off now.
+// comesBack reports whether a postponed approval must be asked again, and records one that is
+// postponed now.
 func (t *terminal) comesBack(a protocol.Approval) bool {
 	was, late := t.later[a.ID]
 	switch {

@@ -43,7 +43,8 @@ func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
 	})
 }
 
-// orUnknown is err, which says that a machine is away, or that there is none of that name.
+// orUnknown returns err, which says that a machine is offline, or a better error if no machine has
+// that name.
 func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
 	nodes, listErr := c.nodes(ctx)
 	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {

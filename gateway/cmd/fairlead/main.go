@@ -1,8 +1,9 @@
-// Command fairlead is Fairlead without a screen: the gateway, the node on this machine, a chat in the terminal, and the commands a
-// person or a script needs to look after them.
+// Command fairlead is Fairlead without windows: the gateway, the node on this machine, a chat in
+// the terminal, and the commands that a person or a script needs to manage them.
 //
-// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the gateway, or the machine asked for, cannot be reached; 4 the token was refused; 5 a call or run was denied
-// or nobody answered; 6 a tool reported a failure; 130 interrupted.
+// Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the gateway, or the requested machine, cannot
+// be reached; 4 the token was refused; 5 a call or run was denied, or nobody answered; 6 a tool
+// reported a failure; 130 interrupted.
 package main
 
 import (
@@ -30,7 +31,7 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError carries an exit code; its text has been shown already when shown is set.
+// exitError has an exit code; shown says that its text has been printed already.
 type exitError struct {
 	code  int
 	err   error
@@ -64,7 +65,7 @@ func run() int {
 	return code
 }
 
-// exitCode is the one place that turns errors into exit codes.
+// exitCode converts errors to exit codes. It is the only place that does so.
 func exitCode(err error, interrupted bool) int {
 	var exit *exitError
 	switch {

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// modelList is what `fairlead models --json` prints.
+// modelList is the output of `fairlead models --json`.
 type modelList struct {
 	Provider string               `json:"provider"`
 	Models   []protocol.ModelInfo `json:"models"`

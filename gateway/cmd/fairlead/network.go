@@ -30,7 +30,8 @@ func gatewaysCommand(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...)) // none is an empty list
+				// an empty list instead of null
+				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...))
 			}
 			if len(list) == 0 {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is paired with no gateway. With a link or code from there: fairlead pair LINK")

@@ -23,7 +23,7 @@ import (
 	"fairlead/node/direct"
 )
 
-// nodeFlags say what a node is and how far it reaches.
+// nodeFlags are the flags for a node's identity and restrictions.
 type nodeFlags struct {
 	id, workspace string
 	confine       confineFlags
@@ -39,7 +39,8 @@ func (n *nodeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&n.direct, "direct", direct.Off, direct.Usage)
 }
 
-// line is the command that starts the node whose flags cmd was given, with its folders written out: it works wherever it is typed.
+// line returns the command that starts the node with the flags given to cmd. Its folders are
+// absolute, so that it works in every folder.
 func (n *nodeFlags) line(cmd *cobra.Command) string {
 	words := []string{"fairlead", "node"}
 	if dir, err := filepath.Abs(n.workspace); err == nil {
@@ -48,7 +49,8 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 	return strings.Join(append(words, nodeArguments(cmd, true, "workspace")...), " ")
 }
 
-// nodeArguments are the node's flags that cmd was given, but one of them, for a shell. With here set its folders are this machine's, and written out.
+// nodeArguments returns the node's flags that were given to cmd, except the flag but, quoted for a
+// shell. With here, its folders belong to this machine and are made absolute.
 func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 	own := &cobra.Command{}
 	new(nodeFlags).add(own)
@@ -77,10 +79,10 @@ func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 	return words
 }
 
-// plainWord needs no quotes in any shell.
+// plainWord matches words that need no quotes in any shell.
 var plainWord = regexp.MustCompile(`^[\w./:@%+=,~-]+$`)
 
-// quoted is a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if plainWord.MatchString(word) || runtime.GOOS == "windows" && !strings.ContainsAny(word, " \t\"&|<>^()") && word != "" {
 		return word
@@ -91,10 +93,11 @@ func quoted(word string) string {
 	return single(word)
 }
 
-// single is a word in single quotes, as every shell takes it: in some, a backslash before one means something.
+// single returns a word in single quotes that every shell understands: in some, a backslash before
+// one has a meaning.
 func single(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
-// options are the node's, without the way to its gateway.
+// options returns the options of the node, without the route to its gateway.
 func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if n.id == "" {
 		host, _ := os.Hostname()
@@ -123,7 +126,7 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if n.workspace == "" {
 		n.workspace, _ = os.Getwd()
 	}
-	// What a pairing's keys are kept in is told like the rest.
+	// Where a pairing's keys are stored is logged like everything else.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	return node.Options{
 		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: connector, Home: home, LogDir: gateway.LogDir(home),
@@ -165,7 +168,8 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 	return cmd
 }
 
-// reach says how a node gets to its gateway. No other program here is a node of one that is paired with until release, which is never nil, is called.
+// reach sets how a node connects to its gateway. Until release is called, no other program on this
+// computer can be a node of the same paired gateway. release is never nil.
 func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {

@@ -112,7 +112,7 @@ func (o *options) listNodes(cmd *cobra.Command) error {
 	})
 }
 
-// presence is how a machine is there: the round trip as it was measured, or since when it is away.
+// presence describes a machine's connection: the measured round trip, or since when it is offline.
 func presence(n protocol.NodeInfo) string {
 	switch {
 	case n.Online && n.PingMs > 0:
@@ -132,7 +132,7 @@ func milliseconds(ms float64) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// ago says how long a time in ms is past, in the largest unit that fits.
+// ago returns the time since at (Unix milliseconds), in the largest unit that fits.
 func ago(at int64) string {
 	d := time.Since(time.UnixMilli(at))
 	switch {
@@ -167,7 +167,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, flat(value)) // what the machine says of itself
+			fmt.Fprintf(w, "%s\t%s\n", name, flat(value)) // the machine's own description
 		}
 	}
 	row("machine", string(n.ID))

@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// extensionWords are what the methods are for that the specification does not have, by the
-// beginnings of their names.
+// extensionWords say what the extension methods are for, by the prefixes of their names.
 var extensionWords = []struct{ prefix, words string }{
 	{"approval.", "approvals from the command line"},
 	{"audit.", "an audit log"},
@@ -33,14 +32,14 @@ var extensionWords = []struct{ prefix, words string }{
 	{"agent.", "pausing the agent"},
 }
 
-// offers reports whether the gateway has a method: all of the specification, and of the others
-// those that it listed at login.
+// offers reports whether the gateway has a method: every gateway has those of the specification;
+// extensions are listed at login.
 func (c *connection) offers(method string) bool {
 	info, known := protocol.MethodByName(method)
 	return known && !info.Extension || slices.Contains(c.hello.Features.Methods, method)
 }
 
-// need is an error in plain words for a method that the gateway does not have.
+// need returns an error in plain words if the gateway does not have a method.
 func (c *connection) need(method string) error {
 	if c.offers(method) {
 		return nil
@@ -55,7 +54,7 @@ func (c *connection) need(method string) error {
 	return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not offer %s (%s); Fairlead's own gateway, in its present version, does", words, method)}
 }
 
-// call is [client.Call] where the gateway may know the methods of the specification alone.
+// call is [client.Call] for a gateway that may have only the methods of the specification.
 func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R], p P) (R, error) {
 	if err := c.need(m.Name); err != nil {
 		var none R
@@ -64,7 +63,7 @@ func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R],
 	return client.Call(ctx, c.Client, m, p)
 }
 
-// nodes lists the machines. A gateway without a list of them shows those that are connected by
+// nodes lists the machines. For a gateway without such a list, it lists the connected machines by
 // their tools.
 func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	if c.offers(protocol.NodesList.Name) {
@@ -87,7 +86,7 @@ func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	return list, err
 }
 
-// status is the gateway's state, or what of it can be found out without a method for it.
+// status returns the gateway's state, or the part of it that is known without a method for it.
 func (c *connection) status(ctx context.Context) (protocol.Status, error) {
 	if c.offers(protocol.StatusGet.Name) {
 		return call(ctx, c, protocol.StatusGet, protocol.Empty{})
@@ -100,7 +99,8 @@ func (c *connection) status(ctx context.Context) (protocol.Status, error) {
 	return s, err
 }
 
-// specificationOnly says why less is shown than of Fairlead's own gateway; empty for one of those.
+// specificationOnly explains why less is shown than for a Fairlead gateway; it is empty for a
+// Fairlead gateway.
 func (c *connection) specificationOnly() string {
 	if c.offers(protocol.StatusGet.Name) {
 		return ""

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/term"
 )
 
-// output is standard output or standard error. Its text is made safe to print here, whoever wrote
-// it: neither a node nor a model, a channel or another gateway can steer the terminal. It remembers
-// a failed write: a list that a full disk cuts off is no success.
+// output is standard output or standard error. It makes all text safe to print, whoever wrote it,
+// so that no node, model, channel or other gateway can control the terminal. It remembers a failed
+// write, because a list that a full disk cuts off is not a success.
 type output struct {
 	to       io.Writer
 	terminal bool
@@ -55,7 +55,7 @@ func (o *output) writeLocked(text string) error {
 	return err
 }
 
-// close writes what was held back, and returns the error of a write that failed.
+// close writes buffered bytes, and returns the error of the first failed write.
 func (o *output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +69,7 @@ func (o *output) close() error {
 	return fmt.Errorf("the output could not be written: %w", o.failed)
 }
 
-// plainOutput is an [output] that writes bytes as they are.
+// plainOutput is an [output] that writes bytes unchanged.
 type plainOutput struct{ *output }
 
 func (o plainOutput) Write(p []byte) (int, error) {
@@ -78,8 +78,8 @@ func (o plainOutput) Write(p []byte) (int, error) {
 	return len(p), o.writeLocked(string(p))
 }
 
-// unfiltered writes bytes as they are: the program's own control sequences. Whatever else is among
-// them must have passed [flat].
+// unfiltered writes bytes unchanged: it is for the program's own control sequences. Other text must
+// have passed [flat].
 func unfiltered(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		return plainOutput{o}
@@ -87,8 +87,8 @@ func unfiltered(w io.Writer) io.Writer {
 	return w
 }
 
-// exact writes bytes as they are unless a person would see them: a file or another program gets
-// what the tool or the setting has.
+// exact writes bytes unchanged unless the output is a terminal: a file or another program gets
+// exactly the data of the tool or setting.
 func exact(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return w
@@ -116,9 +116,9 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapeJSON escapes the characters that JSON allows in its texts and [clean] replaces, such as C1
-// controls and those that turn the direction of a text. They stand nowhere else in JSON, so it
-// means the same.
+// escapeJSON escapes the characters that JSON allows in strings and [clean] replaces, such as C1
+// controls and those that change the direction of text. They occur only in strings, so the JSON has
+// the same meaning.
 func escapeJSON(data []byte) []byte {
 	var b strings.Builder
 	for _, r := range string(data) {

@@ -51,7 +51,8 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
 			case slices.ContainsFunc(p.scopes, unknownScope):
 				return &exitError{code: exitUsage, err: fmt.Errorf("--may is a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
-			case cmd.Flags().Changed("may") && len(p.scopes) == 0: // else an unset variable of a script gives every right
+			// otherwise an unset variable of a script would grant all rights
+			case cmd.Flags().Changed("may") && len(p.scopes) == 0:
 				return &exitError{code: exitUsage, err: errors.New("--may is empty: leave it out to give every right, or list some of read, chat, invoke, approve and admin")}
 			case len(p.scopes) > 0 && p.as != protocol.RoleClient:
 				return &exitError{code: exitUsage, err: errors.New("--may is for a client: add --as client. A node has the rights of a machine")}
@@ -112,7 +113,7 @@ func (o *options) printKey(cmd *cobra.Command) error {
 	return nil
 }
 
-// identity is this device's key and the gateways it is paired with.
+// identity returns this device's key and its paired gateways.
 func (o *options) identity() (trust.Identity, *trust.Peers, error) {
 	home, err := o.homeDir()
 	if err != nil {
@@ -123,7 +124,8 @@ func (o *options) identity() (trust.Identity, *trust.Peers, error) {
 	return id, trust.OpenPeers(home, secrets), err
 }
 
-// readLine reads a line unless ctx ends first; the reading goroutine then stays until the program ends.
+// readLine reads a line unless ctx ends first; the reading goroutine then stays until the program
+// ends.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type read struct {
 		text string

@@ -76,17 +76,20 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	return nil
 }
 
-// pairSSH pairs a machine where the person can log in: the key is read there, and the link goes there through SSH.
+// pairSSH pairs a machine on which the person can log in: it reads the key there and passes the
+// link through SSH.
 func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
-	// The login shell there takes the words as one line, and may be another one than sh: it is only told to start that. Installed by our own script, the node
-	// is in ~/.local/bin, which it may not look into.
+	// The login shell there gets the words as one line and may not be sh, so it is only asked to
+	// start sh. A node installed by our own script is in ~/.local/bin, which may not be in its
+	// PATH.
 	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
-		// "--" ends the options of ssh: neither the host nor the command can be taken for one.
+		// "--" ends the options of ssh: neither the host nor the command can be taken for an
+		// option.
 		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+single(line))...)
-		// ssh has standard error itself: a connection that it keeps open would hold a pipe open as
-		// long.
+		// ssh gets standard error itself: a connection that it leaves open would also hold a pipe
+		// open.
 		run.Stdin, run.Stderr = strings.NewReader(stdin), os.Stderr
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err
@@ -99,7 +102,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	case errors.As(err, &ended) && ended.ExitCode() == notFound:
 		//lint:ignore ST1005 it begins with a name
 		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a line that installs it", p.ssh)
-	case ended != nil && ended.ExitCode() != sshFailed: // what failed has said why
+	case ended != nil && ended.ExitCode() != sshFailed: // the failed command has printed the reason
 		return fmt.Errorf("read the key of %s over SSH: %w", p.ssh, err)
 	case err != nil:
 		return fmt.Errorf("reach %s over SSH: %w", p.ssh, err)
@@ -112,9 +115,10 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		if err != nil {
 			return err
 		}
-		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ") // of the node there
+		// of the node there
+		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ")
 		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
-		if err == nil { // not every shell says that it could not
+		if err == nil { // not every shell reports that it could not
 			err = paired(ctx, c, key, invite)
 		}
 		if err != nil {
@@ -129,13 +133,14 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	})
 }
 
-// Exit codes of ssh: its own errors have one that no command's have (ssh(1)), and a shell one for a command that it does not find (POSIX, 2.8.2).
+// Exit codes: ssh reports its own errors with a code that no command has (ssh(1)), and a shell a
+// command that it does not find (POSIX, 2.8.2).
 const (
 	sshFailed = 255
 	notFound  = 127
 )
 
-// paired sees whether the device with this key has taken an invitation.
+// paired checks whether the device with this key has used an invitation.
 func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {

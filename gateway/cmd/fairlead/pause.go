@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pauseCommand is pause, or resume: what "Pause agent" of the tray does.
+// pauseCommand makes the command pause or resume, which does the same as "Pause agent" of the tray.
 func pauseCommand(o *options, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume", Args: cobra.NoArgs, Short: "Let a paused agent go on",
@@ -33,7 +33,7 @@ func pauseCommand(o *options, paused bool) *cobra.Command {
 	return cmd
 }
 
-// pausedWords say that a message waits because the agent is paused; empty when it is not.
+// pausedWords says that a message waits because the agent is paused; empty when it is not.
 func pausedWords(s protocol.Status) string {
 	switch {
 	case s.Storage != "":

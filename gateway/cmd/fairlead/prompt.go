@@ -12,10 +12,12 @@ import (
 	"golang.org/x/term"
 )
 
-// errInterrupt is Ctrl+C on the line that is being read. It is an io.EOF, too: the editor knows no difference to Ctrl+D.
+// errInterrupt is Ctrl+C on the line that is being read. It is also an io.EOF, because the editor
+// does not distinguish it from Ctrl+D.
 var errInterrupt = fmt.Errorf("interrupted: %w", io.EOF)
 
-// keys are what a person types. They note whether the last of it was Ctrl+C, which a terminal that is edited on does not turn into a signal.
+// keys reads the person's input. It records whether its last byte was Ctrl+C, because a terminal in
+// raw mode does not turn that into a signal.
 type keys struct {
 	io.Reader
 	interrupt bool
@@ -29,8 +31,9 @@ func (k *keys) Read(b []byte) (int, error) {
 
 const ctrlC = 3
 
-// readMessage reads one line with editing and history. A line that ends in \ goes on in the next. Ctrl+C is errInterrupt. When ctx ends first,
-// the reading goroutine stays until the program ends: a read of a terminal cannot be taken back.
+// readMessage reads one line with editing and history. A line that ends in \ continues in the next.
+// Ctrl+C is errInterrupt. When ctx ends first, the reading goroutine stays until the program ends,
+// because a read of a terminal cannot be cancelled.
 func (t *terminal) readMessage(ctx context.Context, prompt string) (string, error) {
 	old, err := term.MakeRaw(t.in.fd)
 	if err != nil {
@@ -47,7 +50,7 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
 		t.editor.SetSize(w, h)
 	}
-	prompt = clean(prompt) // the editor writes to the terminal itself
+	prompt = clean(prompt) // the editor writes to the terminal directly
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
 		io.WriteString(t.editor, prompt[:i+1])
 		prompt = prompt[i+1:]
@@ -73,7 +76,7 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 	}
 }
 
-// readLines reads a line, and those after it while they end in \.
+// readLines reads a line, and further lines while they end in \.
 func readLines(editor *term.Terminal) (string, error) {
 	var whole strings.Builder
 	for {

@@ -11,23 +11,23 @@ const (
 	nonJoiner = '\u200C'
 )
 
-// joining are the scripts in which a joiner between two letters changes how they are written.
+// joining are the scripts in which a joiner between two letters changes their form.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
 	unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// prose is clean for text that is only read: joiners stay where they make one sign of several emoji, or spell a word. Elsewhere they could hide
-// something, and are shown.
+// prose is clean for text that is only read: joiners stay where they combine several emoji or spell
+// a word. Elsewhere they could hide something, so they are shown.
 func prose(s string) string {
 	var f flow
 	return f.add(s) + f.end()
 }
 
-// flow is text that comes in pieces, as prose.
+// flow applies prose to text that arrives in pieces.
 type flow struct {
 	before rune
-	held   string // a joiner at the end of what came, until it is known what follows
+	held   string // a joiner at the end, until the next character is known
 }
 
 func (f *flow) add(s string) string {
@@ -61,7 +61,7 @@ func (f *flow) add(s string) string {
 	return b.String()
 }
 
-// end is what was held back. The next piece begins another text.
+// end returns the text that was held back. The next piece begins another text.
 func (f *flow) end() string {
 	rest := clean(f.held)
 	*f = flow{}
@@ -73,5 +73,6 @@ func joins(before, r, after rune) bool {
 	return r == joiner && emoji && isEmojiAfter(after) || unicode.In(before, joining...) && unicode.In(after, joining...)
 }
 
-// isEmojiAfter reports whether an emoji may be continued with r: ♀ ⚕ 👩 are symbols, the ↔ of a head that is shaken is one of mathematics.
+// isEmojiAfter reports whether r may follow a joiner in an emoji: ♀ ⚕ 👩 are symbols, the ↔ of a
+// shaking head is a mathematical one.
 func isEmojiAfter(r rune) bool { return unicode.In(r, unicode.So, unicode.Sm) && r > unicode.MaxLatin1 }

@@ -12,13 +12,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// names are those that the person gave to machines, by their ids.
+// names are the person's names for machines, by ID.
 type names map[protocol.NodeID]string
 
-// of is what a machine is called.
+// of returns a machine's name.
 func (n names) of(id protocol.NodeID) string { return cmp.Or(n[id], string(id)) }
 
-// full is that with the id, where it is another: commands take the id.
+// full returns the name, followed by the ID if it differs, because commands expect the ID.
 func (n names) full(id protocol.NodeID) string {
 	if name := n.of(id); name != string(id) {
 		return name + " (" + string(id) + ")"
@@ -34,7 +34,7 @@ func namesOf(machines []protocol.NodeInfo) names {
 	return all
 }
 
-// machineNames are the names of the machines; empty where they cannot be asked for.
+// machineNames returns the names of the machines; empty if they are unavailable.
 func (c *connection) machineNames(ctx context.Context) names {
 	nodes, err := c.nodes(ctx)
 	if err != nil {
@@ -43,7 +43,8 @@ func (c *connection) machineNames(ctx context.Context) names {
 	return namesOf(nodes)
 }
 
-// questionBox is the whole truth of a question, as text. name is what the person calls its machine; empty is by its id alone.
+// questionBox describes an approval completely, as text. name is the person's name for the machine;
+// if it is empty, only the ID is shown.
 func questionBox(a protocol.Approval, name string) string {
 	var b strings.Builder
 	line := func(label, text string) {
@@ -108,7 +109,7 @@ func questionBox(a protocol.Approval, name string) string {
 	return b.String()
 }
 
-// shownWords say where a question was shown first, or that it was nowhere in time.
+// shownWords says where an approval was shown first, or that it was not shown in time.
 func shownWords(a protocol.Approval) string {
 	where := map[string]string{
 		protocol.SurfaceWindow: "in a window", protocol.SurfaceTerminal: "in a terminal", protocol.SurfaceNotification: "as a notification",
@@ -134,7 +135,8 @@ func questionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return "Fairlead reached its step limit: go on?"
 	}
-	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") { // such as SessionsList or Cron, which neither read nor change a file
+	// such as SessionsList or Cron, which neither read nor change a file
+	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
 		return "Fairlead wants to use " + a.Tool
 	}
 	switch a.Effect {
@@ -148,10 +150,11 @@ func questionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// questionText is what would run, in full.
+// questionText returns everything that would run.
 func questionText(a protocol.Approval) string { return callText(a.Tool, a.Args) }
 
-// callText is the telling part of a call's arguments, in full: the command, the file, the pattern.
+// callText returns the most informative argument of a call, in full: the command, the file, the
+// pattern.
 func callText(tool string, args json.RawMessage) string {
 	var in map[string]any
 	if json.Unmarshal(args, &in) != nil {

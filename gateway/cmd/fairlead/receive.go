@@ -9,7 +9,7 @@ import (
 	"fairlead/node/transfer"
 )
 
-// receiveFlags are the flags that say what the node takes from transfers.
+// receiveFlags are the flags of the node's policy for incoming transfers.
 type receiveFlags struct{ mode, from, folder string }
 
 func (r *receiveFlags) add(cmd *cobra.Command) {
@@ -19,7 +19,7 @@ func (r *receiveFlags) add(cmd *cobra.Command) {
 	f.StringVar(&r.folder, "receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
 }
 
-// parse gives the policy. It asks at this process's terminal, when there is one.
+// parse returns the policy. It asks at this process's terminal, if there is one.
 func (r *receiveFlags) parse() (transfer.Policy, error) {
 	p, err := transfer.ParsePolicy(r.mode, r.from, r.folder)
 	if err != nil {

@@ -62,11 +62,12 @@ func pairResetCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// resetTells is how long gateways have to hear that a machine's key is no more.
+// resetTells is how long to wait for gateways to confirm that a machine's key is revoked.
 const resetTells = 2 * time.Second
 
-// leaveAll tells gateways, all at once, that this machine leaves them, and returns the names of those that did not hear of it: afterwards nobody has the key
-// with which that is said. One that has ended the pairing itself knows.
+// leaveAll notifies gateways, all at once, that this machine leaves them, and returns the names of
+// those that could not be notified: afterwards the key that such a message needs no longer exists.
+// A gateway that has ended the pairing itself counts as notified.
 func leaveAll(ctx context.Context, peers *trust.Peers, secrets keychain.Store, list []trust.Peer) (deaf []string) {
 	ctx, cancel := context.WithTimeout(ctx, resetTells)
 	defer cancel()

@@ -43,10 +43,11 @@ Exit codes
 		SilenceErrors: true,
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) {
-		// Where secrets are is told by status and doctor, not by each command; gateway and node have a log of their own.
+		// status and doctor say where secrets are stored, so not every command does; gateway and
+		// node have logs of their own.
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		if o.home != "" {
-			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's names follow from it
+			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's entry names depend on it
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -66,7 +67,8 @@ Exit codes
 	return root
 }
 
-// usageArgs makes wrong arguments of any command exit with the usage code, and so an unknown command of a group, which shows its help alone.
+// usageArgs makes wrong arguments of any command exit with the usage code, including unknown
+// commands of a group, for which cobra only prints help.
 func usageArgs(cmd *cobra.Command) {
 	group := cmd.HasSubCommands()
 	if group && !cmd.Runnable() {
@@ -90,7 +92,8 @@ func usageArgs(cmd *cobra.Command) {
 	}
 }
 
-// plainFlag is what is wrong with a flag, without the words of the libraries that read numbers and times.
+// plainFlag describes the error of a flag, without the words of the libraries that parse numbers
+// and times.
 func plainFlag(err error) string {
 	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
 	if isNumber {

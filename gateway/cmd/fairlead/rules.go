@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// with runs a call against the gateway and prints its result: as JSON when asked to, else by show.
+// with calls the gateway and prints the result: as JSON when requested, otherwise by show.
 func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R) error) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		r, err := call(ctx, c, m, p)
@@ -31,7 +31,7 @@ func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P
 	})
 }
 
-// withBook does so for what is shown with the names of machines and chats.
+// withBook is with for results that are shown with the names of machines and chats.
 func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, book) error) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		r, err := call(ctx, c, m, p)

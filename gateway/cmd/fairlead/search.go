@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What a search shows without being told, and at most.
+// Default and maximum number of results.
 const (
 	hitsShown = 20
 	mostHits  = 100
@@ -56,7 +56,8 @@ Words in double quotes stand side by side. The last word may be the beginning of
 	return cmd
 }
 
-// searchOn searches until there are as many messages as were asked for, or no more: the gateway answers in time, with what it has until then.
+// searchOn searches until it has the requested number of messages, or there are no more: the
+// gateway limits the time of a request and returns the results up to then.
 func searchOn(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)) (all protocol.SessionsSearchResult, err error) {
 	all.Hits = []protocol.SearchHit{}
 	for {
@@ -68,7 +69,7 @@ func searchOn(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchP
 		if r.Reached == 0 {
 			return all, nil
 		}
-		q.Page, q.Limit = r.Next, q.Limit-len(r.Hits) // more than 0: the page was not full
+		q.Page, q.Limit = r.Next, q.Limit-len(r.Hits) // more than 0, because the page was not full
 	}
 }
 

@@ -37,7 +37,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			if err := sendWords(p); err != nil {
 				return err
 			}
-			switch { // words of a script whose variables are not set mean something else than nothing
+			switch { // empty arguments, as from unset variables of a script, are an error
 			case slices.Contains(args, ""):
 				return &exitError{code: exitUsage, err: errors.New("a name is empty: write . for the current folder")}
 			case from == "" && cmd.Flags().Changed("from"):
@@ -105,7 +105,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 	return cmd
 }
 
-// withFiles runs f on a connection over which this computer's files can be sent and received.
+// withFiles runs f with a connection over which this computer's files can be sent and received.
 func (o *options) withFiles(ctx context.Context, f func(context.Context, *connection) error) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -128,10 +128,10 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	return f(ctx, c)
 }
 
-// isHere reports whether a command line or window is an end.
+// isHere reports whether a command line or window is one end of the transfer.
 func isHere(t protocol.Transfer) bool { return t.From == protocol.Here || t.To == protocol.Here }
 
-// follow shows a transfer until it ends. mine says that this command is an end of it.
+// follow shows a transfer until it ends. mine says that this command is one end of it.
 func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer, mine bool) error {
 	bar := &bar{out: out, plain: o.json || !isTerminal(out)}
 	last := make(chan protocol.Transfer, 1)
@@ -144,7 +144,8 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 				return
 			}
 			bar.show(now)
-			if mine && now.State == protocol.TransferWaiting { // maybe for this command, on this connection
+			// the transfer may wait for this command on this connection
+			if mine && now.State == protocol.TransferWaiting {
 				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			}
 			if now.Over() {
@@ -155,7 +156,8 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 			}
 		}
 		fed <- c.Feed(watching, func(protocol.FeedSnapshot) {
-			// On a new connection the files come from here once more; and it may have ended meanwhile, or been paused.
+			// On a new connection, offer the files again; the transfer may also have ended or been
+			// paused meanwhile.
 			now, err := call(watching, c, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
 			if err != nil {
 				return

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sendWords says which of the flags has none of its words.
+// sendWords returns an error if one of the flags has an unknown value.
 func sendWords(p protocol.TransferStartParams) error {
 	for _, c := range []struct {
 		flag, value string
@@ -28,7 +28,7 @@ func sendWords(p protocol.TransferStartParams) error {
 	return nil
 }
 
-// dashed says how to name a file whose name was taken for a flag.
+// dashed explains how to name a file whose name was taken for a flag.
 func dashed(cmd *cobra.Command, err error) error {
 	for _, a := range os.Args[1:] {
 		if a == "--" {
@@ -41,7 +41,8 @@ func dashed(cmd *cobra.Command, err error) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 }
 
-// known says that there is no machine of a name, or how to wait for one that is away. What cannot be found out is left to the gateway.
+// known returns an error that says that no machine has a name, or how to wait for one that is
+// offline. If that cannot be determined, the gateway decides.
 func known(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
 	nodes, err := c.nodes(ctx)
 	if err != nil {

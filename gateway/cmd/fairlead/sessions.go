@@ -83,7 +83,7 @@ back in the same way.`,
 	return cmd
 }
 
-// sessionOr is the chat that was named, or else the main one.
+// sessionOr returns the named chat, or else the main one.
 func (c *connection) sessionOr(ctx context.Context, named string) (protocol.SessionKey, error) {
 	if named != "" {
 		return protocol.SessionKey(named), nil
@@ -108,7 +108,7 @@ func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	n := 0
 	for _, a := range r.Archives {
-		if a.Kind == protocol.ArchiveReset { // parts of a conversation come back with it
+		if a.Kind == protocol.ArchiveReset { // a restored conversation has its parts again
 			n++
 			fmt.Fprintf(w, "%s\t%s\t%d messages\n", a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), a.Messages)
 		}

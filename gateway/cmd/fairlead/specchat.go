@@ -11,12 +11,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chatEvents are the chat events of a gateway without a feed, in order.
+// chatEvents queues the chat events of a gateway without a feed, in order.
 type chatEvents struct {
-	wake chan struct{} // holds one: there is something in list
+	wake chan struct{} // capacity one: signals that list is not empty
 
 	mu   sync.Mutex // guards what follows
-	on   bool       // they are wanted
+	on   bool       // events are wanted
 	list []protocol.ChatEvent
 }
 
@@ -120,8 +120,8 @@ func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, er
 	return false, nil
 }
 
-// answer asks the person whether the call may run, and sends what they say: such a gateway takes a
-// "yes" or "no" in the chat.
+// answer asks the person whether the call may run, and sends the answer as a "yes" or "no" in the
+// chat, as such a gateway expects.
 func (r *specRun) answer(ctx context.Context) error {
 	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.term.approve]
 	if reply == "" && !r.term.interactive() {

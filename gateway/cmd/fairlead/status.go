@@ -12,13 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// overview is what `fairlead status --json` prints.
+// overview is the output of `fairlead status --json`.
 type overview struct {
 	URL       string              `json:"url"`
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
 	Approvals []protocol.Approval `json:"approvals"`
-	Note      string              `json:"note,omitempty"` // why less is known than of Fairlead's own gateway
+	// why less is known than for a Fairlead gateway
+	Note string `json:"note,omitempty"`
 }
 
 func statusCommand(o *options) *cobra.Command {

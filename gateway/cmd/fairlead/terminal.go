@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// terminal shows a conversation as text, or as one JSON object a line.
+// terminal shows a conversation as text, or as one JSON object per line.
 type terminal struct {
 	out, err io.Writer
 	in       *lines
@@ -22,20 +22,21 @@ type terminal struct {
 	names    names  // of the machines
 
 	editor  *term.Terminal
-	keys    keys // that the editor reads
+	keys    keys // input of the line editor
 	step    int
-	flow    flow                          // of the present step's text
-	written int                           // bytes of the present step's text that are on the screen
-	denied  bool                          // a call of this run was denied
-	failed  bool                          // the person's own command failed
-	midline bool                          // the cursor is not at the start of a line
-	output  map[protocol.CallID]int64     // bytes of each call's output that are on the screen
-	tail    map[protocol.CallID]string    // the last part of that output
-	state   map[protocol.CallID]string    // last state shown of each call
-	notices map[string]struct{}           // notices shown in this run
-	end     string                        // the gateway's own words on why the run ended, which are no answer
-	asked   map[protocol.ApprovalID]any   // questions put to the person
-	later   map[protocol.ApprovalID]int64 // until when those that are put off are
+	flow    flow                       // of the current step's text
+	written int                        // bytes of the current step's text that are on the screen
+	denied  bool                       // a call of this run was denied
+	failed  bool                       // the person's own command failed
+	midline bool                       // the cursor is not at the start of a line
+	output  map[protocol.CallID]int64  // bytes of each call's output that are on the screen
+	tail    map[protocol.CallID]string // the last part of that output
+	state   map[protocol.CallID]string // last state of each call that was shown
+	notices map[string]struct{}        // notices shown in this run
+	// the gateway's own explanation of the run's end, which is not an answer
+	end   string
+	asked map[protocol.ApprovalID]any   // approvals that the person was asked
+	later map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
 }
 
 func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
@@ -54,7 +55,7 @@ func (t *terminal) newline() {
 	}
 }
 
-// note tells the person something that is not part of the conversation.
+// note prints information that is not part of the conversation.
 func (t *terminal) note(s string) {
 	if t.json {
 		return
@@ -71,7 +72,8 @@ func (t *terminal) notice(s string) {
 	}
 }
 
-// tell shows an error that ends a run but not the conversation, as all do of which the gateway tells; it reports false for one that does.
+// tell prints an error that ends a run but not the conversation, as every error from the gateway.
+// It returns false for an error that ends the conversation.
 func (t *terminal) tell(err error) bool {
 	var exit *exitError
 	var told *protocol.Error
@@ -105,7 +107,7 @@ func (t *terminal) delta(d protocol.Delta) {
 	}
 }
 
-// continueAt shows what a run said while events were lost.
+// continueAt shows the part of a run that was missed while events were lost.
 func (t *terminal) continueAt(r protocol.RunInfo) {
 	t.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text})
 }
@@ -125,7 +127,7 @@ func (t *terminal) message(m protocol.Message) {
 			t.end = m.Content.Text()
 			return
 		}
-		// What was streamed is on the screen already.
+		// The streamed part is on the screen already.
 		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
 		t.print(t.flow.end())
 		t.newline()
@@ -139,7 +141,7 @@ func (t *terminal) message(m protocol.Message) {
 	}
 }
 
-// call shows a call's beginning and its live output.
+// call shows the start of a call and its live output.
 func (t *terminal) call(c protocol.CallInfo) {
 	if t.json {
 		t.emit("call", c)
@@ -163,7 +165,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 	}
 }
 
-// result shows how a call ended.
+// result shows the result of a call.
 func (t *terminal) result(m protocol.Message) {
 	c := m.Call
 	if c == nil {
@@ -193,7 +195,7 @@ func (t *terminal) result(m protocol.Message) {
 	t.print("  " + line + "\n")
 }
 
-// finish shows a run's end and turns it into the command's result.
+// finish shows a run's end and returns the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
 	denied, failed, end := t.denied, t.failed, cmp.Or(t.end, "Stopped.")
 	t.print(t.flow.end())

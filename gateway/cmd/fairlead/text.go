@@ -10,8 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clean makes what came from elsewhere safe to print: control, bidirectional and zero-width characters are shown, not obeyed. It is for what a
-// person decides on; what they only read goes through [prose].
+// clean makes text from elsewhere safe to print: control, bidirectional and zero-width characters
+// are shown, not obeyed. It is for text on which a person decides; for text that is only read, see
+// [prose].
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -24,13 +25,13 @@ func clean(s string) string {
 	}, s)
 }
 
-// unsafeToPrint reports whether a terminal may obey r, or show nothing for it: control,
+// unsafeToPrint reports whether a terminal may obey r or show nothing for it: control,
 // bidirectional and zero-width characters.
 func unsafeToPrint(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// flat is [clean] for what has to stay in its line, or in its column of a table.
+// flat is [clean] for text that must stay on its line, or in its column of a table.
 func flat(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -51,7 +52,7 @@ func indent(s string, mid bool) string {
 	return out
 }
 
-// head keeps the first n lines and says how many are left out.
+// head returns the first n lines and says how many are omitted.
 func head(s string, n int) string {
 	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	if len(all) <= n {
@@ -60,11 +61,12 @@ func head(s string, n int) string {
 	return strings.Join(all[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(all)-n)
 }
 
-// mostUnseen is how many characters of a command's last output are printed when it ends: as many as it shows at once while it runs.
+// mostUnseen is the maximum number of characters of a command's output that are printed when it
+// ends: the same as the live output shows at once.
 const mostUnseen = 4000
 
-// unseen is what came after the shown bytes of a command's output, whose last part is tail. all is the output as the result has it; its
-// beginning may be cut off.
+// unseen returns the output of a command after the shown bytes; tail is its last part. all is the
+// output in the result, whose beginning may be cut off.
 func unseen(all, tail string, shown int64) string {
 	rest := all
 	if int64(len(tail)) >= shown && strings.HasPrefix(all, tail) {
@@ -85,7 +87,7 @@ func put[K comparable, V any](m *map[K]V, k K, v V) {
 	(*m)[k] = v
 }
 
-// resultText is the part of a tool's result that a person wants to read.
+// resultText returns the part of a tool's result that a person wants to read.
 func resultText(m protocol.Message) string {
 	raw := m.Content.Text()
 	var r struct {

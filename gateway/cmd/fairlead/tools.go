@@ -74,7 +74,7 @@ input. Prints the tool's result.`,
 	}
 }
 
-// toolArguments are the arguments of a call as they were given: as JSON, from standard input, or none.
+// toolArguments returns the arguments of a call as given: JSON, standard input, or none.
 func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
 	if len(given) == 0 {
 		return json.RawMessage("{}"), nil

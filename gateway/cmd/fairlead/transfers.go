@@ -93,7 +93,7 @@ func transfersCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// transferAct is a command on one transfer that has done its work when the gateway has answered.
+// transferAct makes a command on one transfer that is finished when the gateway has answered.
 func transferAct(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
@@ -116,7 +116,8 @@ func transferAct(o *options, name, what string, m protocol.Method[protocol.Trans
 	}
 }
 
-// transferFollow is a command after which a transfer goes on. One that has an end in a command line stays with this one until it is over.
+// transferFollow makes a command that continues a transfer. If one end of the transfer is a command
+// line, this command runs until the transfer is over.
 func transferFollow(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
@@ -142,10 +143,10 @@ func transferFollow(o *options, name, what string, m protocol.Method[protocol.Tr
 	}
 }
 
-// findTransfer finds a transfer by the beginning of its id.
+// findTransfer finds a transfer by the beginning of its ID.
 func findTransfer(ctx context.Context, c *connection, id string) (protocol.Transfer, error) {
 	if id == "" {
-		return protocol.Transfer{}, errNoID // it is the beginning of every id
+		return protocol.Transfer{}, errNoID // every ID begins with it
 	}
 	var found []protocol.Transfer
 	for _, history := range []bool{false, true} {
@@ -176,7 +177,7 @@ func sources(t protocol.Transfer) string {
 	return s
 }
 
-// destination is where a transfer goes, with the name that was written when that is another one.
+// destination returns where a transfer goes, with the written name if it differs.
 func destination(t protocol.Transfer) string {
 	if name := renamed(t); name != "" {
 		return flat(t.Destination + " as " + name)

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// undoCommand brings back what a transfer has replaced. One that ended in a command line of this computer is undone by this one.
+// undoCommand makes the command that restores the files a transfer has replaced. For a transfer to
+// a command line of this computer, this process restores them.
 func undoCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "undo ID", Short: "Bring back the files that a transfer replaced; new ones stay",

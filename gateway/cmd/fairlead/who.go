@@ -8,16 +8,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// book is what the person calls machines and chats, for lists that hold their ids.
+// book has the person's names for machines and chats, for lists that contain their IDs.
 type book struct {
 	machines names
 	chats    map[protocol.SessionKey]string
 }
 
-// maxTitles is how many chats are asked for, the latest ones; older ones are called by their keys.
+// maxTitles is the number of latest chats whose titles are requested; older chats are shown by
+// their keys.
 const maxTitles = 500
 
-// book asks for the names. What cannot be asked for is called by its id.
+// book requests the names. If they are unavailable, IDs are shown.
 func (c *connection) book(ctx context.Context) book {
 	k := book{machines: c.machineNames(ctx), chats: make(map[protocol.SessionKey]string)}
 	r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
@@ -33,7 +34,7 @@ func (c *connection) book(ctx context.Context) book {
 	return k
 }
 
-// where is a tool and the machine it ran on.
+// where returns the name of a tool and of the machine on which it ran.
 func (k book) where(node protocol.NodeID, tool string) string {
 	tool = strings.TrimPrefix(tool, protocol.FileAct)
 	switch {
@@ -45,7 +46,7 @@ func (k book) where(node protocol.NodeID, tool string) string {
 	return tool + " on " + flat(k.machines.of(node))
 }
 
-// who names a principal of the journal. A rule is named by its words, which stand in why.
+// who names a principal of the journal. A rule is named by its text, which is in why.
 func (k book) who(principal, why string) string {
 	kind, name, _ := strings.Cut(principal, " ")
 	switch {
