@@ -16,11 +16,13 @@ type Box struct {
 	sys    *system
 }
 
-// mainCalled says that this program knows how to be its own helper. Without it a helper would be a second whole program.
+// mainCalled says that this program can run as its own helper. Without it, a helper would start a
+// second copy of the whole program.
 var mainCalled atomic.Bool
 
-// Main runs the program as one of the sandbox's helpers when its arguments say so and does not return then. Call it first in main, and in
-// TestMain; in a program that does not, nothing but the process group holds commands together.
+// Main runs the program as one of the sandbox's helpers if its arguments request that; it does not
+// return then. Call it first in main, and in TestMain. In a program that does not call it, only the
+// process group holds the processes of a command together.
 func Main() {
 	mainCalled.Store(true)
 	if len(os.Args) >= 2 && os.Args[1] == helperWord {
@@ -31,8 +33,9 @@ func Main() {
 // helperWord is the first argument of every helper.
 const helperWord = "__sandbox"
 
-// New finds out what this machine enforces, which takes up to some 300 ms unless opts.Cache knows it, and returns a Box. That nothing is enforced
-// is no error: see Report. Close ends what the box started.
+// New tests what this machine enforces, which takes up to about 300 ms unless opts.Cache has the
+// result, and returns a Box. It is not an error when nothing is enforced: see Report. Close ends
+// all processes that the box started.
 func New(ctx context.Context, opts Options) (*Box, error) {
 	for _, p := range append([]string{opts.Home}, opts.Secrets...) {
 		if p != "" && !filepath.IsAbs(p) {
@@ -48,11 +51,11 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 	return b, nil
 }
 
-// Report is what the machine enforces.
+// Report returns what the machine enforces.
 func (b *Box) Report() Report { return b.report }
 
-// Start starts a command. It returns *Unavailable when the profile requires what is not enforced, *os.PathError or syscall.Errno when the system
-// refuses to start it.
+// Start starts a command. It returns *Unavailable when the profile requires a restriction that is
+// not enforced, *os.PathError or syscall.Errno when the system cannot start it.
 func (b *Box) Start(s Spec) (*Process, error) {
 	s.Profile = s.Profile.normal()
 	if err := checkSpec(s); err != nil {
@@ -66,7 +69,8 @@ func (b *Box) Start(s Spec) (*Process, error) {
 	return b.sys.start(s)
 }
 
-// Close asks every command that still runs to end, kills after TermGrace what has not, and waits for it at most a second.
+// Close sends SIGTERM to every running command, kills the remaining ones after TermGrace, and waits
+// at most a second.
 func (b *Box) Close() error { return b.sys.close() }
 
 func checkSpec(s Spec) error {

@@ -2,8 +2,9 @@ package sandbox
 
 import "syscall"
 
-// Console is a terminal that a program gets when it is started and not as a file: Windows' pseudo console.
+// Console is a terminal that is passed to a program when it starts, and not as a file: Windows'
+// pseudo console.
 type Console interface {
-	// Spawn starts a program in it. The handle is the caller's.
+	// Spawn starts a program in it. The caller owns the handle.
 	Spawn(name string, args []string, attr *syscall.ProcAttr) (pid int, handle uintptr, err error)
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// maxPause is the time between two looks at the processes of a command where the system does not
-// report their ends.
+// maxPause is the interval at which the processes of a command are checked where the system does
+// not report their ends.
 const maxPause = 20 * time.Millisecond
 
-// Direct starts a command that nothing contains and no helper watches: its processes are found as
-// far as the system's own means allow.
+// Direct starts a command without containment and without a helper: its processes are found as far
+// as the system permits.
 func Direct(s Spec) (*Process, error) {
 	s.Profile = Profile{Mode: Full}.normal()
 	if err := checkSpec(s); err != nil {
@@ -21,7 +21,7 @@ func Direct(s Spec) (*Process, error) {
 
 func direct(argv []string, s Spec) (*Process, error) {
 	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: s.Dir, Env: s.Env}
-	// A nil *os.File in an interface would not be nil.
+	// Assigning a nil *os.File would make the interface non-nil.
 	if s.Stdin != nil {
 		cmd.Stdin = s.Stdin
 	}
@@ -52,7 +52,7 @@ func direct(argv []string, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// ends waits until no process is left, at most for d.
+// ends waits at most d until no process is left.
 func (g *group) ends(d time.Duration) bool {
 	pause := time.Millisecond
 	for end := time.Now().Add(d); g.alive(); pause = min(2*pause, maxPause) {

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// passed are the variables a command inherits: who the user is, where programs and folders are, how text and time are written (sandbox.md 3.8).
-// What a login shell's own files set comes back by itself, as the shell is a login shell.
+// passed are the variables that a command inherits: the user, locations of programs and folders,
+// formats of text and time. Variables that a login shell's own files set come back by themselves,
+// because the shell is a login shell.
 var passed = []string{
 	"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSH_AUTH_SOCK",
 	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
 }
 
-// passedWindows are without which hardly a Windows program starts.
+// passedWindows are variables that almost every Windows program needs.
 var passedWindows = []string{
 	"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT",
 	"TEMP", "TMP", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE",
@@ -22,11 +23,12 @@ var passedWindows = []string{
 	"COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "PSMODULEPATH",
 }
 
-// sockets are variables that name a door to another process of the user: an agent with keys, a bus, a screen. Only an uncontained command gets
-// them.
+// sockets are variables that name a socket of another process of the user: an agent with keys, a
+// bus, a screen. Only an uncontained command gets them.
 var sockets = []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"}
 
-// neverPrefix and never make programs load or run something else, or are ours; they are not passed even when declared.
+// neverPrefix and never are variables that make programs load or run something else, or that are
+// ours; they are not passed even when declared.
 var (
 	neverPrefix = []string{"LD_", "DYLD_", "BASH_FUNC_", "FAIRLEAD_", "GIT_", "PYTHON", "PERL5"}
 	never       = []string{
@@ -34,16 +36,19 @@ var (
 		"ZDOTDIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LESSOPEN", "LESSCLOSE", "GCONV_PATH", "GLIBC_TUNABLES", "MALLOC_TRACE",
 		"PWD", "OLDPWD", "FAIRLEAD",
 	}
-	// gitHarmless are variables of git that say who writes a commit.
+	// gitHarmless are git's variables for the author of a commit.
 	gitHarmless = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE"}
 )
 
-// Environ is the environment of a command in dir, made from this process's: a short list of variables and what extra declares, each entry a NAME
-// to inherit or NAME=value. Variables that make programs load or run something else, and our own, are left out even when declared. FAIRLEAD=1
-// tells scripts who runs them. Start takes the variables that name sockets of the user's session (SSH_AUTH_SOCK, the bus, the screen) out again
-// for a contained command.
+// Environ returns the environment of a command in dir, made from this process's environment: a
+// short list of variables and those declared in extra, each a NAME to inherit or NAME=value.
+// Variables that make programs load or run something else, and our own, are left out even when
+// declared. FAIRLEAD=1 tells scripts which program runs them. For a contained command, Start
+// removes the variables that name sockets of the user's session (SSH_AUTH_SOCK, the bus, the
+// screen).
 //
-// A list of what is passed, not of what is dropped: tokens and passwords live in variables nobody can list.
+// It is a list of variables to pass, not to drop, because nobody can list all variables that
+// contain tokens and passwords.
 func Environ(dir string, extra []string) []string {
 	return environ(os.Environ(), dir, extra, runtime.GOOS == "windows")
 }
@@ -82,7 +87,7 @@ func forbidden(name string) bool {
 	return slices.Contains(never, name) || slices.ContainsFunc(neverPrefix, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// set gives a variable one value, whatever it had.
+// set sets a variable to one value and removes earlier ones.
 func set(env []string, name, value string) []string {
 	env = unset(env, name)
 	return append(env, name+"="+value)

@@ -16,10 +16,10 @@ import (
 type group struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
-	// killed says that SIGKILL was sent: whoever remains waits to be reaped by the system's first
-	// process.
+	// killed says that SIGKILL was sent: remaining processes wait to be reaped by the system's
+	// first process.
 	killed bool
-	seen   map[int]bool // processes that were signalled, without the command's own
+	seen   map[int]bool // signalled processes, without the command's own
 }
 
 func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
@@ -39,9 +39,9 @@ func (g *group) wait() (Exit, error) {
 	return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
-// signal signals all processes that can be found. Once the leader is reaped its number can belong
-// to another group only when the whole group is gone, in which case the chance of a new group with
-// the same number in between is that of the process numbers going round.
+// signal signals all processes that can be found. After the leader is reaped, another group can get
+// its number only when the whole group is gone; that this happens in between requires the process
+// numbers to wrap around.
 func (g *group) signal(kill bool) {
 	list := g.processes()
 	g.mu.Lock()
@@ -56,7 +56,7 @@ func (g *group) signal(kill bool) {
 	}
 }
 
-// alive reports whether a process is left.
+// alive reports whether a process remains.
 func (g *group) alive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,9 +66,8 @@ func (g *group) alive() bool {
 	return unix.Kill(-g.cmd.Process.Pid, 0) == nil || len(g.processes()) > 0
 }
 
-// processes lists the running processes that belong to the command: those in its session or group,
-// and all that descend from them. A process that has left the session and whose parent has ended is
-// not found.
+// processes lists the running processes of the command: those in its session or group, and all
+// their descendants. A process that has left the session and whose parent has ended is not found.
 func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
 
 func (g *group) ended() int {
@@ -80,7 +79,7 @@ func (g *group) ended() int {
 // processEntry is one running process of the system.
 type processEntry struct{ pid, parent, group, session int }
 
-// family lists the processes in the session or group of a leader, and all that descend from them.
+// family lists the processes in the session or group of a leader, and all their descendants.
 func family(table []processEntry, leader int) (pids []int) {
 	in := map[int]bool{leader: true}
 	for grown := true; grown; {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object with all processes of one command. The node holds its only handle, so that the job and all in it end when the node does.
+// group is a job object with all processes of one command. The node has its only handle, so the job
+// and all its processes end when the node does.
 type group struct {
 	cmd    *exec.Cmd
 	mu     sync.Mutex
@@ -20,7 +21,8 @@ type group struct {
 	killed int            // processes that were ended with the job, without the command's own
 }
 
-// startGroup starts cmd suspended and lets it run only when it is in its job, as what it started before would not be.
+// startGroup starts cmd suspended and resumes it only when it is in its job, because processes
+// started earlier would not be.
 func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -123,8 +125,8 @@ func (g *group) signal(bool) {
 	windows.TerminateJobObject(g.job, 1)
 }
 
-// processList is JOBOBJECT_BASIC_PROCESS_ID_LIST, which package windows lacks, with room for as
-// many processes as anyone wants to read of.
+// processList is JOBOBJECT_BASIC_PROCESS_ID_LIST, which package windows lacks, with room for 1024
+// processes.
 type processList struct {
 	assigned, listed uint32
 	ids              [1024]uintptr
@@ -161,7 +163,7 @@ func (g *group) ended() int {
 	return g.killed
 }
 
-// close ends what is left in the job.
+// close ends the remaining processes of the job.
 func (g *group) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,16 +13,17 @@ import (
 	"fairlead/node/sandbox/supervisor"
 )
 
-// raceOptions is passed on to helpers, as a program under the race detector takes a second to end unless told otherwise.
+// raceOptions is passed on to helpers, because a program with the race detector otherwise takes a
+// second to end.
 const raceOptions = "GORACE"
 
-// self is this program, also when an update has replaced its file.
+// self is this program, even when an update has replaced its file.
 const self = "/proc/self/exe"
 
-// innerWord is the argument of the program that becomes a command inside bubblewrap.
+// innerWord is the argument that makes this program become a command inside bubblewrap.
 const innerWord = "inner"
 
-// helperMain is the program of a helper process.
+// helperMain runs a helper process.
 func helperMain(args []string) int {
 	var err error
 	switch {
@@ -81,7 +82,7 @@ func bounds(p Profile) *supervisor.Bounds {
 	return b
 }
 
-// watcher tells a Process what the helper tells.
+// watcher passes the helper's reports to a Process.
 type watcher struct{ p *Process }
 
 func (w watcher) Ended(ws syscall.WaitStatus, err error) {

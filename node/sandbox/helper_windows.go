@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// helperMain is the program of a helper process, which a probe starts: something that can be ended, or something that says what it may.
+// helperMain runs a helper process, which a probe starts: it waits to be ended, or reports its
+// privileges.
 func helperMain(args []string) int {
 	if len(args) != 1 {
 		return 2

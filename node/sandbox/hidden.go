@@ -9,9 +9,9 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// hidden lists what no contained command may read: the program's own folder and the secrets of
-// [sensitive.Entries]; and what in those may be read all the same. They are names, whether there is
-// such a file or not: what is made later is hidden, too.
+// hidden lists the paths that no contained command may read: the program's own folder and the
+// secrets of [sensitive.Entries]; and the exceptions among them. Paths that do not exist are
+// included, so that files created later are hidden, too.
 func hidden(opts Options) (hide, show []string) {
 	hide = append(hide, opts.Secrets...)
 	if opts.Home != "" {
@@ -29,8 +29,8 @@ func hidden(opts Options) (hide, show []string) {
 	return hide, publicFiles(home)
 }
 
-// Hides lists the secrets that no contained command may read anything of, where that is enforced. A
-// folder with a file that may be read, such as ~/.ssh/known_hosts, is not among them.
+// Hides lists the secrets that no contained command can read any part of, where that is enforced. A
+// folder with a readable file, such as ~/.ssh/known_hosts, is left out.
 func Hides() (list []string) {
 	home, ok := homeDir()
 	if !ok {
@@ -52,12 +52,13 @@ func homeDir() (string, bool) {
 // secret is a secret of a home folder, or of the system.
 type secret struct {
 	name string // as in the table
-	rel  string // relative to the home folder, with slashes; empty for the system's, which are all open
-	open bool   // commands may read it
+	// relative to the home folder, with slashes; empty for those of the system, which are all open
+	rel  string
+	open bool // commands can read it
 }
 
-// secrets are those of the table, publicFolders the folders of its exceptions, relative to the home
-// folder.
+// secrets are those of the table; publicFolders are the folders of its exceptions, relative to the
+// home folder.
 var secrets, publicFolders = func() (list []secret, folders []string) {
 	for _, e := range sensitive.Entries() {
 		rel, home := e.Home()
@@ -74,7 +75,7 @@ var secrets, publicFolders = func() (list []secret, folders []string) {
 	return list, folders
 }()
 
-// publicFiles are the regular files that hold no secret in folders that do.
+// publicFiles returns the regular files without secrets in folders with secrets.
 func publicFiles(home string) (list []string) {
 	for _, folder := range publicFolders {
 		dir := filepath.Join(home, filepath.FromSlash(folder))

@@ -55,7 +55,7 @@ func nonEmpty(p string) []string {
 	return []string{p}
 }
 
-// resolved follows links as far as there is something.
+// resolved follows links in the existing part of each path.
 func resolved(paths []string) (out []string) {
 	var links confine.Resolver
 	for _, p := range paths {
@@ -86,7 +86,7 @@ func (l *layer) close() {
 	}
 }
 
-// probe tries what the shell alone can try. What it cannot counts as not enforced.
+// probe tests what the shell can test. Anything else counts as not enforced.
 func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
@@ -137,7 +137,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 		e, err := p.Wait()
 		return e.Code, err == nil
 	}
-	// A contained command that cannot even write to its workspace proves nothing by failing.
+	// If a contained command cannot even write to its workspace, its failures prove nothing.
 	if code, ok := run("echo x >" + quote(filepath.Join(ws, "canary"))); !ok || code != 0 {
 		r.Warnings = append(r.Warnings, "contained commands do not work here")
 		return r
@@ -159,5 +159,6 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	return r
 }
 
-// quote makes a path one word of a shell; those of the probe are the system's and have no quotes.
+// quote quotes a path as one word for a shell; the probe's paths come from the system and contain
+// no quotes.
 func quote(p string) string { return "'" + p + "'" }

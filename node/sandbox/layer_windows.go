@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// layer is the job object and the restricted token of every contained command; see group_windows.go.
+// layer is the job object and the restricted token of each contained command; see group_windows.go.
 type layer struct{}
 
 func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
@@ -21,8 +21,8 @@ func (*layer) close() {}
 // probeLimit is how long a probe may take.
 const probeLimit = 30 * time.Second
 
-// probe tries whether a process can be ended by its job, whether a contained one has lost its privileges, and takes the bound on processes from the
-// system's word.
+// probe tests whether a job can end its process and whether a contained process has lost its
+// privileges. The limit of processes is taken from the system without a test.
 func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
 	const why = "Windows has no containment for a program that was not made for it that could be used here"
 	orphans := Check{Why: "this program cannot be its own helper, so it was not tried"}
@@ -77,7 +77,7 @@ func probePrivileges(ctx context.Context, exe string) Check {
 	return c
 }
 
-// ends waits for the end of all of p.
+// ends waits for the end of all processes of p.
 func ends(ctx context.Context, p *Process) bool {
 	timer := time.NewTimer(probeLimit)
 	defer timer.Stop()

@@ -2,10 +2,11 @@ package sandbox
 
 import "fmt"
 
-// meaning says of each check who enforces it, and what to tell when nobody does.
+// meaning says which layer enforces a check, and what to report when none does.
 type meaning struct{ id, by, why, fix string }
 
-// meanings are for a machine with that version of Landlock. unwrapped says why bubblewrap does not hold files, where it was tried.
+// meanings returns those of a machine with that version of Landlock. unwrapped is the reason why
+// bubblewrap does not restrict files, if it was tried.
 func meanings(abi int, unwrapped string) []meaning {
 	const seccomp = "seccomp"
 	landlock, files, sockets := fmt.Sprintf("Landlock ABI %d", abi), fmt.Sprintf("Landlock ABI %d", abi), seccomp

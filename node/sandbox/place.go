@@ -16,11 +16,11 @@ import (
 type Place struct {
 	Name string // as people write it, such as ~/.ssh
 	Path string // absolute, without symbolic links
-	Open bool   // contained commands may read it
+	Open bool   // contained commands can read it
 }
 
-// Places are the secrets of the person, whether they are there or not. One that is a symbolic link
-// is named twice: where it stands, and where it leads.
+// Places returns the secrets of the person, whether they exist or not. One that is a symbolic link
+// is listed twice: its location and its target.
 func Places() (list []Place) {
 	home, ok := homeDir()
 	if !ok {
@@ -29,7 +29,7 @@ func Places() (list []Place) {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	home = strings.TrimSuffix(home, string(filepath.Separator)) // of the root
+	home = strings.TrimSuffix(home, string(filepath.Separator)) // of root
 	list = make([]Place, 0, len(secrets)+8)
 	var links confine.Resolver
 	for _, s := range secrets {
@@ -49,7 +49,8 @@ func Places() (list []Place) {
 // Holds reports whether a path without symbolic links is the place or lies in it.
 func (p Place) Holds(path string) bool { return inFolder(path, p.Path) }
 
-// Opens reports whether a path in the place is one of the files that hold no secret, such as ~/.ssh/known_hosts. It looks whether it is a file.
+// Opens reports whether a path in the place is one of the files without secrets, such as
+// ~/.ssh/known_hosts. It checks that it is a file.
 func (p Place) Opens(path string) bool {
 	rel, err := filepath.Rel(p.Path, path)
 	if err != nil {
@@ -62,11 +63,11 @@ func (p Place) Opens(path string) bool {
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// SecretPlace names the secret that a path without symbolic links lies in, such as ~/.ssh; empty
-// when there is none.
+// SecretPlace returns the name of the secret that a path without symbolic links lies in, such as
+// ~/.ssh; empty if there is none.
 func SecretPlace(path string) string { return placeName(path, func(Place) bool { return true }) }
 
-// HiddenPlace is SecretPlace for the secrets that contained commands may not read.
+// HiddenPlace is SecretPlace for the secrets that contained commands cannot read.
 func HiddenPlace(path string) string { return placeName(path, func(p Place) bool { return !p.Open }) }
 
 func placeName(path string, counts func(Place) bool) string {
@@ -78,7 +79,7 @@ func placeName(path string, counts func(Place) bool) string {
 	return ""
 }
 
-// foldCase says that the system takes names for the same that differ in case only.
+// foldCase says that the system treats names that differ only in case as the same.
 const foldCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
 func inFolder(path, dir string) bool {

@@ -18,8 +18,9 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// cacheKey is all that a result depends on: this boot, kernel, user, program and what is switched off. The program is told by its file's size
-// and time; reading it all to hash it would take longer than the probe.
+// cacheKey contains everything that a result depends on: this boot, kernel, user, program, and
+// disabled layers. The program is identified by its file's size and time, because hashing it would
+// take longer than the probe.
 func cacheKey(opts Options) string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	exe, err := os.Stat(self)
@@ -49,7 +50,7 @@ func cached(path, key string) (Report, bool) {
 	return c.Report, true
 }
 
-// keep is a convenience: without the file the next start tries again.
+// keep stores the result. Errors are ignored: without the file, the next start probes again.
 func keep(path, key string, r Report) {
 	if path == "" || key == "" {
 		return

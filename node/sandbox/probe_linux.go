@@ -17,7 +17,8 @@ import (
 	"fairlead/node/sandbox/supervisor"
 )
 
-// probeLimit is how long the probe may take before nothing counts as enforced, until the next start. At a login the machine may stand still for seconds.
+// probeLimit is how long the probe may take before nothing counts as enforced, until the next
+// start. During a login the machine may be unresponsive for seconds.
 const probeLimit = 30 * time.Second
 
 func (s *system) probe(ctx context.Context, opts Options) Report {
@@ -42,22 +43,23 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 		r = unenforced(why, "", Check{Why: why})
 		var he *helperError
 		if errors.As(err, &he) {
-			s.none = why // commands still run, as the report says
+			s.none = why // commands still run, and the report says so
 		}
 		return r
 	}
-	if unwrapped == "" { // else what keeps bubblewrap from working may be gone at the next start
+	if unwrapped == "" { // otherwise the obstacle to bubblewrap may be gone at the next start
 		keep(opts.Cache, key, r)
 	}
 	return r
 }
 
-// helperError says that there can be no helper at all.
+// helperError says that no helper can run at all.
 type helperError struct{ err error }
 
 func (e *helperError) Error() string { return e.err.Error() }
 
-// tryOut starts a throw-away helper and a contained process that tries what it must not be able to do. unwrapped says why bubblewrap is not used.
+// tryOut starts a temporary helper and a contained process that attempts what must be impossible.
+// unwrapped is the reason why bubblewrap is not used.
 func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -88,7 +90,8 @@ func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Re
 	return judge(f, orphan, landlockABI(opts), s.set.Wrap != "", unwrapped), nil
 }
 
-// probeTemp is a folder for temporary files in which a socket can have a name: the kernel takes 107 bytes (unix(7)).
+// probeTemp returns a folder for temporary files whose path is short enough for the name of a
+// socket: the kernel accepts 107 bytes (unix(7)).
 func probeTemp() string {
 	if len(os.TempDir()) > 60 {
 		return "/tmp"
@@ -96,7 +99,7 @@ func probeTemp() string {
 	return os.TempDir()
 }
 
-// setOut makes what the process tries to reach.
+// setOut creates the targets that the process tries to reach.
 func setOut(dir string) (t targets, closeAll func(), err error) {
 	var open []io.Closer
 	closeAll = func() {
@@ -131,7 +134,8 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 	} else {
 		return t, closeAll, err
 	}
-	// A machine without a loopback network has nothing to be reached; the sockets are tried all the same.
+	// On a machine without a loopback network nothing can be reached; sockets are tested all the
+	// same.
 	if l, err := net.Listen("tcp4", "127.0.0.1:0"); err == nil {
 		open = append(open, l)
 		t.TCP = l.Addr().(*net.TCPAddr).Port
@@ -143,7 +147,8 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 	return t, closeAll, nil
 }
 
-// runTry returns what the contained process found, and whether a process that left its session was ended with it.
+// runTry returns the findings of the contained process, and whether a process that left its session
+// was ended with it.
 func runTry(ctx context.Context, h *supervisor.Helper, t targets) (f findings, orphan bool, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
@@ -198,7 +203,8 @@ func judge(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Rep
 		case tried && !a.Through && !a.Odd:
 			c.Enforced, c.By = true, m.by
 			if m.id == CheckTCP && a.Said == unix.EACCES.Error() {
-				c.By = fmt.Sprintf("Landlock ABI %d", abi) // the socket was there, but it could not be connected
+				// there was a socket, but it could not be connected
+				c.By = fmt.Sprintf("Landlock ABI %d", abi)
 			}
 		case a.Odd:
 			c.Why = "trying it failed in a way that proves nothing: " + a.Said

@@ -2,7 +2,7 @@ package sandbox
 
 import "sync"
 
-// Exit is how a command itself ended.
+// Exit says how a command itself ended.
 type Exit struct {
 	// Code is the exit code, -1 when a signal ended the command.
 	Code int
@@ -10,9 +10,9 @@ type Exit struct {
 	Signal string
 }
 
-// Process is a started command with all processes that come from it. When the command itself has
-// ended, the others are ended too: they get [SettleTime] to end by themselves, then SIGTERM, and
-// after [TermGrace] SIGKILL. Its methods may be called from any goroutine.
+// Process is a started command with all its processes. When the command itself has ended, the
+// others are ended too: they have [SettleTime] to end by themselves, then get SIGTERM, and after
+// [TermGrace] SIGKILL. Its methods may be called from any goroutine.
 type Process struct {
 	pid          int
 	exited, done chan struct{}
@@ -28,17 +28,17 @@ func newProcess() *Process {
 	return &Process{exited: make(chan struct{}), done: make(chan struct{})}
 }
 
-// PID is the number of the command's process, and of its group and session.
+// PID returns the number of the command's process, which is also that of its group and session.
 func (p *Process) PID() int { return p.pid }
 
-// Exited is closed when the command itself has ended.
+// Exited returns a channel that is closed when the command itself has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Done is closed when the command and all that came from it have ended.
+// Done returns a channel that is closed when the command and all its processes have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended is how many processes were ended by signals of the sandbox, without the command's own. It
-// is known once Done is closed, and 0 before.
+// Ended returns how many processes were ended by signals of the sandbox, without the command's own.
+// It is 0 until Done is closed.
 func (p *Process) Ended() int {
 	select {
 	case <-p.done:
@@ -48,19 +48,22 @@ func (p *Process) Ended() int {
 	}
 }
 
-// Processes lists the running processes of the command, its own among them.
+// Processes lists the running processes of the command, including its own.
 func (p *Process) Processes() []int { return p.list() }
 
-// Wait waits for the end of the command itself. It may be called any number of times. An error means that its end could not be watched.
+// Wait waits for the end of the command itself. It may be called any number of times. An error
+// means that the end could not be observed.
 func (p *Process) Wait() (Exit, error) {
 	<-p.exited
 	return p.exit, p.err
 }
 
-// Terminate asks the whole tree to end (SIGTERM; on Windows it is Kill). It does not wait.
+// Terminate sends SIGTERM to all processes of the command (on Windows it is Kill). It does not
+// wait.
 func (p *Process) Terminate() { p.signal(false) }
 
-// Kill ends the whole tree, with what left its group or session where the machine can find that (check "orphans"). It does not wait; see Done.
+// Kill ends all processes of the command, including those that left its group or session if the
+// machine can find them (check "orphans"). It does not wait; see Done.
 func (p *Process) Kill() { p.signal(true) }
 
 func (p *Process) exitedWith(e Exit, err error) {

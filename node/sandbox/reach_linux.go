@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What follows tries to reach other processes of the user. Where that succeeds it changes nothing:
-// values are set to what they are, and what is made is removed.
+// The following functions try to reach other processes of the user. If they succeed, nothing
+// changes: values are set to their present ones, and created objects are removed.
 
 const (
 	kcmpVM   = 1 // KCMP_VM of linux/kcmp.h
@@ -19,8 +19,8 @@ func (t targets) kcmp() error {
 	return orNil(errno)
 }
 
-// perf counts the events of this process: where a command may do that, it is the kernel's setting
-// that keeps it from others.
+// perf counts the events of this process: where a command may do that, only a kernel setting
+// protects other processes.
 func (t targets) perf() error {
 	fd, err := unix.PerfEventOpen(&unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_TASK_CLOCK, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
@@ -37,7 +37,8 @@ func (t targets) nice() error {
 	if err != nil {
 		return err
 	}
-	return unix.Setpriority(unix.PRIO_PROCESS, t.Node, 20-n) // the kernel gives 20 less the value
+	// the kernel returns 20 minus the value
+	return unix.Setpriority(unix.PRIO_PROCESS, t.Node, 20-n)
 }
 
 func (t targets) processors() error {

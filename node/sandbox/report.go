@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Ids of the checks of a report.
+// IDs of the checks of a report.
 const (
 	CheckWriteOutside = "fs.write.outside"
 	CheckReadSecrets  = "fs.read.secrets"
@@ -31,16 +31,16 @@ const (
 	CheckForks        = "forks"
 )
 
-// Check is one guarantee and whether this machine keeps it.
+// Check is one guarantee and whether this machine enforces it.
 type Check struct {
 	ID       string `json:"id"`
 	Enforced bool   `json:"enforced"`
 	// By is the layer that enforces it.
 	By string `json:"by,omitempty"`
-	// Why says what is missing, Fix what a person could do about it.
+	// Why says what is missing, Fix how a person could repair it.
 	Why string `json:"why,omitempty"`
 	Fix string `json:"fix,omitempty"`
-	// Probe says what was tried and what came of it.
+	// Probe describes the test and its result.
 	Probe string `json:"probe,omitempty"`
 }
 
@@ -56,7 +56,8 @@ const (
 	None Summary = "none"
 )
 
-// Report is what this machine enforces for contained commands (sandbox.md 3.8). What was not tried counts as not enforced.
+// Report lists what this machine enforces for contained commands. Guarantees that were not tested
+// count as not enforced.
 type Report struct {
 	OS       string    `json:"os"`
 	At       time.Time `json:"at"`
@@ -65,7 +66,7 @@ type Report struct {
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
-// Check returns the check with that id; an unknown one is not enforced.
+// Check returns the check with that ID; an unknown one is not enforced.
 func (r Report) Check(id string) Check {
 	for _, c := range r.Checks {
 		if c.ID == id {
@@ -75,13 +76,13 @@ func (r Report) Check(id string) Check {
 	return Check{ID: id, Why: "it was not tried"}
 }
 
-// fileChecks and netChecks are what a person means by "contained".
+// fileChecks and netChecks are the guarantees that people mean by "contained".
 var (
 	fileChecks = []string{CheckWriteOutside, CheckReadSecrets}
 	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring, CheckUnix}
 )
 
-// needed are the checks that a profile relies on.
+// needed returns the checks that a profile relies on.
 func needed(p Profile) []string {
 	ids := []string{CheckOrphans}
 	if p.contained() {
@@ -94,8 +95,8 @@ func needed(p Profile) []string {
 	return ids
 }
 
-// Gaps are the checks that p relies on and this machine does not enforce; what an approval has to say. Where one of the network's is among them,
-// CheckTokens is all that looks out for it.
+// Gaps returns the checks that p relies on and this machine does not enforce; an approval must show
+// them. If one of them concerns the network, CheckTokens is the only check for network use.
 func (r Report) Gaps(p Profile) (gaps []Check) {
 	for _, id := range needed(p.normal()) {
 		if c := r.Check(id); !c.Enforced {
@@ -105,7 +106,8 @@ func (r Report) Gaps(p Profile) (gaps []Check) {
 	return gaps
 }
 
-// For is the report as it stands for commands with profile p: what was tried was to keep one that may write to its workspace off the network.
+// For returns the report for commands with profile p: the test was made with a command that may
+// write to its workspace and not use the network.
 func (r Report) For(p Profile) Report {
 	p = p.normal()
 	r.Checks = slices.Clone(r.Checks)
@@ -115,7 +117,7 @@ func (r Report) For(p Profile) Report {
 			r.Checks[i] = Check{ID: c.ID, Why: "commands have full access, as set"}
 		case p.Network == NetAllowed && slices.Contains(netChecks, c.ID):
 			r.Checks[i] = Check{ID: c.ID, Why: "the network is allowed for commands, as set"}
-		case p.Mode == ReadOnly && c.ID == CheckProtected: // it lies in the workspace
+		case p.Mode == ReadOnly && c.ID == CheckProtected: // it is in the workspace
 			r.Checks[i] = r.Check(CheckWriteOutside)
 			r.Checks[i].ID = c.ID
 		}
@@ -129,7 +131,7 @@ func (r Report) For(p Profile) Report {
 	return r
 }
 
-// missing is the error for the first gap, or nil.
+// missing returns the error for the first gap, or nil.
 func (r Report) missing(p Profile) *Unavailable {
 	if gaps := r.Gaps(p); len(gaps) > 0 {
 		return &Unavailable{Check: gaps[0].ID, Why: gaps[0].Why, Fix: gaps[0].Fix}
@@ -137,7 +139,8 @@ func (r Report) missing(p Profile) *Unavailable {
 	return nil
 }
 
-// KeepsFiles reports whether commands are kept from writing outside and from reading secrets, KeepsNetwork whether they are kept off the network.
+// KeepsFiles reports whether commands are prevented from writing outside and from reading secrets;
+// KeepsNetwork reports whether their network is blocked.
 func (r Report) KeepsFiles() bool   { return r.enforces(fileChecks) == len(fileChecks) }
 func (r Report) KeepsNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
 
@@ -162,7 +165,8 @@ func (r Report) summary() Summary {
 	return Partly
 }
 
-// unenforced is the report of a machine without any layer but what orphans says.
+// unenforced returns the report of a machine without any layer except the one that orphans
+// describes.
 func unenforced(why, fix string, orphans Check) Report {
 	r := Report{OS: runtime.GOOS, At: time.Now()}
 	for _, id := range []string{

@@ -7,40 +7,43 @@ import (
 	"fairlead/node/sandbox/supervisor"
 )
 
-// Mode says what a command may do with files.
+// Mode restricts a command's access to files.
 type Mode string
 
 const (
-	// ReadOnly lets a command read everything but secrets and write only to its private temporary folder.
+	// ReadOnly permits reading everything but secrets, and writing only to a private temporary
+	// folder.
 	ReadOnly Mode = "read-only"
-	// WorkspaceWrite, the default, lets it also write to the workspace and the granted folders.
+	// WorkspaceWrite, the default, also permits writing to the workspace and the granted folders.
 	WorkspaceWrite Mode = "workspace-write"
-	// Full contains nothing; the command's processes are still ended together.
+	// Full contains nothing; the command's processes still end together.
 	Full Mode = "full"
 )
 
-// Network says whether a command may use the network. Asking a person happens before, in the gateway.
+// Network says whether a command may use the network. The gateway asks the person before.
 type Network string
 
 const (
-	// NetBlocked, the default, leaves a command no socket but pairs of Unix ones, and on Linux from Landlock ABI 9 on Unix sockets in the folders
-	// that it may write.
+	// NetBlocked, the default, leaves a command only pairs of Unix sockets, and on Linux from
+	// Landlock ABI 9 on Unix sockets in the folders that it may write.
 	NetBlocked Network = "blocked"
-	// NetAllowed lets it use every network, and the Unix sockets of the user's services.
+	// NetAllowed permits every network, and the Unix sockets of the user's services.
 	NetAllowed Network = "allowed"
 )
 
-// Profile is what one command may do. The zero value is WorkspaceWrite without a workspace and with the network blocked.
+// Profile restricts one command. The zero value is WorkspaceWrite without a workspace and with the
+// network blocked.
 type Profile struct {
 	Mode    Mode
 	Network Network
-	// Workspace is the absolute path of the workspace. When secrets lie in it, as in a home folder, nothing new can be made on Linux directly in
-	// it and in the folders on the way to them.
+	// Workspace is the absolute path of the workspace. If it contains secrets, as a home folder
+	// does, then on Linux nothing new can be created directly in it and in the folders that lead to
+	// the secrets.
 	Workspace string
-	// Write are granted folders that may be written, Read granted secrets that may be read; absolute paths. A device, or /dev/shm for programs
-	// that share memory, is granted like a folder.
+	// Write are granted writable folders, Read granted readable secrets; absolute paths. A device,
+	// or /dev/shm for programs with shared memory, is granted like a folder.
 	Write, Read []string
-	// Required refuses to start where a guarantee that the profile needs is not enforced.
+	// Required makes Start fail if a guarantee that the profile needs is not enforced.
 	Required bool
 }
 
@@ -48,29 +51,34 @@ type Profile struct {
 type Spec struct {
 	Profile Profile
 	Argv    []string
-	// Line is, on Windows, the command line instead of one made of Argv, for programs such as cmd.exe that take quotes their own way.
+	// Line is, on Windows, the command line to use instead of one made of Argv, for programs such
+	// as cmd.exe with their own rules for quotes.
 	Line string
 	// Dir is an absolute path.
 	Dir string
-	// Env is the whole environment; see Environ. A contained command gets TMPDIR set to its private folder.
+	// Env is the whole environment; see Environ. For a contained command, TMPDIR is set to its
+	// private folder.
 	Env []string
-	// Stdin, Stdout and Stderr are the command's; nil is the null device. They stay the caller's, who may close them when Start has returned.
+	// Stdin, Stdout and Stderr are the command's; nil is the null device. The caller owns them and
+	// may close them when Start has returned.
 	Stdin, Stdout, Stderr *os.File
-	// PTY makes Stdin, a terminal, the controlling terminal of the command.
+	// PTY makes Stdin, a terminal, the command's controlling terminal.
 	PTY bool
-	// Console is, on Windows, the terminal of the command in place of the files.
+	// Console is, on Windows, the command's terminal instead of the files.
 	Console Console
 }
 
 // Options configure New.
 type Options struct {
-	// Home is the program's own data folder (FAIRLEAD_HOME); no contained command reads or writes it.
+	// Home is the program's own data folder (FAIRLEAD_HOME); no contained command can read or write
+	// it.
 	Home string
-	// Secrets are further files and folders that no contained command may read.
+	// Secrets are further files and folders that no contained command can read.
 	Secrets []string
-	// Cache is a file that keeps the result of the probe over restarts; empty is none.
+	// Cache is a file that stores the result of the probe across restarts; empty means none.
 	Cache string
-	// Missing names layers to do without ("landlock", "bubblewrap", "seccomp", "helper"): for tests, and for people who have to find out what breaks a command.
+	// Missing names layers to disable ("landlock", "bubblewrap", "seccomp", "helper"): for tests,
+	// and to find out which layer breaks a command.
 	Missing []string
 }
 
@@ -78,14 +86,15 @@ const (
 	// TermGrace is the time between SIGTERM and SIGKILL for processes that outlive their command,
 	// and for all when the box is closed or the node has died.
 	TermGrace = supervisor.Grace
-	// SettleTime is how long processes that outlive their command may take to end by themselves,
+	// SettleTime is the time that processes which outlive their command have to end by themselves,
 	// such as the end of a pipe that the shell does not wait for.
 	SettleTime = supervisor.SettleTime
 )
 
-// Unavailable is the error of Start when the profile requires what this machine does not enforce.
+// Unavailable is the error of Start when the profile requires a guarantee that this machine does
+// not enforce.
 type Unavailable struct {
-	// Check is the id of the failed check of the report.
+	// Check is the ID of the failed check of the report.
 	Check string
 	// Why and Fix are sentences for people; Fix may be empty.
 	Why, Fix string

@@ -8,23 +8,24 @@ import (
 	"strings"
 )
 
-// seatbelt is what macOS' sandbox-exec is given: a profile that denies everything it does not name, and its parameters, as paths must not be
-// mixed into the text.
+// seatbelt is the input of macOS' sandbox-exec: a profile that denies everything it does not name,
+// and its parameters, because paths must not be inserted into the text.
 type seatbelt struct {
 	text   strings.Builder
 	params []string
 }
 
-// seatbeltFiles are real paths: the system compares with what links lead to.
+// seatbeltFiles are real paths, because the system compares link targets.
 type seatbeltFiles struct {
 	Write, Read, Hidden []string
-	// Protected may not be written though they lie in what may.
+	// Protected cannot be written although it lies in writable folders.
 	Protected []string
 	Network   bool
 	TTY       string
 }
 
-// base is what nearly every program needs: starting others, signalling them, looking at the system, names of users, terminals of its own.
+// base is needed by nearly every program: starting and signalling processes, reading system
+// information, user names, its own terminals.
 const seatbeltBase = `(version 1)
 (deny default)
 (allow process-exec process-fork)
@@ -44,7 +45,8 @@ const seatbeltBase = `(version 1)
   (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/dtracehelper"))
 `
 
-// seatbeltArgs are the arguments that let argv run contained. The last rule that matches decides, so the order is: write, hide, grant.
+// seatbeltArgs returns the arguments that run argv contained. The last matching rule decides, so
+// the order is: write, hide, grant.
 func seatbeltArgs(f seatbeltFiles, argv []string) []string {
 	var s seatbelt
 	s.text.WriteString(seatbeltBase)
@@ -64,7 +66,7 @@ func seatbeltArgs(f seatbeltFiles, argv []string) []string {
 		s.rule("allow file-read*", "subpath", p)
 	}
 	for _, p := range f.Write {
-		// A workspace in a hidden folder was granted by name; what is hidden inside it was not.
+		// A workspace in a hidden folder was granted by name; hidden paths inside it were not.
 		if slices.ContainsFunc(f.Hidden, func(h string) bool { return below(p, h) }) {
 			s.rule("allow file-read* file-write*", "subpath", p)
 		}
@@ -87,7 +89,8 @@ func (s *seatbelt) rule(action, match, p string) {
 	s.params = append(s.params, p)
 }
 
-// deny denies a path, and moving it or a folder above it away, which would take the rule off what is in it.
+// deny denies a path, and also moving it or a folder above it, which would detach the rule from the
+// content.
 func (s *seatbelt) deny(action, p string, writable []string) {
 	s.rule("deny "+action, "subpath", p)
 	for dir := path.Dir(p); slices.ContainsFunc(writable, func(w string) bool { return below(dir, w) }); dir = path.Dir(dir) {

@@ -9,10 +9,11 @@ import (
 	"fairlead/node/sandbox/supervisor"
 )
 
-// system starts commands through a helper process, which is started with the first command and again when it was lost.
+// system starts commands through a helper process. The helper is started with the first command,
+// and again when it was lost.
 type system struct {
 	set  supervisor.Settings
-	none string // why there is no helper, or empty
+	none string // why no helper can run; empty if one can
 
 	mu     sync.Mutex
 	helper *supervisor.Helper

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// system starts commands as children of this process, held together by what the system has for that.
+// system starts commands as children of this process and groups them by the system's own means.
 type system struct {
 	opts  Options
 	layer layer

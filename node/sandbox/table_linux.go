@@ -23,7 +23,7 @@ func processTable() (list []processEntry) {
 		if err != nil {
 			continue
 		}
-		// The name in parentheses may contain anything. After it come state, parent, group and
+		// The name in parentheses can contain any character. After it come state, parent, group and
 		// session (proc_pid_stat(5)).
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {

@@ -2,5 +2,5 @@
 
 package sandbox
 
-// processTable is empty: only the process group is known here.
+// processTable is empty: only the process group is supported here.
 func processTable() []processEntry { return nil }

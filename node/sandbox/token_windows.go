@@ -22,7 +22,8 @@ const (
 
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
 
-// restrictedToken is the node's own without its privileges and, when it is an administrator's, without that. The caller closes it.
+// restrictedToken returns the node's own token without its privileges and, if it belongs to an
+// administrator, without the administrators' group. The caller closes it.
 func restrictedToken() (windows.Token, error) {
 	var own, less windows.Token
 	err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own)
@@ -42,8 +43,9 @@ func restrictedToken() (windows.Token, error) {
 	return less, nil
 }
 
-// limit bounds the job: it ends with the node, and a fork bomb in it ends at some number of processes. What is in a contained one cannot read the
-// person's clipboard, send to windows of others, or log the person out.
+// limit limits the job: it ends with the node, and the number of its processes is bounded, against
+// fork bombs. The processes of a contained job cannot read the person's clipboard, send messages to
+// windows of other programs, or log the person out.
 func (g *group) limit(contained bool) error {
 	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
@@ -62,10 +64,10 @@ func (g *group) limit(contained bool) error {
 	return nil
 }
 
-// maxProcesses is how many processes of one command may run at once.
+// maxProcesses is the maximum number of running processes of one command.
 const maxProcesses = 2048
 
-// privileges are those of a token but for passing through folders, which everyone has.
+// privileges returns those of a token, except the one for traversing folders, which everyone has.
 func privileges(token windows.Token) (all []windows.LUIDAndAttributes, err error) {
 	size := uint32(0)
 	windows.GetTokenInformation(token, windows.TokenPrivileges, nil, 0, &size)

@@ -40,7 +40,7 @@ func CheckTokens(words []string) error {
 	return nil
 }
 
-// basename is the program's name without folder and without what Windows appends.
+// basename returns the program's name without folder and without extensions of Windows.
 func basename(word string) string {
 	word = strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
 	for _, ext := range []string{".exe", ".cmd", ".bat"} {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// targets are what a contained process tries to reach; all of it is the node's own.
+// targets are what a contained process tries to reach; all of it belongs to the node.
 type targets struct {
 	Workspace, Outside, Secret string
 	TCP, UDP                   int // ports of 127.0.0.1
@@ -23,23 +23,23 @@ type targets struct {
 	Node                       int
 }
 
-// attempt is what came of one try. Through says that it succeeded, which it must not.
+// attempt is the result of one attempt. Through says that it succeeded, which must not happen.
 type attempt struct {
 	Through bool
 	// Odd says that it failed in a way that proves nothing.
 	Odd bool
-	// Said is the error, or what was done.
+	// Said is the error, or a description of the action.
 	Said string
 }
 
-// findings are the attempts by check, and what a contained process must be able to do.
+// findings are the attempts by check, and the actions that a contained process must be able to do.
 type findings struct {
 	Attempts map[string]attempt
 	Broken   string
 	Stray    int
 }
 
-// try runs contained and reports on stdout what it could do. It ends with its stdin.
+// try runs contained and reports on stdout what it could do. It ends when its stdin ends.
 func try(arg string) error {
 	var t targets
 	if err := json.Unmarshal([]byte(arg), &t); err != nil {
@@ -102,11 +102,11 @@ func try(arg string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, os.Stdin) // until the probe has looked at the stray process
+	_, err = io.Copy(io.Discard, os.Stdin) // until the probe has checked the stray process
 	return err
 }
 
-// tryAll makes several attempts of one kind; the one that got furthest counts.
+// tryAll makes several attempts of one kind and returns the one that got furthest.
 func tryAll(fs ...func() error) attempt {
 	var a attempt
 	for i, f := range fs {
@@ -123,7 +123,7 @@ func tryAll(fs ...func() error) attempt {
 
 var denials = []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone}
 
-// denial reports whether err is how a layer says no, and not some mishap.
+// denial reports whether err is the refusal of a layer, not an unrelated failure.
 func denial(err error) bool {
 	return slices.ContainsFunc(denials, func(no error) bool { return errors.Is(err, no) })
 }
@@ -138,7 +138,7 @@ func loopback(port int) unix.Sockaddr {
 	return &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
 }
 
-// connect makes a socket and, when there is an address, reaches for it.
+// connect makes a socket and, if there is an address, connects it.
 func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
 	return func() error {
 		fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, protocol)
@@ -153,7 +153,7 @@ func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
 	}
 }
 
-// datagram sends one to a socket with a name, without a connection.
+// datagram sends a datagram to a named socket, without a connection.
 func datagram(to string, open func() (int, error)) func() error {
 	return func() error {
 		fd, err := open()

@@ -9,10 +9,10 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// bubblewrap is the name of a layer, and what a report says of who holds the files where it does.
+// bubblewrap is the name of a layer; a report names it where it restricts files.
 const bubblewrap = "bubblewrap"
 
-// landlockABI is the version of Landlock that is used, 0 for none.
+// landlockABI returns the version of Landlock to use, 0 for none.
 func landlockABI(opts Options) int {
 	if slices.Contains(opts.Missing, "landlock") {
 		return 0
@@ -20,7 +20,8 @@ func landlockABI(opts Options) int {
 	return confine.ABI()
 }
 
-// wrapper is bubblewrap's program where it is the one that could hold files; empty where Landlock does, or where there is none.
+// wrapper returns the path of bubblewrap if it is needed and could restrict files; empty if
+// Landlock does, or if there is none.
 func wrapper(opts Options) string {
 	if landlockABI(opts) > 0 || slices.Contains(opts.Missing, bubblewrap) {
 		return ""
@@ -32,7 +33,7 @@ func wrapper(opts Options) string {
 	return path
 }
 
-// wrapKey is what a kept result depends on where bubblewrap is used.
+// wrapKey is the part of a cached result's key that depends on bubblewrap.
 func wrapKey(path string) string {
 	if info, err := os.Stat(path); err == nil {
 		return path + " " + info.ModTime().String()

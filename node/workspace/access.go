@@ -9,40 +9,43 @@ import (
 	"strings"
 )
 
-// Access says how far a node's file tools reach.
+// Access limits the paths of a node's file tools.
 type Access string
 
 const (
-	// InWorkspace confines them to the workspace. It is the default.
+	// InWorkspace restricts them to the workspace. It is the default.
 	InWorkspace Access = "workspace"
-	// InGranted confines them to the workspace and the folders of [Config.Grants].
+	// InGranted restricts them to the workspace and the folders of [Config.Grants].
 	InGranted Access = "granted"
-	// WholeDisk lets them use every path that the user may use.
+	// WholeDisk permits every path that the user may use.
 	WholeDisk Access = "disk"
 )
 
-// Grant is a folder outside the workspace that the person let the file tools use.
+// Grant is a folder outside the workspace that the person opened for the file tools.
 type Grant struct {
 	Dir      string
 	ReadOnly bool
 }
 
-// Config says what a Root covers.
+// Config configures a Root.
 type Config struct {
 	// Dir is the workspace. It must exist.
 	Dir string
-	// Access may be empty: [InGranted] with grants, else [InWorkspace]. InWorkspace with grants is taken for InGranted.
+	// Access may be empty: [InGranted] with grants, else [InWorkspace]. InWorkspace with grants
+	// means InGranted.
 	Access Access
-	// Grants are folders that exist. One that is read-only may hold the workspace; it may not lie in a folder that is writable, because a link
-	// changed at the right moment could lead a write into it. [WholeDisk] takes none.
+	// Grants are existing folders. A read-only one may contain the workspace, but may not lie in a
+	// writable folder, because a link that is changed at the right moment could redirect a write
+	// into it. [WholeDisk] permits no grants.
 	Grants []Grant
-	// ReadOnly keeps everything from being changed through the Root, wherever it lies.
+	// ReadOnly forbids every change through the Root, anywhere.
 	ReadOnly bool
-	// Private is the program's own data folder, which no tool is given even where it lies in the workspace.
+	// Private is the program's own data folder, to which tools get no access even if it lies in the
+	// workspace.
 	Private string
 }
 
-// ParseGrant reads what people write for a grant: DIR, DIR:rw or DIR:ro.
+// ParseGrant parses a grant: DIR, DIR:rw or DIR:ro.
 func ParseGrant(text string) (Grant, error) {
 	g := Grant{Dir: text}
 	if dir, ok := strings.CutSuffix(text, ":ro"); ok {
@@ -63,7 +66,7 @@ func (g Grant) String() string {
 	return g.Dir
 }
 
-// Open opens dir as a workspace to which the file tools are confined. dir must exist.
+// Open opens dir as a workspace to which the file tools are restricted. dir must exist.
 func Open(dir string) (*Root, error) { return Config{Dir: dir}.Open() }
 
 // OpenDisk opens dir as a workspace whose file tools may use the whole disk.
@@ -74,7 +77,7 @@ func OpenWith(dir string, access Access) (*Root, error) {
 	return Config{Dir: dir, Access: access}.Open()
 }
 
-// Open opens the workspace and the granted folders, each by its own handle, which [Root.Close] lets go.
+// Open opens the workspace and the granted folders, each by its own handle, until [Root.Close].
 func (c Config) Open() (*Root, error) {
 	switch c.Access {
 	case "", InWorkspace, InGranted:
@@ -106,7 +109,7 @@ func (c Config) Open() (*Root, error) {
 		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: a.readOnly})
 		r.areas = append(r.areas, a)
 	}
-	// The innermost area of a path is the one that counts.
+	// The innermost area that contains a path decides.
 	slices.SortStableFunc(r.areas, func(a, b *area) int { return len(b.dir) - len(a.dir) })
 	r.fs = r.areas
 	if c.Access == WholeDisk {

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Aliases are those of some absolute folders, and of the folders that these lie in, that are symbolic links to folders. Where there are none, nothing is
-// returned.
+// Aliases returns the symbolic links to folders among some absolute folders and the folders above
+// them.
 func Aliases(folders ...string) (list []protocol.Alias) {
 	for _, dir := range folders {
 		if !filepath.IsAbs(dir) {
@@ -40,7 +40,8 @@ func Aliases(folders ...string) (list []protocol.Alias) {
 	return list
 }
 
-// Aliases are those of the workspace and the granted folders, as the person named them, and of further folders.
+// Aliases returns those of the workspace and the granted folders, as the person named them, and of
+// further folders.
 func (r *Root) Aliases(more ...string) []protocol.Alias {
 	for _, a := range r.areas {
 		more = append(more, a.alias)

@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 )
 
-// area is a folder that the file tools may use, held by a handle.
+// area is an open folder that the file tools may use.
 type area struct {
 	dir      string // absolute, without symbolic links
 	alias    string // dir as the person named it, absolute
 	readOnly bool
 	root     *os.Root
-	handle   *os.File    // of the same folder
-	info     os.FileInfo // likewise
+	handle   *os.File    // of the open folder
+	info     os.FileInfo // of the open folder
 }
 
-// check notices that another folder lies under the area's name than the one that is held: answers would name files that are not there.
+// check returns an error if the area's name now belongs to another folder than the open one:
+// answers would name files that do not exist.
 func (a *area) check() error {
 	now, err := os.Stat(a.dir)
 	if err == nil && os.SameFile(now, a.info) {
@@ -25,7 +26,8 @@ func (a *area) check() error {
 	return &SwappedError{Dir: a.dir}
 }
 
-// SwappedError says that a workspace or granted folder was moved, removed or replaced after it was opened.
+// SwappedError reports that a workspace or granted folder was moved, removed or replaced after it
+// was opened.
 type SwappedError struct{ Dir string }
 
 func (e *SwappedError) Error() string {
@@ -33,10 +35,11 @@ func (e *SwappedError) Error() string {
 		"ask the person to put it back or to restart the node.", Spell(e.Dir))
 }
 
-// ReadOnlyError refuses a change.
+// ReadOnlyError is the error for a change that is not permitted.
 type ReadOnlyError struct {
 	Path string
-	Dir  string // the folder that was granted for reading; empty when nothing on the machine may be changed
+	// the folder that was granted for reading; empty if nothing on the machine may be changed
+	Dir string
 }
 
 func (e *ReadOnlyError) Error() string {
@@ -48,11 +51,11 @@ func (e *ReadOnlyError) Error() string {
 		Spell(e.Path), Spell(e.Dir))
 }
 
-// areas are the tree of a confined Root: absolute names are looked up in the folder that holds them, relative to its handle. Inner folders
-// come before outer ones.
+// areas is the tree of a restricted Root: an absolute name is looked up in the folder that contains
+// it, relative to its handle. Inner folders come before outer ones.
 type areas []*area
 
-// fits says why a is not granted beside the others.
+// fits returns an error if a cannot be granted beside the others.
 func (as areas) fits(a *area) error {
 	for _, b := range as {
 		for _, pair := range [][2]*area{{a, b}, {b, a}} {
@@ -65,7 +68,7 @@ func (as areas) fits(a *area) error {
 	return nil
 }
 
-// find gives the area that holds an absolute path, and the path in it.
+// find returns the area that contains an absolute path, and the path within it.
 func (as areas) find(abs string) (*area, string, bool) {
 	for _, a := range as {
 		if rel, ok := within(a.dir, abs); ok {
@@ -75,7 +78,8 @@ func (as areas) find(abs string) (*area, string, bool) {
 	return nil, "", false
 }
 
-// real is abs under the areas' own names, when it is given by one that leads through a symbolic link.
+// real returns abs with the area's real name if abs uses the area's alias, which leads through a
+// symbolic link.
 func (as areas) real(abs string) string {
 	if _, _, ok := as.find(abs); ok {
 		return abs
@@ -140,7 +144,7 @@ func (as areas) MkdirAll(name string, perm os.FileMode) error {
 	return a.root.MkdirAll(rel, perm)
 }
 
-// wholeDisk is the tree without walls.
+// wholeDisk is the unrestricted tree.
 type wholeDisk struct{}
 
 func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostAttributes bounds the names and each value that are copied; systems allow no more than 64 KiB.
+// mostAttributes bounds the list of names and each copied value, in bytes; systems permit no more
+// than 64 KiB.
 const mostAttributes = 64 << 10
 
-// keepAttributes copies extended attributes, access lists among them, as far as the user may. What belongs to the old content (capabilities,
-// signatures) is left behind.
+// keepAttributes copies extended attributes, including access lists, as far as the user may. Those
+// that belong to the old content (capabilities, signatures) are not copied.
 func keepAttributes(f, old *os.File) {
 	list := make([]byte, mostAttributes)
 	n, err := unix.Flistxattr(int(old.Fd()), list)

@@ -8,14 +8,15 @@ import (
 	"fairlead/gateway/peer/cached"
 )
 
-// Content is an open regular file that is only read. The caller closes it.
+// Content is a regular file that is open for reading. The caller closes it.
 type Content struct {
-	// Size in bytes when it was opened. Files that the system makes up, as in /proc, say 0.
+	// Size is the size in bytes when the file was opened. Files that the kernel generates, as in
+	// /proc, have 0.
 	Size int64
 	fd   int
 }
 
-// Read is as [io.Reader] has it.
+// Read implements [io.Reader].
 func (c Content) Read(p []byte) (int, error) {
 	if n, ok := cached.Read(c.fd, p); ok {
 		return count(n, nil)
@@ -23,7 +24,8 @@ func (c Content) Read(p []byte) (int, error) {
 	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
 }
 
-// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].
+// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may return fewer; at
+// the end it returns [io.EOF].
 func (c Content) ReadAt(p []byte, off int64) (int, error) {
 	return count(retry(func() (int, error) { return unix.Pread(c.fd, p, off) }))
 }

@@ -6,20 +6,20 @@ import (
 	"os"
 )
 
-// Entry is what a directory says of one thing in it.
+// Entry is one entry of a directory.
 type Entry struct {
 	Name string
-	// Type has the type bits only; a link is not followed.
+	// Type has the type bits only; links are not followed.
 	Type fs.FileMode
 }
 
-// IsDir reports whether it is a directory, and no link to one.
+// IsDir reports whether it is a directory, not a link to one.
 func (e Entry) IsDir() bool { return e.Type.IsDir() }
 
 // IsLink reports whether it is a symbolic link.
 func (e Entry) IsLink() bool { return e.Type&fs.ModeSymlink != 0 }
 
-// plain refuses what is not the name of one thing in a directory.
+// plain returns an error for a name that is not that of a single entry of a directory.
 func plain(name string) error {
 	if name == "" || name == "." || name == ".." {
 		return fs.ErrInvalid
@@ -32,7 +32,7 @@ func plain(name string) error {
 	return nil
 }
 
-// OpenDir opens a directory. The caller calls Release.
+// OpenDir opens a directory. The caller must call Release.
 func (r *Root) OpenDir(p Path) (*Dir, error) {
 	real, err := r.follow(p)
 	if err != nil {
@@ -47,7 +47,8 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 
 var errMoved = errors.New("it changed while it was looked at")
 
-// Target says what a path leads to: its place without symbolic links, and what is there. A link that leads out is an *OutsideError.
+// Target resolves a path: it returns the path without symbolic links, and information about the
+// file. A link that leads outside is an *OutsideError.
 func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 	real, err := r.follow(p)
 	if err != nil {

@@ -16,10 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link, so that no change of names
-// leads anywhere else. It is closed when everyone who holds it let go. It is safe for use by many goroutines.
+// Dir is an open directory: its entries are opened relative to its handle and never through a
+// symbolic link, so renaming cannot lead elsewhere. It is closed when all holders have released it.
+// It is safe for use by many goroutines.
 type Dir struct {
-	// Abs is where it was found, without symbolic links, and Below the same with a separator behind it, in the same memory.
+	// Abs is its path without symbolic links when it was opened, and Below the same with a trailing
+	// separator, in the same memory.
 	Abs, Below string
 	fd         int
 	held       atomic.Int32
@@ -53,10 +55,10 @@ func newDir(abs string, fd int) *Dir {
 	return d
 }
 
-// Retain holds the directory open for one more Release.
+// Retain adds a holder, who must call Release, too.
 func (d *Dir) Retain() { d.held.Add(1) }
 
-// Release lets go of it.
+// Release removes a holder; the last one closes the directory.
 func (d *Dir) Release() {
 	if d.held.Add(-1) == 0 {
 		unix.Close(d.fd)
@@ -65,8 +67,9 @@ func (d *Dir) Release() {
 
 var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// Each calls f with everything in the directory, in no order, until f reports false. One goroutine at a time may call it, and it may be
-// called once. What is added or removed meanwhile may be seen or not.
+// Each calls f with every entry of the directory, in no order, until f returns false. It may be
+// called once, by one goroutine. Entries that are added or removed meanwhile may be included or
+// not.
 func (d *Dir) Each(f func(Entry) bool) error {
 	id, now, entries, known, keep := remembered.get(d.fd)
 	if known {
@@ -105,8 +108,9 @@ func (d *Dir) Each(f func(Entry) bool) error {
 	return nil
 }
 
-// atEnd reports whether nothing is behind a part of a listing: its last entry says where the next one is, and ext4, btrfs and tmpfs have one place for
-// the end, which is no entry's. Where it is not known, the system is asked once more.
+// atEnd reports whether nothing follows a part of a listing: its last entry has the position of the
+// next one, and ext4, btrfs and tmpfs use a fixed position for the end. Otherwise the system is
+// asked again.
 func atEnd(part string) bool {
 	for len(part) >= 20 {
 		size := int(binary.NativeEndian.Uint16([]byte(part[16:18])))
@@ -121,7 +125,8 @@ func atEnd(part string) bool {
 	return false
 }
 
-// entries takes a linux_dirent64 apart: inode 8, offset 8, length 2, type 1, name with a zero behind it. Names share the memory of list.
+// entries parses linux_dirent64: inode 8, offset 8, length 2, type 1, name with a terminating zero.
+// Names share the memory of list.
 func (d *Dir) entries(list string, f func(Entry) bool) bool {
 	for len(list) > 19 {
 		size := int(binary.NativeEndian.Uint16([]byte{list[16], list[17]}))
@@ -155,7 +160,7 @@ func (d *Dir) kind(name string, kind byte) fs.FileMode {
 		return fs.ModeNamedPipe
 	case unix.DT_SOCK:
 		return fs.ModeSocket
-	case unix.DT_UNKNOWN: // some file systems do not say
+	case unix.DT_UNKNOWN: // some file systems do not report the type
 		var st unix.Stat_t
 		if unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			switch st.Mode & unix.S_IFMT {
@@ -186,7 +191,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	return sub, nil
 }
 
-// Open opens a regular file in d that is not a symbolic link. It waits for nobody: pipes and devices are refused.
+// Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
+// are refused.
 func (d *Dir) Open(name string) (Content, error) {
 	if err := plain(name); err != nil {
 		return Content{}, err
@@ -224,7 +230,8 @@ func (d *Dir) open(name string, flags int) (int, error) {
 	}
 }
 
-// cString is a name for the kernel. A walk asks for so many names that each on the heap, as package unix has them, is felt.
+// cString is a zero-terminated name. A walk looks up so many names that allocating each on the
+// heap, as package unix does, is noticeable.
 type cString [256]byte
 
 func cName(name string) (c cString, err error) {
@@ -235,10 +242,12 @@ func cName(name string) (c cString, err error) {
 	return c, nil
 }
 
-// plainStat says that this system has no statx, which asks for the time alone and takes a fifth less.
+// plainStat says that this system has no statx, which can return only the time and is a fifth
+// faster.
 var plainStat atomic.Bool
 
-// ModTime is when what is in d was changed, in nanoseconds since 1970; of a link, not of what it leads to.
+// ModTime returns the modification time of an entry of d, in nanoseconds since 1970; of a link
+// itself, not of its target.
 func (d *Dir) ModTime(name string) (int64, error) {
 	if !plainStat.Load() {
 		var st unix.Statx_t
@@ -263,7 +272,7 @@ func (d *Dir) ModTime(name string) (int64, error) {
 	return st.Mtim.Nano(), nil
 }
 
-// Info tells of one thing in d; of a link, not of what it leads to.
+// Info returns information about an entry of d; of a link itself, not of its target.
 func (d *Dir) Info(name string) (Info, error) {
 	if err := plain(name); err != nil {
 		return Info{}, err
@@ -289,7 +298,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix())}, nil
 }
 
-// sameDir reports whether two handles are of one directory.
+// sameDir reports whether two handles belong to the same directory.
 func sameDir(a, b *Dir) bool {
 	var x, y unix.Stat_t
 	return unix.Fstat(a.fd, &x) == nil && unix.Fstat(b.fd, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino

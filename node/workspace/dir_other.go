@@ -12,10 +12,12 @@ import (
 	"sync/atomic"
 )
 
-// Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link that leads out. It is closed
-// when everyone who holds it let go. It is safe for use by many goroutines.
+// Dir is an open directory: its entries are opened relative to its handle and never through a
+// symbolic link that leads outside. It is closed when all holders have released it. It is safe for
+// use by many goroutines.
 type Dir struct {
-	// Abs is where it was found, without symbolic links, and Below the same with a separator behind it.
+	// Abs is its path without symbolic links when it was opened, and Below the same with a trailing
+	// separator.
 	Abs, Below string
 	root       *os.Root
 	held       atomic.Int32
@@ -35,18 +37,19 @@ func newDir(abs string, root *os.Root) *Dir {
 	return d
 }
 
-// Retain holds the directory open for one more Release.
+// Retain adds a holder, who must call Release, too.
 func (d *Dir) Retain() { d.held.Add(1) }
 
-// Release lets go of it.
+// Release removes a holder; the last one closes the directory.
 func (d *Dir) Release() {
 	if d.held.Add(-1) == 0 {
 		d.root.Close()
 	}
 }
 
-// Each calls f with everything in the directory, in no order, until f reports false. One goroutine at a time may call it, and it may be
-// called once. What is added or removed meanwhile may be seen or not.
+// Each calls f with every entry of the directory, in no order, until f returns false. It may be
+// called once, by one goroutine. Entries that are added or removed meanwhile may be included or
+// not.
 func (d *Dir) Each(f func(Entry) bool) error {
 	dir, err := d.root.Open(".")
 	if err != nil {
@@ -81,7 +84,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	return newDir(filepath.Join(d.Abs, name), root), nil
 }
 
-// Open opens a regular file in d that is not a symbolic link. It waits for nobody: pipes and devices are refused.
+// Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
+// are refused.
 func (d *Dir) Open(name string) (Content, error) {
 	if err := d.noLink(name); err != nil {
 		return Content{}, err
@@ -93,7 +97,7 @@ func (d *Dir) Open(name string) (Content, error) {
 	return Content{Size: info.Size(), f: f}, nil
 }
 
-// noLink refuses links. One that is put there afterwards cannot lead out: the handle sees to that.
+// noLink refuses links. One that is created afterwards cannot lead outside, because of the handle.
 func (d *Dir) noLink(name string) error {
 	if err := plain(name); err != nil {
 		return err
@@ -105,7 +109,8 @@ func (d *Dir) noLink(name string) error {
 	return reason(err)
 }
 
-// ModTime is when what is in d was changed, in nanoseconds since 1970; of a link, not of what it leads to.
+// ModTime returns the modification time of an entry of d, in nanoseconds since 1970; of a link
+// itself, not of its target.
 func (d *Dir) ModTime(name string) (int64, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
@@ -114,7 +119,7 @@ func (d *Dir) ModTime(name string) (int64, error) {
 	return info.ModTime().UnixNano(), nil
 }
 
-// Info tells of one thing in d; of a link, not of what it leads to.
+// Info returns information about an entry of d; of a link itself, not of its target.
 func (d *Dir) Info(name string) (Info, error) {
 	if err := plain(name); err != nil {
 		return Info{}, err
@@ -126,7 +131,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
 }
 
-// sameDir reports whether two handles are of one directory.
+// sameDir reports whether two handles belong to the same directory.
 func sameDir(a, b *Dir) bool {
 	x, err := a.root.Stat(".")
 	if err != nil {
@@ -136,17 +141,18 @@ func sameDir(a, b *Dir) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Content is an open regular file that is only read. The caller closes it.
+// Content is a regular file that is open for reading. The caller closes it.
 type Content struct {
-	// Size in bytes when it was opened.
+	// Size is the size in bytes when the file was opened.
 	Size int64
 	f    *os.File
 }
 
-// Read is as [io.Reader] has it.
+// Read implements [io.Reader].
 func (c Content) Read(p []byte) (int, error) { return c.f.Read(p) }
 
-// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].
+// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may return fewer; at
+// the end it returns [io.EOF].
 func (c Content) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.f.ReadAt(p, off)
 	if n > 0 {

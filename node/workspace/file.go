@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// Absent is the hash of a file that does not exist.
+// Absent stands for the hash of a file that does not exist.
 const Absent = "absent"
 
-// ErrChanged says that a file is not the one that the person or the caller saw. Nothing was written.
+// ErrChanged is the error when a file is not the one that the person or the caller saw. Nothing was
+// written.
 var ErrChanged error = changedError{}
 
 type changedError struct{}
@@ -23,15 +24,15 @@ func (changedError) Error() string {
 	return "The file changed after it was shown. Nothing was written; ask again."
 }
 
-// TooLargeError refuses a file that does not fit in memory.
+// TooLargeError is the error for a file that does not fit in memory.
 type TooLargeError struct{ Size, Max int64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("File too large (%d bytes, at most %d)", e.Size, e.Max)
 }
 
-// Open opens a regular file for reading. Directories, pipes, sockets and devices are refused, without waiting for anyone. The caller
-// closes the file. Errors are without the path.
+// Open opens a regular file for reading. Directories, pipes, sockets and devices are refused
+// without blocking. The caller closes the file. Errors do not contain the path.
 func (r *Root) Open(p Path) (*os.File, os.FileInfo, error) {
 	real, err := r.follow(p)
 	if err != nil {
@@ -50,7 +51,8 @@ type opener interface {
 }
 
 func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
-	// Before it is opened: that winds back a tape and starts a watchdog. Of a link, what is opened counts.
+	// Check before opening, because opening rewinds a tape and starts a watchdog. For a link, the
+	// type of the opened file counts.
 	if info, err := t.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		if err := regular(info.Mode()); err != nil {
 			return nil, nil, err
@@ -69,13 +71,14 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 		return nil, nil, reason(err)
 	}
 	if info.Size() == 0 {
-		// The kernel's files have no size, and some wait until there is something to say. Others have no deadline, and need none.
+		// Files of the kernel have no size, and some block until there is data. Other files support
+		// no deadline and need none.
 		f.SetReadDeadline(time.Now().Add(patience))
 	}
 	return f, info, nil
 }
 
-// patience is how long a file without a size may take.
+// patience is how long reading a file without a size may take.
 const patience = 3 * time.Second
 
 func regular(m fs.FileMode) error {
@@ -94,7 +97,8 @@ func regular(m fs.FileMode) error {
 	return errors.New("it is not a regular file")
 }
 
-// ReadFile reads a whole regular file of at most limit bytes and gives its SHA-256 in hex. A larger one is a *TooLargeError.
+// ReadFile reads a whole regular file of at most limit bytes and returns its SHA-256 in hex. A
+// larger one is a *TooLargeError.
 func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error) {
 	f, info, err := r.Open(p)
 	if err != nil {
@@ -114,7 +118,7 @@ func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error
 	return data, hash(data), nil
 }
 
-// Hash is the SHA-256 of a regular file in hex, or [Absent].
+// Hash returns the SHA-256 of a regular file in hex, or [Absent].
 func (r *Root) Hash(p Path) (string, error) {
 	f, _, err := r.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {

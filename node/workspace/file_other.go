@@ -6,16 +6,16 @@ import "os"
 
 const nonblock = 0
 
-// keepOwner does nothing: a new file has the owner and access list that its folder hands down.
+// keepOwner does nothing: a new file inherits owner and access list from its folder.
 func keepOwner(*os.File, os.FileInfo) bool { return false }
 
-// links cannot be told here.
+// links is not supported here.
 func links(*os.File) int { return 1 }
 
-// syncDir does nothing: such systems have no handle that would do it.
+// syncDir does nothing: these systems cannot sync a directory handle.
 func syncDir(*os.Root) error { return nil }
 
-// running reports whether there is a process with this id.
+// running reports whether there is a process with this ID.
 func running(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -25,5 +25,5 @@ func running(pid int) bool {
 	return true
 }
 
-// inUse is for Windows only.
+// inUse is needed on Windows only.
 func inUse(error) bool { return false }

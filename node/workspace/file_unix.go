@@ -11,7 +11,8 @@ import (
 // nonblock keeps open from waiting for the other end of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// keepOwner gives f the owner of old where the system lets us, and says whether it has it: only root may give files away.
+// keepOwner gives f the owner of old where the system permits it, and reports whether f has it:
+// only root may give files away.
 func keepOwner(f *os.File, old os.FileInfo) bool {
 	st, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -27,11 +28,11 @@ func keepOwner(f *os.File, old os.FileInfo) bool {
 	if f.Chown(int(st.Uid), int(st.Gid)) == nil {
 		return true
 	}
-	f.Chown(-1, int(st.Gid)) // a member of the group may do this much
+	f.Chown(-1, int(st.Gid)) // a member of the group may at least set the group
 	return false
 }
 
-// links is how many names a file has.
+// links returns how many names a file has.
 func links(f *os.File) int {
 	info, err := f.Stat()
 	if err != nil {
@@ -43,7 +44,7 @@ func links(f *os.File) int {
 	return 1
 }
 
-// syncDir makes a rename last. File systems that cannot sync a directory say EINVAL.
+// syncDir makes a rename durable. File systems that cannot sync a directory return EINVAL.
 func syncDir(dir *os.Root) error {
 	d, err := dir.Open(".")
 	if err != nil {
@@ -56,11 +57,11 @@ func syncDir(dir *os.Root) error {
 	return nil
 }
 
-// running reports whether there is a process with this id.
+// running reports whether there is a process with this ID.
 func running(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// inUse is for Windows only.
+// inUse is needed on Windows only.
 func inUse(error) bool { return false }

@@ -6,14 +6,15 @@ import (
 	"path/filepath"
 )
 
-// Held is a folder by its handle: everything below it is reached relative to that, and nothing outside is. The caller closes Root.
+// Held is an open folder: everything below it is accessed relative to its handle, and nothing
+// outside. The caller closes Root.
 type Held struct {
 	Root *os.Root
-	Abs  string // where it is, without symbolic links
+	Abs  string // its path without symbolic links
 }
 
-// Hold opens a folder, or the folder that a file is in: name is then what the file is called there, else ".". What is there when it is used may be
-// another file by then, but it is in that folder.
+// Hold opens a folder, or the folder of a file; name is then the file's name in it, else ".". When
+// it is used, the name may belong to another file, but that is in the same folder.
 func (r *Root) Hold(p Path) (h Held, name string, err error) {
 	real, info, err := r.Target(p)
 	if err != nil {
@@ -27,7 +28,8 @@ func (r *Root) Hold(p Path) (h Held, name string, err error) {
 	return h, name, err
 }
 
-// HoldForWriting opens a folder that may be written, and makes it with those above it if make is set (else a *DirError when that fails).
+// HoldForWriting opens a folder that may be written. If make is set, it creates the folder and
+// those above it (a *DirError when that fails).
 func (r *Root) HoldForWriting(p Path, make bool) (Held, error) {
 	real, err := r.writable(p)
 	if err != nil {

@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	// maxLinks is how many symbolic links a path may lead through, as Linux has it.
+	// maxLinks is the maximum number of symbolic links in a path, as on Linux.
 	maxLinks  = 40
 	separator = string(os.PathSeparator)
 )
 
-// follow resolves all symbolic links of a path, so that a write goes to a link's target, and so that an absolute link that stays inside and
-// one into a granted folder work, which an os.Root alone refuses. What does not exist is kept as it is. The answer may be out of date at once:
-// only what is opened through the tree is confined.
+// follow resolves all symbolic links of a path, so that a write goes to a link's target, and so
+// that absolute links that stay inside and links into a granted folder work, which an os.Root alone
+// refuses. The part that does not exist is returned unchanged. The answer may be outdated
+// immediately: only the tree's own access is restricted.
 func (r *Root) follow(p Path) (Path, error) {
 	real, err := r.trace(p)
 	if err == nil && r.bound != "" && real.Abs != r.bound {
@@ -37,13 +38,14 @@ func (r *Root) trace(p Path) (Path, error) {
 		case "", ".":
 			rest = after
 			continue
-		case "..": // of a link: done has none, so that its parent is what the system would take
+		// from a link: done contains none, so its parent is the one that the system would use
+		case "..":
 			up := filepath.Dir(done)
 			if _, _, ok := r.start(up); ok {
 				done, rest = up, after
 				continue
 			}
-			// Folders that are not ours are not looked into: the text alone says whether the way leads back.
+			// Folders outside are not inspected: only the text decides whether the path leads back.
 			to := filepath.Join(up, after)
 			if done, rest, ok = r.start(to); !ok {
 				return p, r.outside(p.Abs, to)
@@ -90,7 +92,7 @@ func (r *Root) trace(p Path) (Path, error) {
 	return Path{Abs: done, Outside: !r.inside(done)}, nil
 }
 
-// start says from where an absolute path is followed, and what is left of it then.
+// start returns the folder from which to follow an absolute path, and the rest of the path.
 func (r *Root) start(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
 	if r.access == WholeDisk {
@@ -105,7 +107,7 @@ func (r *Root) start(abs string) (from, rest string, ok bool) {
 	return a.dir, rest, true
 }
 
-// outside refuses path, which leads to link when that is not empty.
+// outside returns the error for path, which leads to link if that is not empty.
 func (r *Root) outside(path, link string) error {
 	if r.access == WholeDisk {
 		return fmt.Errorf("'%s' leads to another drive", path)

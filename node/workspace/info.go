@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Info is what a directory knows of one thing in it.
+// Info describes one entry of a directory.
 type Info struct {
 	Name string
-	Mode fs.FileMode // with the type; of a link, not of what it leads to
+	Mode fs.FileMode // includes the type; of a link itself, not of its target
 	Size int64
-	Time time.Time // of the last change of its content
+	Time time.Time // modification time of the content
 }
 
-// Infos calls f with everything in the directory and what is known of it, in no order, until f reports false. What vanishes meanwhile is left out, and
-// so are the temporary files of writes and the trash.
+// Infos calls f with every entry of the directory and its description, in no order, until f returns
+// false. Entries that vanish meanwhile are left out, as are temporary files of writes and the
+// trash.
 func (d *Dir) Infos(f func(Info) bool) error {
 	return d.Each(func(e Entry) bool {
 		if own(e.Name) {
@@ -26,7 +27,8 @@ func (d *Dir) Infos(f func(Info) bool) error {
 	})
 }
 
-// Leads says what a link in the directory at p leads to, when that may be used: 0 for a file, [fs.ModeDir] for a folder.
+// Leads returns the type of the target of the link at p, if the target may be used: 0 for a file,
+// [fs.ModeDir] for a folder.
 func (r *Root) Leads(p Path) (fs.FileMode, error) {
 	_, info, err := r.Target(p)
 	switch {

@@ -9,38 +9,41 @@ import (
 	"fairlead/gateway/peer/resident"
 )
 
-// Listings of folders are remembered from one walk to the next: reading them is a third of the work of a walk over a large tree. A listing counts as
-// long as the folder's times are what they were when it was read; as a change within the same tick of the clock would not show in them, a folder is
-// remembered only when it had not changed for a while by then (as in git's index). Only file systems are trusted that keep these times themselves.
+// Listings of folders are cached between walks: reading them is a third of the work of a walk over
+// a large tree. A cached listing is valid as long as the folder's times are the same as when it was
+// read. Because a change within the same tick of the clock does not alter them, a folder is cached
+// only if it had not changed for a while before (as in git's index). Only file systems that
+// maintain these times themselves are trusted.
 const (
 	settled     = 3         // seconds
-	listingsMax = 8 << 20   // bytes of all
-	listingMax  = 256 << 10 // of one
+	listingsMax = 8 << 20   // bytes of all listings
+	listingMax  = 256 << 10 // bytes of one listing
 	listingsFor = time.Minute
-	listingSize = 160 // bytes that each takes besides its entries
+	listingSize = 160 // bytes of each listing besides its entries
 )
 
-// trusted are the types of file systems whose folders have a new time with every change that is seen.
+// trusted are the types of file systems that update a folder's time with every visible change.
 var trusted = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
 
 type folderID struct{ device, inode uint64 }
 
-// folderTimes is when a folder was changed.
+// folderTimes are the times of a folder's last change.
 type folderTimes struct{ mtime, ctime unix.Timespec }
 
 type listing struct {
 	folderTimes
-	entries string // as the kernel gave them, see Dir.entries
+	entries string // as returned by the kernel, see Dir.entries
 }
 
-// listingCache is what is remembered. What a walk reads is found by walks that begin later: until then it is only put in a row, which costs the first
-// walk of a tree little. It is safe for use by many goroutines.
+// listingCache caches listings. Listings that a walk reads become visible to later walks; until
+// then they are only queued, so that the first walk of a tree costs little more. It is safe for use
+// by many goroutines.
 type listingCache struct {
 	mu     sync.Mutex // guards what follows
 	of     map[folderID]listing
 	row    []newListing
 	size   int             // of both
-	used   time.Time       // when the last walk began
+	used   time.Time       // start of the last walk
 	local  map[uint64]bool // whether a device is trusted
 	forget *time.Timer
 	now    func() time.Time
@@ -53,7 +56,7 @@ type newListing struct {
 
 var remembered = listingCache{now: time.Now}
 
-// begin is called when a walk begins.
+// begin must be called when a walk begins.
 func (c *listingCache) begin() {
 	at := c.now()
 	c.mu.Lock()
@@ -71,7 +74,8 @@ func (c *listingCache) begin() {
 	c.row = nil
 }
 
-// get returns what is remembered of a folder as it is now. keep says that it may be remembered once it was read.
+// get returns the cached listing of a folder if it is current. keep reports that the listing may be
+// cached once it was read.
 func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string, known, keep bool) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {
@@ -103,7 +107,7 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 	return id, now, "", false, local
 }
 
-// put remembers a listing. When there is no room for it, all others are forgotten.
+// put caches a listing. When there is no room for it, all others are removed.
 func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +120,8 @@ func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	}
 }
 
-// drop forgets all unless it was used lately, and gives back what the walks have left besides: a node at rest is small.
+// drop empties the cache unless it was used lately, and releases other memory of the walks: an idle
+// node is small.
 func (c *listingCache) drop() {
 	if c.forgot() {
 		resident.GiveBack()

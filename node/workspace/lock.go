@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// locks hold one writer per path.
+// locks permits one writer per path.
 type locks struct {
 	mu   sync.Mutex // guards held
 	held map[string]*turn
 }
 
 type turn struct {
-	free  chan struct{} // holds one token while nobody has the turn
+	free  chan struct{} // contains a token while nobody has the lock
 	users int
 }
 

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ErrExists says that something is there already. Nothing is ever replaced by [Root.Move], [Root.Mkdir] and [Root.Restore].
+// ErrExists is the error when a file exists already. [Root.Move], [Root.Mkdir] and [Root.Restore]
+// never replace anything.
 var ErrExists error = existsError{}
 
 type existsError struct{}
@@ -16,14 +17,15 @@ type existsError struct{}
 func (existsError) Error() string     { return "there is something of that name already" }
 func (existsError) Is(err error) bool { return err == fs.ErrExist }
 
-// spot is a name in a folder that is held by its handle.
+// spot is a name in an open folder.
 type spot struct {
 	dir  *Dir
 	name string
-	abs  string // where it is
+	abs  string // its absolute path
 }
 
-// at holds the folder of something that may be changed. A link is meant itself, not what it leads to.
+// at opens the folder of an entry that may be changed. A link means the link itself, not its
+// target.
 func (r *Root) at(p Path) (spot, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
@@ -48,7 +50,7 @@ func (r *Root) at(p Path) (spot, error) {
 	return spot{dir: d, name: name, abs: filepath.Join(dir, name)}, nil
 }
 
-// Move gives something another name or folder and says where it is then. What is at the new place is never replaced: [ErrExists].
+// Move renames or moves an entry and returns its new path. It never replaces anything: [ErrExists].
 func (r *Root) Move(from, to Path) (Path, error) {
 	if _, in := within(from.Abs, to.Abs); in && from.Abs != to.Abs {
 		return Path{}, errors.New("a folder cannot be moved into itself")
@@ -69,7 +71,7 @@ func (r *Root) Move(from, to Path) (Path, error) {
 	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moved(r.rename(old, fresh))
 }
 
-// moved words why a rename failed.
+// moved describes why a rename failed.
 func moved(err error) error {
 	switch {
 	case err == nil:
@@ -82,7 +84,7 @@ func moved(err error) error {
 	return reason(err)
 }
 
-// Mkdir makes one folder, in one that exists. What is there already is left as it is: [ErrExists].
+// Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].
 func (r *Root) Mkdir(p Path) (Path, error) {
 	s, err := r.at(p)
 	if err != nil {

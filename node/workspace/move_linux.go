@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rename moves old to where nothing may be, in one step.
+// rename moves old to a name that must not exist, atomically.
 func (r *Root) rename(old, fresh spot) error {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Renameat2(old.dir.fd, old.name, fresh.dir.fd, fresh.name, unix.RENAME_NOREPLACE)
@@ -15,7 +15,8 @@ func (r *Root) rename(old, fresh spot) error {
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
-	// A file system that cannot: a hard link never replaces anything, and a folder is replaced only by a folder and when it is empty.
+	// On file systems without that operation: a hard link never replaces anything, and a folder is
+	// replaced only by a folder and only if it is empty.
 	info, err := old.dir.Info(old.name)
 	if err != nil {
 		return err

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// rename moves old to where nothing may be. These systems rename only below one handle, so both must lie in one of the folders.
+// rename moves old to a name that must not exist. These systems rename only below one handle, so
+// both must lie in one of the folders.
 func (r *Root) rename(old, fresh spot) error {
 	if r.access == WholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
@@ -46,11 +47,11 @@ func renameIn(t renamer, old spot, oldName string, fresh spot, freshName string)
 	there, err := t.Lstat(freshName)
 	switch {
 	case err == nil && os.SameFile(info, there) && strings.EqualFold(oldName, freshName) && oldName != freshName:
-		return t.Rename(oldName, freshName) // only the case of its letters changes
+		return t.Rename(oldName, freshName) // only the case of letters changes
 	case err == nil:
 		return ErrExists
 	case info.Mode().IsRegular():
-		// A hard link never replaces anything, whatever was made there meanwhile.
+		// A hard link never replaces anything, even if it was created meanwhile.
 		if err := t.Link(oldName, freshName); err == nil {
 			return t.Remove(oldName)
 		} else if errors.Is(err, os.ErrExist) {

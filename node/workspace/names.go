@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// checkName refuses names that goos would take for something else than the file they seem to name. path is as the model gave it.
-// On Windows these are devices (NUL, COM1.txt), names whose trailing dots and blanks are dropped, streams (file:stream), 8.3 short names of
-// other files, and characters that cannot be in a name; and paths to devices and to other computers, which would be told who the user is.
-// On other systems a name is what it says. os.Root refuses reserved names on Windows by itself; the whole disk has no os.Root.
+// checkName refuses names that goos would interpret as another file than they seem to name. path is
+// as the model wrote it. On Windows these are devices (NUL, COM1.txt), names whose trailing dots
+// and blanks are dropped, streams (file:stream), 8.3 short names of other files, and invalid
+// characters; also paths to devices and to other computers, which would learn the user's identity.
+// On other systems names have no special meaning. os.Root refuses reserved names on Windows by
+// itself; the whole disk has no os.Root.
 func checkName(goos, path string) error {
 	if goos != "windows" {
 		return nil
@@ -45,7 +47,7 @@ func checkName(goos, path string) error {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// reserved knows the names of DOS devices, which stay devices with any extension.
+// reserved recognizes the names of DOS devices, which stay devices with any extension.
 func reserved(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
@@ -72,8 +74,8 @@ func shortName(name string) bool {
 		digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// otherSpelling gives the entry of a folder that a system which does not tell case apart would take for name, or "" when name is spelled as
-// the entry is or there is none.
+// otherSpelling returns the entry of a folder that a case-insensitive system would use for name, or
+// "" if name is spelled like the entry or there is none.
 func otherSpelling(entries []string, name string) (other string) {
 	for _, e := range entries {
 		if e == name {

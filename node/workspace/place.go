@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// place names where process ids mean what they mean here: this start of this machine, and its container.
+// place identifies the scope in which process IDs are unique: this start of this machine, and its
+// container.
 var place = sync.OnceValue(func() string {
 	h := sha256.New()
 	host, _ := os.Hostname()

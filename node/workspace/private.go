@@ -7,15 +7,17 @@ import (
 	"strings"
 )
 
-// errPrivate is why nothing is done with what belongs to this program, and errProgram with what the kernel shows of running ones: their memory, open
-// files and variables, this program's with its keys among them.
+// errPrivate is the error for this program's own data, and errProgram for what the kernel shows of
+// running processes: their memory, open files and variables, including this program's with its
+// keys.
 var (
 	errPrivate = errors.New("it belongs to Fairlead itself (keys, history, settings), which tools leave alone")
 	errProgram = errors.New("it shows what a running program holds, which tools leave alone")
 )
 
-// apart refuses what no tool is given, wherever it lies: in the workspace, in a granted folder, on the whole disk. A workspace or a granted folder inside
-// of it is used.
+// apart refuses paths to which tools never get access, wherever they lie: in the workspace, in a
+// granted folder, on the whole disk. A workspace or a granted folder within such a path is
+// permitted.
 func (r *Root) apart(abs string) error {
 	private := r.private != "" && inFolder(abs, r.private)
 	if !private && !ofProgram(abs) {
@@ -30,18 +32,18 @@ func (r *Root) apart(abs string) error {
 	return errProgram
 }
 
-// Skips reports whether a search leaves out the folder of that name in d: what no tool is given, and the files below the root of the disk that the kernel
-// makes up as they are read.
+// Skips reports whether a search skips the folder of that name in d: paths to which tools never get
+// access, and the folders at the top of the disk whose files the kernel generates.
 func (r *Root) Skips(d *Dir, name string) bool {
 	if d.Abs == separator && madeUp[name] {
 		return true
 	}
-	// Most folders are neither, which their names' lengths tell.
+	// Most folders are neither, which the length of their names shows.
 	perhaps := len(strings.TrimSuffix(d.Abs, separator))+1+len(name) == len(r.private) || d.Abs == procFolder
 	return perhaps && r.apart(filepath.Join(d.Abs, name)) != nil
 }
 
-// realOf is a path without symbolic links, as far as it is there.
+// realOf returns a path without symbolic links, as far as it exists.
 func realOf(path string) string {
 	for at, rest := path, ""; at != ""; {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -62,7 +64,7 @@ func inFolder(path, dir string) bool {
 	return ok
 }
 
-// lower is what a path is compared as.
+// lower returns a path in the form in which it is compared.
 func lower(path string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(path)

@@ -10,22 +10,23 @@ import (
 	"strings"
 )
 
-// Root is a workspace with the folders granted beside it. It is safe for use by many goroutines.
+// Root is a workspace with its granted folders. It is safe for use by many goroutines.
 type Root struct {
 	dir    string // of the workspace: absolute, without symbolic links
 	access Access
 	areas  areas
 	grants []Grant
 	fs     tree
-	locks  *locks // shared with what With makes
-	// readOnly is of all of it, what lies in no area included.
+	locks  *locks // shared with the results of With
+	// readOnly applies to everything, also outside of areas.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
-	bound    string // see Bound; empty is not bound
+	bound    string // see Bound; empty means not bound
 }
 
-// tree is what file access needs. Names are absolute and were found free of symbolic links. What is opened is reached through none where the system can
-// do that (Linux); elsewhere one that was put there in between leads no further than the folder that holds the name.
+// tree opens files. Names are absolute and were found free of symbolic links. Where the system
+// supports it (Linux), nothing is opened through a symbolic link; elsewhere a link that was created
+// meanwhile leads no further than the folder that contains the name.
 type tree interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)
@@ -34,7 +35,7 @@ type tree interface {
 	MkdirAll(name string, perm os.FileMode) error
 }
 
-// Close releases the folders. Files that are open stay so.
+// Close closes the folders. Open files stay open.
 func (r *Root) Close() error {
 	var errs []error
 	for _, a := range r.areas {
@@ -43,13 +44,14 @@ func (r *Root) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dir is the workspace's absolute path, free of symbolic links.
+// Dir returns the workspace's absolute path, free of symbolic links.
 func (r *Root) Dir() string { return r.dir }
 
-// Access says how far the file tools reach.
+// Access returns the access of the file tools.
 func (r *Root) Access() Access { return r.access }
 
-// Grants are the granted folders by their absolute paths, free of symbolic links. The caller does not change the list.
+// Grants returns the granted folders with absolute paths, free of symbolic links. The caller must
+// not change the list.
 func (r *Root) Grants() []Grant { return r.grants }
 
 // WholeDisk reports whether paths outside the workspace may be used.
@@ -58,20 +60,21 @@ func (r *Root) WholeDisk() bool { return r.access == WholeDisk }
 // OnlyRead reports whether nothing may be changed anywhere.
 func (r *Root) OnlyRead() bool { return r.readOnly }
 
-// Path is a resolved path. Its String is how it is spelled; see [Spell].
+// Path is a resolved path. Its String is its spelling; see [Spell].
 type Path struct {
-	// Abs is absolute and clean, and as the system has it. Its components may be symbolic links.
+	// Abs is absolute and clean, with the system's names. Its components may be symbolic links.
 	Abs string
-	// Outside says that Abs lies neither in the workspace nor in a granted folder; links have not been looked at.
+	// Outside reports that Abs lies neither in the workspace nor in a granted folder; links are not
+	// considered.
 	Outside bool
 }
 
 func (p Path) String() string { return Spell(p.Abs) }
 
-// OutsideError refuses a path outside the workspace. Its text is meant for the model.
+// OutsideError is the error for a path outside the workspace. Its text is meant for the model.
 type OutsideError struct {
-	Path    string // as it was asked for, absolute
-	Link    string // where a symbolic link on the way leads; empty when Path itself lies outside
+	Path    string // as requested, absolute
+	Link    string // target of a symbolic link on the path; empty if Path itself lies outside
 	Dir     string // the workspace
 	Granted bool   // there are granted folders; Path is in none of them
 }
@@ -90,12 +93,13 @@ func (e *OutsideError) Error() string {
 		". Use a path inside, or ask the person to grant the folder or to start this node with a wider workspace or with access to the whole disk."
 }
 
-// Resolve makes a path, which is spelled as [Spell] says, absolute: relative ones are in the workspace, "" is the workspace itself. It looks at the text only and touches no file.
-// Names that this system would take for something else are refused. In a confined workspace a path outside gives an *OutsideError; the Path
-// is returned even so.
+// Resolve makes a path, spelled as in [Spell], absolute: relative paths start at the workspace, ""
+// is the workspace itself. It examines only the text and accesses no file. Names that this system
+// would interpret as something else are refused. In a restricted workspace a path outside is an
+// *OutsideError; the Path is returned all the same.
 func (r *Root) Resolve(text string) (Path, error) { return r.At(Unspell(text)) }
 
-// At is Resolve for a path as the system has it.
+// At is Resolve for a path with the system's names.
 func (r *Root) At(name string) (Path, error) {
 	if strings.ContainsRune(name, 0) {
 		return Path{}, fmt.Errorf("path %q contains a zero byte", name)
@@ -120,7 +124,7 @@ func (r *Root) At(name string) (Path, error) {
 	return p, nil
 }
 
-// Rel is p relative to the workspace, or absolute when it lies outside; for people.
+// Rel returns p relative to the workspace, or absolute if it lies outside; for people.
 func (r *Root) Rel(p Path) string {
 	if rel, ok := within(r.dir, p.Abs); ok {
 		return Spell(rel)
@@ -134,7 +138,8 @@ func (r *Root) inside(abs string) bool {
 	return ok
 }
 
-// name is what the tree calls an absolute path. It is asked once per access, and notices that a folder was swapped since it was opened.
+// name returns the tree's name for an absolute path. It is called once per access, and detects that
+// a folder was replaced since it was opened.
 func (r *Root) name(abs string) (string, error) {
 	a, _, ok := r.areas.find(abs)
 	if !ok && r.access != WholeDisk {
@@ -151,7 +156,7 @@ func (r *Root) name(abs string) (string, error) {
 	return abs, nil
 }
 
-// within gives path relative to dir when it lies in it. Both are absolute and clean.
+// within returns path relative to dir if it lies in it. Both are absolute and clean.
 func within(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+separator) {
@@ -160,7 +165,8 @@ func within(dir, path string) (string, bool) {
 	return rel, true
 }
 
-// reason strips the operation and path that os puts before an error: callers name the path themselves.
+// reason removes the operation and path that package os adds to an error: callers name the path
+// themselves.
 func reason(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

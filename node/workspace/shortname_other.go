@@ -2,5 +2,5 @@
 
 package workspace
 
-// longName is empty: elsewhere a file has no other name that nobody gave it.
+// longName returns "": other systems do not generate further names of files.
 func longName(string) string { return "" }

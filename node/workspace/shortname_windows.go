@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// longName is how a file that is there is named in its folder, when it is asked for by what may be its short name, such as PROGRA~1; else empty. Rules
-// and private folders know long names. What is opened afterwards is opened by the long name, so that it is what was judged.
+// longName returns the name in its folder of an existing file that is requested by a possible short
+// name, such as PROGRA~1; else "". Rules and private folders use long names. The file is then
+// opened by the long name, so that it is the one that was judged.
 func longName(path string) string {
 	name := filepath.Base(path)
 	if !strings.Contains(name, "~") || len(name) > len("SHORTN~1.EXT") {

@@ -7,16 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// A file's name is bytes, and what people and models exchange is text. A name that is no UTF-8 is therefore spelled: each byte that belongs to no
-// character as \xHH, with two capital hexadecimal digits, as in bash's $'\xE9'. So that no other name is spelled the same, a name that holds such
-// letters itself has \x5C for the backslash before them. On Windows, where a backslash parts folders and a name may hold half a surrogate pair, it is
-// <HH>, as no name there can hold these. Every name has one spelling, and all names that are text without such letters are spelled as they are.
+// A file's name consists of bytes, but people and models exchange text. A name that is not UTF-8 is
+// therefore spelled with each invalid byte as \xHH, with two capital hexadecimal digits, as in
+// bash's $'\xE9'. So that no other name has the same spelling, a name that contains such a sequence
+// has \x5C for its backslash. On Windows, where a backslash separates folders and a name may
+// contain half a surrogate pair, the form is <HH>, which no name there can contain. Every name has
+// exactly one spelling, and valid text without such sequences is spelled unchanged.
 
-// Spell is how a name or path of this system is written as text.
+// Spell returns a name or path of this system as text.
 func Spell(name string) string { return spell(runtime.GOOS, name) }
 
-// Unspell is the name or path that text stands for. Text that spells out what is spelled as it is stands for itself: a file has one spelling, so that
-// whoever judges a path by its text judges the file that will be opened.
+// Unspell returns the name or path that text stands for. An escape of a byte that needs none stands
+// for itself: a file has one spelling, so that whoever judges a path by its text judges the file
+// that will be opened.
 func Unspell(text string) string { return unspell(runtime.GOOS, text) }
 
 func spell(goos, name string) string {
@@ -63,7 +66,7 @@ func unspell(goos, text string) string {
 	return text
 }
 
-// letters are a byte as it is spelled, for package fmt.
+// letters returns the format of an escaped byte, for package fmt.
 func letters(goos string) string {
 	if goos == "windows" {
 		return "<%02X>"
@@ -71,7 +74,7 @@ func letters(goos string) string {
 	return `\x%02X`
 }
 
-// spelled is the byte that text begins to spell; 0: none.
+// spelled returns the byte that an escape at the start of text stands for; 0: none.
 func spelled(goos, text string) byte {
 	if len(text) < len(`\xHH`) {
 		return 0
@@ -95,7 +98,7 @@ func spelled(goos, text string) byte {
 	return c
 }
 
-// digit is the value of a capital hexadecimal digit; of anything else more than 15.
+// digit returns the value of a capital hexadecimal digit; more than 15 for anything else.
 func digit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -7,9 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openStraight opens what lies at a path in a folder, nil for an absolute path, through no symbolic link: one that was put there since the path was found
-// free of links is an errMoved, so that what was decided for the path holds for what is opened. ok is false on kernels that cannot do that (before 5.6), or
-// may not: some containers allow only the calls that they know. It makes no files: ok is false where it should.
+// openStraight opens a path in a folder, or an absolute path if dir is nil, without following
+// symbolic links. A link that was created since the path was found free of links is an errMoved, so
+// that a decision about the path applies to the opened file. ok is false if the kernel does not
+// support that (before 5.6) or forbids it: some containers permit only known calls. It creates no
+// files: ok is false where it would have to.
 func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
 	if flag&os.O_CREATE != 0 {
 		return nil, false, nil
@@ -40,7 +42,8 @@ func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err
 	return nil, true, &os.PathError{Op: "openat2", Path: name, Err: err}
 }
 
-// straight is a folder that was opened, unless it is not the one that its path leads to through no symbolic link. It passes on what went wrong before.
+// straight returns a folder that was opened, unless it is not the one that its path leads to
+// without symbolic links. It passes on an earlier error.
 func straight(root *os.Root, err error, dir *os.File, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err

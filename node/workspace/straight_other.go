@@ -4,8 +4,8 @@ package workspace
 
 import "os"
 
-// openStraight is for Linux only.
+// openStraight is supported on Linux only.
 func openStraight(*os.File, string, int) (f *os.File, ok bool, err error) { return nil, false, nil }
 
-// straight is for Linux only.
+// straight is supported on Linux only.
 func straight(root *os.Root, err error, _ *os.File, _ string) (*os.Root, error) { return root, err }

@@ -12,31 +12,33 @@ import (
 	"time"
 )
 
-// A temporary file is called .fairlead-PLACE-PID-RANDOM.tmp. A crash may leave it; the next process that writes in the folder removes it when it
-// can tell that nobody is writing it any more.
+// A temporary file is named .fairlead-PLACE-PID-RANDOM.tmp. A crash may leave it behind; the next
+// process that writes in the folder removes it when it can tell that nobody writes it any more.
 const (
 	tempPrefix = ".fairlead-"
 	tempSuffix = ".tmp"
-	// tempAge is when a file whose writer cannot be looked for is given up.
+	// tempAge is the age at which a file is removed whose writer cannot be checked.
 	tempAge = time.Hour
 )
 
-// temp is a new file that is not yet under its name.
+// temp is a new file that does not have its final name yet.
 type temp struct {
 	dir  *os.Root
 	name string
 }
 
-// live holds the names of this process's temporary files, so that an earlier process with the same id is told apart.
+// live contains the names of this process's temporary files, to distinguish them from those of an
+// earlier process with the same ID.
 var live sync.Map
 
-// newTemp writes data to a new file in dir that looks like old, which may be nil. The caller calls done.
+// newTemp writes data to a new file in dir with the attributes of old, which may be nil. The caller
+// must call done.
 func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
 	t := &temp{dir, tempPrefix + place() + "-" + strconv.Itoa(os.Getpid()) + "-" + rand.Text() + tempSuffix}
 	live.Store(t.name, nil)
 	perm := fs.FileMode(0o666)
 	if old != nil {
-		perm = 0o600 // nobody looks into it before it has the old one's mode
+		perm = 0o600 // nobody can read it before it has the old file's mode
 	}
 	f, err := dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -66,8 +68,8 @@ func fill(f *os.File, data []byte, old *os.File) error {
 	return f.Sync()
 }
 
-// keep gives f the mode, owner and attributes of old. Owner and attributes are kept where the system lets us. A file that could not be given
-// to its owner must not run as its writer.
+// keep gives f the mode, owner and attributes of old, the latter two where the system permits it. A
+// file that could not be given to its owner must not be set-user-ID of its writer.
 func keep(f, old *os.File) error {
 	info, err := old.Stat()
 	if err != nil {
@@ -84,7 +86,8 @@ func keep(f, old *os.File) error {
 	return nil
 }
 
-// renameTries is how often a rename is tried where someone who has the old file open, as a virus scanner does for a moment, is in its way.
+// renameTries is how often a rename is tried when another program, such as a virus scanner, has the
+// old file open for a moment.
 const renameTries = 10
 
 func (t *temp) rename(name string) error {
@@ -106,10 +109,11 @@ func (t *temp) done() {
 	live.Delete(t.name)
 }
 
-// swept are the folders that were looked through lately, by what they are: not at each write, because a folder may be large.
+// swept are the recently swept folders, by their identity. Folders are not swept at each write,
+// because they may be large.
 var swept struct {
 	mu   sync.Mutex // guards seen
-	seen []sweeping // the oldest first
+	seen []sweeping // oldest first
 }
 
 type sweeping struct {
@@ -118,11 +122,12 @@ type sweeping struct {
 }
 
 const (
-	sweptMost = 256              // folders that are remembered
-	sweptFor  = 10 * time.Minute // after this a folder is looked through again: its number may be another folder's by then
+	sweptMost = 256 // number of remembered folders
+	// after this time a folder is swept again: its number may belong to another folder by then
+	sweptFor = 10 * time.Minute
 )
 
-// sweepNow reports whether it is time to look through a folder, and remembers that it was done.
+// sweepNow reports whether a folder is due for sweeping, and records it.
 func sweepNow(dir os.FileInfo) bool {
 	swept.mu.Lock()
 	defer swept.mu.Unlock()
@@ -138,7 +143,7 @@ func sweepNow(dir os.FileInfo) bool {
 	return true
 }
 
-// sweep removes what a crash left in dir.
+// sweep removes temporary files that a crash left in dir.
 func sweep(dir *os.Root) {
 	info, err := dir.Stat(".")
 	if err != nil || !sweepNow(info) {
@@ -162,7 +167,7 @@ func sweep(dir *os.Root) {
 	}
 }
 
-// left reports whether the writer of a temporary file is gone.
+// left reports whether the writer of a temporary file has ended.
 func left(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -179,6 +184,7 @@ func left(dir *os.Root, name string) bool {
 			return true
 		}
 	}
-	// It is from another start of the machine, from another machine or container on the same disk, or its process's number was given away.
+	// It is from another start of the machine, from another machine or container on the same disk,
+	// or its process's number has been reused.
 	return time.Since(info.ModTime()) > tempAge
 }

@@ -16,12 +16,13 @@ import (
 	"time"
 )
 
-// The trash is a folder at the top of the workspace and of each granted folder, not the system's: what is put there stays below the same handle and, as
-// a rule, on the same disk, so that deleting and taking back are one rename each, on every system and without a race. A *.gitignore* in it keeps it out
-// of repositories and searches.
+// The trash is a folder at the top of the workspace and of each granted folder, not the system's
+// trash: its content stays below the same handle and, as a rule, on the same disk, so that deleting
+// and restoring are one rename each, on every system and without a race. A *.gitignore* in it
+// excludes it from repositories and searches.
 const trashName = ".fairlead-trash"
 
-// TrashAge is how long something stays in the trash.
+// TrashAge is how long entries stay in the trash.
 const TrashAge = 30 * 24 * time.Hour
 
 // own reports whether a name is one of ours: a temporary file or the trash.
@@ -29,12 +30,12 @@ func own(name string) bool {
 	return name == trashName || strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// origin is what is kept beside something in the trash.
+// origin is the note beside an entry in the trash.
 type origin struct {
-	Path string `json:"path"` // relative to the folder that the trash is of
+	Path string `json:"path"` // relative to the folder that the trash belongs to
 }
 
-// Trash moves something into the trash and returns the id that brings it back.
+// Trash moves an entry into the trash and returns the ID for restoring it.
 func (r *Root) Trash(p Path) (id string, err error) {
 	s, err := r.at(p)
 	if err != nil {
@@ -59,7 +60,8 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	}
 	raw, err := json.Marshal(origin{Path: Spell(filepath.ToSlash(rel))})
 	if err == nil {
-		err = writeNew(root, id+".json", raw) // before the move: a crash leaves something in its place or something that can be brought back
+		// before the move, so that after a crash the entry is in its place or can be restored
+		err = writeNew(root, id+".json", raw)
 	}
 	var into *Dir
 	if err == nil {
@@ -80,7 +82,8 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	return id, nil
 }
 
-// Restore brings something back to where it was, and says where that is. Nothing is replaced: [ErrExists].
+// Restore moves an entry back to its original path and returns that path. It replaces nothing:
+// [ErrExists].
 func (r *Root) Restore(id string) (Path, error) {
 	if !trashID(id) {
 		return Path{}, fmt.Errorf("%.60q is nothing in the trash", id)
@@ -144,7 +147,8 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 	return Path{Abs: fresh.abs}, nil
 }
 
-// SweepTrash removes for good what has been in the trash for [TrashAge] at the time now.
+// SweepTrash permanently removes entries that have been in the trash for [TrashAge] at the time
+// now.
 func (r *Root) SweepTrash(now time.Time) error {
 	var errs []error
 	for _, a := range r.areas {
@@ -175,7 +179,7 @@ func sweepTrash(root *os.Root, now time.Time) error {
 	if err != nil {
 		return reason(err)
 	}
-	slices.Sort(names) // the folder before its note
+	slices.Sort(names) // a folder before its note
 	var errs []error
 	for _, name := range names {
 		id := strings.TrimSuffix(name, ".json")

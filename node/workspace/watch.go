@@ -11,51 +11,58 @@ import (
 )
 
 const (
-	// watchPause is for how long changes of a folder are gathered before they are told.
+	// watchPause is how long changes of a folder are collected before they are reported.
 	watchPause = 100 * time.Millisecond
-	// watchNames is how many names are looked at one by one; a folder in which more change is listed anew.
+	// watchNames is the maximum number of names that are checked one by one; a folder with more
+	// changes is listed again.
 	watchNames = 2000
-	// watchCheck is how often it is looked whether the folders are still where they were: of a folder that is held open the system does not tell that it
-	// was removed, and of no folder that one above it has another name now.
+	// watchCheck is the interval at which the locations of the folders are checked: the system does
+	// not report the removal of an open folder, nor that a folder above was renamed.
 	watchCheck = time.Second
-	// watchFolders bounds the folders that are watched at once.
+	// watchFolders is the maximum number of folders that are watched at the same time.
 	watchFolders = 64
-	// pollPause is the least time between two rounds through a tree, where that is what it takes, and pollEntries bounds the files and folders that are looked
-	// at: changes in a larger tree would be told of minutes late.
+	// pollPause is the minimum time between two rounds of polling a tree, and pollEntries the
+	// maximum number of its entries: changes in a larger tree would be reported minutes late.
 	pollPause, pollEntries = time.Second, 200_000
 )
 
-// Changed is what happened in a watched folder. With Again it has to be listed anew: it is not there any more, or nobody knows what happened.
+// Changed is a change in a watched folder. With Again, the folder must be listed again: it no
+// longer exists, or the change is unknown.
 type Changed struct {
-	Dir     string // absolute, as it was given to Add
+	Dir     string // absolute, as returned by Add
 	Entries []Info // new or changed
 	Gone    []string
 	Again   bool
 
-	// Of a folder that is watched with what is below it:
+	// Of a folder that is watched with its tree:
 
-	Below   []string // the folders below in which something changed, as paths from Dir with slashes, sorted
-	Rescan  bool     // in all of them something may have changed: there is too much to name it, or the system lost events
-	Shallow string   // why what is below is not watched any more, or was never; the folder itself is
+	// the folders below Dir in which something changed, as paths relative to Dir with slashes,
+	// sorted
+	Below []string
+	// all of them may have changed: there are too many changes, or the system lost events
+	Rescan  bool
+	Shallow string // why the tree below is not watched; the folder itself is
 }
 
 func (c Changed) empty() bool {
 	return !c.Again && !c.Rescan && c.Shallow == "" && len(c.Entries)+len(c.Gone)+len(c.Below) == 0
 }
 
-// Watcher tells of changes in folders. It says of a name only what the folder's own handle says: a link that is put in the folder's place tells nothing.
+// Watcher reports changes in folders. It describes entries only by the open folder's handle, so a
+// link that replaces the folder reveals nothing.
 type Watcher struct {
 	ws    *Root
 	tell  func(Changed)
 	fsn   *fsnotify.Watcher
-	limit int // of the folders that are watched below others
-	// whole says that all below a folder is told of, or looked through, as one: with this pause at least, and so many entries at most.
+	limit int // maximum number of watched folders below others
+	// whole says that everything below a folder is watched or polled as a whole: with this minimum
+	// pause, and at most so many entries.
 	whole bool
 	pause time.Duration
 	most  int
 	done  chan struct{}
 	quit  chan struct{}
-	wake  chan struct{} // holds a token when there is something to do beside events
+	wake  chan struct{} // contains a token when there is work besides events
 	trees chan treeNews
 
 	mu   sync.Mutex // guards what follows
@@ -63,18 +70,19 @@ type Watcher struct {
 	wood
 }
 
-// watched is a folder with what was last told of it.
+// watched is a folder with its last reported content.
 type watched struct {
 	users int
 	dir   *Dir
 	known map[string]Info
 	dirty map[string]bool
-	all   bool // list it anew: the system lost events, or it is another folder now
+	all   bool // list it again: the system lost events, or it is another folder now
 	below *below
-	tree  io.Closer // what tells of all below it, where the system has that
+	tree  io.Closer // watches its whole tree, where the system supports that
 }
 
-// NewWatcher begins to watch nothing. tell is called on one goroutine and must not block long. Close ends it.
+// NewWatcher starts a watcher without folders. tell is called on one goroutine and must not block
+// for long. Close stops the watcher.
 func (r *Root) NewWatcher(tell func(Changed)) (*Watcher, error) {
 	fsn, err := fsnotify.NewBufferedWatcher(4096)
 	if err != nil {
@@ -89,7 +97,7 @@ func (r *Root) NewWatcher(tell func(Changed)) (*Watcher, error) {
 	return w, nil
 }
 
-// Close ends the watching and waits for it.
+// Close stops the watcher and waits for it.
 func (w *Watcher) Close() {
 	close(w.quit)
 	w.fsn.Close()
@@ -103,9 +111,11 @@ func (w *Watcher) Close() {
 	clear(w.dirs)
 }
 
-// Add begins to watch a folder and says where it is without symbolic links. Nothing is told before Know. Each Add needs a Remove. With deep, what
-// is below the folder is watched too, as far as the system lets it: that is prepared after Add has returned. Where the system does not tell of changes
-// there (macOS, the BSDs) it is looked through again and again, for 3 % of a core: they are told of after a second, in a large tree after up to a minute.
+// Add starts watching a folder and returns its path without symbolic links. Nothing is reported
+// before Know. Each Add needs a Remove. With deep, the tree below the folder is watched too, as far
+// as the system permits; that is prepared after Add has returned. Where the system does not report
+// changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported after
+// a second, in a large tree after up to a minute.
 func (w *Watcher) Add(p Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
@@ -136,7 +146,7 @@ func (w *Watcher) Add(p Path, deep bool) (abs string, err error) {
 	return have.dir.Abs, nil
 }
 
-// nudge has the watcher's goroutine look for what is to be done.
+// nudge wakes the watcher's goroutine.
 func (w *Watcher) nudge() {
 	select {
 	case w.wake <- struct{}{}:
@@ -144,7 +154,8 @@ func (w *Watcher) nudge() {
 	}
 }
 
-// Know says what the folder held when it was listed, after Add: changes are told from there on.
+// Know sets the content that the folder had when it was listed, after Add: changes from then on are
+// reported.
 func (w *Watcher) Know(abs string, known []Info) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +168,7 @@ func (w *Watcher) Know(abs string, known []Info) {
 	}
 }
 
-// Remove ends one Add.
+// Remove undoes one Add.
 func (w *Watcher) Remove(abs string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +209,7 @@ func (w *Watcher) run() {
 			if !ok {
 				return
 			}
-			_ = err // whatever it is: events may be lost
+			_ = err // whatever the error is, events may be lost
 			w.lost()
 		case n := <-w.trees:
 			w.hear(n)
@@ -242,7 +253,7 @@ func (w *Watcher) lost() {
 		if d.below.open() {
 			d.below.much = true
 			if !w.whole {
-				w.uncover(abs) // it is walked anew: folders may have come and gone unseen
+				w.uncover(abs) // its tree is walked again: folders may have come and gone unseen
 				w.walks = append(w.walks, abs)
 			}
 		}

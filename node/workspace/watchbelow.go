@@ -9,15 +9,16 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// maxBelow is how many changed folders are named in one report.
+// maxBelow is the maximum number of changed folders in one report.
 const maxBelow = 200
 
-// below is what is to be told of what lies below a folder. A nil one is of a folder that is watched alone.
+// below collects the changes in the tree below a folder. It is nil for a folder that is watched
+// alone.
 type below struct {
-	changed map[string]bool // folders, as paths from it with slashes
+	changed map[string]bool // folders, as relative paths with slashes
 	much    bool
-	why     string // it is given up
-	told    bool   // and that was told
+	why     string // why watching the tree was stopped
+	told    bool   // and that was reported
 }
 
 func (b *below) open() bool { return b != nil && b.why == "" }
@@ -29,7 +30,7 @@ func (b *below) mark(rel string) {
 	}
 }
 
-// say adds to a report what is known by now.
+// say adds the collected changes to a report.
 func (b *below) say(c *Changed) {
 	switch {
 	case b == nil || c.Again:
@@ -48,7 +49,7 @@ func (b *below) say(c *Changed) {
 	clear(b.changed)
 }
 
-// noteBelow takes an event for the folders above it whose trees are watched.
+// noteBelow records an event for the folders above it whose trees are watched.
 func (w *Watcher) noteBelow(e fsnotify.Event) {
 	dir, name := filepath.Split(e.Name)
 	dir = filepath.Clean(dir)
@@ -76,14 +77,15 @@ func (w *Watcher) noteBelow(e fsnotify.Event) {
 	}
 }
 
-// noteFolder notes a folder below in which something changed.
+// noteFolder records a folder below in which something changed.
 func (d *watched) noteFolder(rel string) {
 	d.below.mark(rel)
 	first, _, _ := strings.Cut(rel, separator)
-	d.dirty[first] = true // its time is another now
+	d.dirty[first] = true // its modification time has changed
 }
 
-// beneath is the way from a folder to one below it, or to itself, which is empty. Both are absolute and clean.
+// beneath returns the relative path from a folder to one below it; empty for the folder itself.
+// Both are absolute and clean.
 func beneath(dir, path string) (string, bool) {
 	if dir == path {
 		return "", true

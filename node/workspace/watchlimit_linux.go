@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// deepLimit is how many folders are watched below others: a quarter at most of what the system allows all programs of a person.
+// deepLimit is the maximum number of watched folders below others: at most a quarter of the
+// system's limit for all programs of a person.
 func deepLimit() int {
 	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
 	if err != nil {

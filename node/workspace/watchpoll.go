@@ -15,45 +15,49 @@ import (
 )
 
 const (
-	// pollShare bounds what the rounds cost: after one of some time there is a pause of that many times as much, which is 3 % of a core.
+	// pollShare bounds the cost of polling: after each round there is a pause of that many times
+	// its duration, which is 3 % of a core.
 	pollShare = 32
-	// pollTick is within how much time a file may change twice and show the same time.
+	// pollTick is the time within which a file may change twice without a visible change of its
+	// time.
 	pollTick = 20 * time.Millisecond
 )
 
-// polling looks through all below a folder, round by round, for systems that tell of no changes there. Of each folder it keeps one number, for the names,
-// kinds, sizes, times and inodes of what is in it. Its goroutine owns it, Close ends it.
+// polling polls the tree below a folder, in rounds, for systems that do not report changes there.
+// For each folder it stores one number, computed from the names, kinds, sizes, times and inodes of
+// its entries. Its goroutine owns it; Close stops it.
 type polling struct {
 	ws         *Root
 	top        string
 	news       chan<- treeNews
 	pause      time.Duration
-	most       int // entries
+	most       int // maximum number of entries
 	quit, done chan struct{}
-	rounds     atomic.Int64 // that were told of
+	rounds     atomic.Int64 // number of reported rounds
 
 	seed    maphash.Seed
 	folders map[uint64]polled // by the hash of the path
 	round   uint32
 	entries int // of this round
 	changed []string
-	much    bool // more changed
+	much    bool // there are more changes
 }
 
-// polled is what is known of a folder, and since which round.
+// polled is the known state of a folder, and the round of its last check.
 type polled struct {
 	sum   uint64
 	round uint32
 }
 
-// stamp is what changes when a file does.
+// stamp is the data that changes when a file does.
 type stamp struct {
 	mode       fs.FileMode
 	size, time int64 // bytes; nanoseconds since 1970
 	inode      uint64
 }
 
-// poll begins to look through all below a folder. What is there by the end of the first round is known; later changes come through w.trees.
+// poll starts polling the tree below a folder. Its content at the end of the first round counts as
+// known; later changes are sent to w.trees.
 func (w *Watcher) poll(abs string) io.Closer {
 	p := &polling{
 		ws: w.ws, top: abs, news: w.trees, pause: w.pause, most: w.most, quit: make(chan struct{}), done: make(chan struct{}),
@@ -63,7 +67,7 @@ func (w *Watcher) poll(abs string) io.Closer {
 	return p
 }
 
-// Close ends the rounds, also in the middle of one, and waits for that.
+// Close stops polling, also in the middle of a round, and waits for that.
 func (p *polling) Close() error {
 	close(p.quit)
 	<-p.done
@@ -98,7 +102,7 @@ func (p *polling) run() {
 	}
 }
 
-// restAfter is the pause after a round.
+// restAfter returns the pause after a round.
 func restAfter(round, least time.Duration) time.Duration { return max(least, pollShare*round) }
 
 func (p *polling) closed() bool {
@@ -112,7 +116,7 @@ func (p *polling) closed() bool {
 
 var errClosed = errors.New("the watcher was closed")
 
-// look is one round. A folder that is gone, or is another one now, is the watcher's own business.
+// look is one round. If the top folder was removed or replaced, the watcher handles that.
 func (p *polling) look() error {
 	p.changed, p.much, p.entries = nil, false, 0
 	d, err := p.ws.OpenDir(Path{Abs: p.top})
@@ -135,7 +139,7 @@ func (p *polling) look() error {
 	return nil
 }
 
-// folder looks at one folder and those in it. What is in the top one itself the system tells.
+// folder polls one folder and those in it. The system reports changes directly in the top folder.
 func (p *polling) folder(d *Dir, level int) error {
 	var sum uint64
 	var names []string
@@ -157,7 +161,7 @@ func (p *polling) folder(d *Dir, level int) error {
 			names = append(names, strings.Clone(e.Name))
 		}
 		return true
-	}) // of one that cannot be read nothing is known
+	}) // a folder that cannot be read is skipped
 	if stop != nil {
 		return stop
 	}
@@ -183,14 +187,15 @@ func (p *polling) folder(d *Dir, level int) error {
 	return nil
 }
 
-// number stands for one thing in a folder. Those of a folder are added up, so that their order is nothing.
+// number returns the hash of one entry of a folder. The hashes of a folder are added, so that their
+// order does not matter.
 func (p *polling) number(d *Dir, e Entry) uint64 {
 	s, err := d.stamp(e.Name)
 	if err != nil {
-		return 0 // it is gone
+		return 0 // it was removed
 	}
 	if s.mode.IsDir() {
-		s.size, s.time = 0, 0 // they are of what is in it
+		s.size, s.time = 0, 0 // these depend on its content
 	}
 	var h maphash.Hash
 	h.SetSeed(p.seed)
@@ -201,7 +206,8 @@ func (p *polling) number(d *Dir, e Entry) uint64 {
 	binary.NativeEndian.PutUint64(b[16:], uint64(s.time))
 	binary.NativeEndian.PutUint64(b[24:], s.inode)
 	if age := time.Now().UnixNano() - s.time; s.time != 0 && 0 <= age && age < int64(pollTick) {
-		b[32] = 1 // it may change once more and look the same: the next round takes it for changed
+		// it may change again without a visible change, so the next round must take it for changed
+		b[32] = 1
 	}
 	h.Write(b[:])
 	return h.Sum64()

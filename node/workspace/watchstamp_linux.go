@@ -6,13 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp tells what changes when a thing in d does; of a link, not of what it leads to.
+// stamp returns the data that changes when an entry of d does; of a link itself, not of its target.
 func (d *Dir) stamp(name string) (stamp, error) {
 	var st unix.Stat_t
 	if _, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
 		return stamp{}, err
 	}
-	mode := fs.FileMode(st.Mode) // its kind in the system's bits, which are others than package fs has
+	// its kind in the system's bits, which differ from those of package fs
+	mode := fs.FileMode(st.Mode)
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		mode |= fs.ModeDir
 	}

@@ -4,7 +4,7 @@ package workspace
 
 import "syscall"
 
-// stamp tells what changes when a thing in d does; of a link, not of what it leads to.
+// stamp returns the data that changes when an entry of d does; of a link itself, not of its target.
 func (d *Dir) stamp(name string) (stamp, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {

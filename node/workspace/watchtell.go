@@ -5,12 +5,12 @@ import (
 	"io/fs"
 )
 
-// flush tells what was gathered.
+// flush reports the collected changes.
 func (w *Watcher) flush() {
 	w.mu.Lock()
 	var out []Changed
 	for abs, d := range w.dirs {
-		if d.known == nil { // its first list is on the way
+		if d.known == nil { // its first list has not arrived yet
 			continue
 		}
 		c := Changed{Dir: abs}
@@ -33,7 +33,7 @@ func (w *Watcher) flush() {
 	}
 }
 
-// look asks the folder for the names that may have changed.
+// look looks up the names that may have changed.
 func (d *watched) look(abs string) Changed {
 	c := Changed{Dir: abs}
 	for name := range d.dirty {
@@ -58,7 +58,7 @@ func (d *watched) compare(c *Changed, name string) {
 	}
 }
 
-// check reports whether a folder is not where it was.
+// check reports whether a folder has been moved or removed.
 func (w *Watcher) check() bool {
 	w.mu.Lock()
 	held := make([]*Dir, 0, len(w.dirs))
@@ -88,7 +88,8 @@ func (w *Watcher) check() bool {
 	return moved
 }
 
-// again lists a folder anew and tells the difference. One that is not the folder any more that was watched is given up.
+// again lists a folder again and reports the difference. If the folder was replaced, it is no
+// longer watched.
 func (w *Watcher) again(abs string, d *watched) Changed {
 	fresh, err := w.ws.OpenDir(Path{Abs: abs})
 	if err != nil || fresh.Abs != abs || !sameDir(fresh, d.dir) {

@@ -6,24 +6,24 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// noTree is said where nothing is heard of what is below a folder.
+// noTree is the reason when changes below a folder are not reported.
 const noTree = "this system does not tell of changes in folders below"
 
-// treeNews is what a system tells that watches all below a folder at once.
+// treeNews is a report of a system that watches the whole tree below a folder.
 type treeNews struct {
 	top     string
 	events  []fsnotify.Event
-	folders []string // absolute, below top, in which something changed
-	lost    bool     // there were more
-	err     error    // it tells no more; a shallow one says why
+	folders []string // folders in which something changed; absolute, below top
+	lost    bool     // some changes are missing
+	err     error    // there are no further reports; a shallow error says why
 }
 
-// shallow is why a tree is watched no more, in half a sentence for the person.
+// shallow is the reason why a tree is no longer watched, as a clause for people.
 type shallow string
 
 func (s shallow) Error() string { return string(s) }
 
-// deepen begins to watch what is below a folder.
+// deepen starts watching the tree below a folder.
 func (w *Watcher) deepen(d *watched) {
 	if !w.whole {
 		w.walks = append(w.walks, d.dir.Abs)
@@ -39,7 +39,7 @@ func (w *Watcher) deepen(d *watched) {
 	d.tree = tree
 }
 
-// hear takes news of a tree.
+// hear handles a report about a tree.
 func (w *Watcher) hear(n treeNews) {
 	for _, e := range n.events {
 		w.note(e)
@@ -59,7 +59,7 @@ func (w *Watcher) hear(n treeNews) {
 		d.all, d.below.much = true, true
 	}
 	if n.err != nil {
-		d.all, d.below.why = true, noTree // it may be gone itself
+		d.all, d.below.why = true, noTree // the folder itself may be gone
 		var why shallow
 		if errors.As(n.err, &why) {
 			d.below.why = string(why)

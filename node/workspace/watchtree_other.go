@@ -7,8 +7,9 @@ import (
 	"runtime"
 )
 
-// wholeTrees is for systems without inotify: with kqueue, as macOS and the BSDs have it, every file below would be held open. macOS could tell of all
-// below by FSEvents, which only C can call. There what is below is looked through again and again.
+// wholeTrees is set on systems without inotify: with kqueue (macOS and the BSDs), every file below
+// would have to be open. macOS could report changes in trees by FSEvents, which only C can call.
+// There, trees are polled.
 const wholeTrees = runtime.GOOS != "linux"
 
 func (w *Watcher) openTree(abs string) (io.Closer, error) { return w.poll(abs), nil }

@@ -11,22 +11,26 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// wholeTrees: one handle tells of all below a folder. With a handle for each folder, as on Linux, no folder could be renamed that has one below it.
+// wholeTrees: one handle reports all changes below a folder. With a handle for each folder, as on
+// Linux, no folder with subfolders could be renamed.
 const wholeTrees = true
 
 const (
-	// treeBuffer is how many bytes of changes the system keeps from one read to the next. Shares of other machines have no more.
+	// treeBuffer is the number of bytes of changes that the system stores between two reads.
+	// Network shares permit no more.
 	treeBuffer = 64 << 10
 	treeWanted = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE
 )
 
-// wholeTree reads what the system tells of a folder and all below it. Its goroutine owns the reading, Close ends it.
+// wholeTree reads the system's reports about a folder and its tree. Its goroutine owns the handles;
+// Close stops it.
 type wholeTree struct {
-	dir, ready, quit windows.Handle // the folder, and events: there is something to read, and nobody wants it any more
+	// the folder, and two events: data is ready, and Close was called
+	dir, ready, quit windows.Handle
 	stop, done       chan struct{}
 }
 
-// openTree begins to watch all below a folder. What happens from here on comes through w.trees.
+// openTree starts watching the tree below a folder. Changes from then on are sent to w.trees.
 func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 	name, err := windows.UTF16PtrFromString(abs)
 	if err != nil {
@@ -38,7 +42,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 			t.free()
 		}
 	}()
-	// Others may rename and remove the folder meanwhile.
+	// Other programs may rename and remove the folder meanwhile.
 	t.dir, err = windows.CreateFile(name, windows.FILE_LIST_DIRECTORY, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
 		nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OVERLAPPED|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
@@ -60,7 +64,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 	return t, nil
 }
 
-// Close ends the reading and waits for that.
+// Close stops reading and waits for that.
 func (t *wholeTree) Close() error {
 	close(t.stop)
 	err := windows.SetEvent(t.quit)
@@ -78,7 +82,7 @@ func (t *wholeTree) free() {
 }
 
 func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
-	runtime.LockOSThread() // a read is called off when the thread ends that asked for it
+	runtime.LockOSThread() // a read is cancelled when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	defer close(t.done)
 	buf := make([]byte, treeBuffer)
@@ -92,7 +96,8 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 		which, waitErr := windows.WaitForMultipleObjects([]windows.Handle{t.quit, t.ready}, false, windows.INFINITE)
 		if waitErr != nil || which == windows.WAIT_OBJECT_0 {
 			windows.CancelIoEx(t.dir, &ov)
-			windows.GetOverlappedResult(t.dir, &ov, new(uint32), true) // until then the system may write to buf
+			// until then the system may write to buf
+			windows.GetOverlappedResult(t.dir, &ov, new(uint32), true)
 			runtime.KeepAlive(buf)
 			return
 		}
@@ -104,7 +109,7 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 		}
 		heard := treeNews{top: top, err: err, lost: err == nil && n == 0, events: notices(buf[:n], top)}
 		if err == nil {
-			err = read() // before anyone hears of it: that may take its time
+			err = read() // read again before reporting, which may take long
 			heard.err = err
 		}
 		select {
@@ -114,7 +119,8 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 	}
 }
 
-// notices takes FILE_NOTIFY_INFORMATION apart: the offset of the next one, 4 bytes; what was done, 4; the length of the name in bytes, 4; the name.
+// notices parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the action, 4;
+// the length of the name in bytes, 4; the name.
 func notices(list []byte, top string) (events []fsnotify.Event) {
 	for len(list) > 0 {
 		raw := (*windows.FileNotifyInformation)(unsafe.Pointer(&list[0]))

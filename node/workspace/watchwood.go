@@ -8,25 +8,26 @@ import (
 )
 
 const (
-	// deepFolders bounds the folders that are watched below others: the system's share is for all programs of a person.
+	// deepFolders is the maximum number of watched folders below others: the system's limit is
+	// shared by all programs of a person.
 	deepFolders = 8192
-	// deepLevels bounds how deep they lie: an open handle is held for each level while they are looked for.
+	// deepLevels is the maximum depth: a handle per level is open while folders are searched for.
 	deepLevels = 100
 )
 
-// wood is what is watched below folders. It is part of a Watcher, whose lock guards it.
+// wood is the set of watched folders below others. It is part of a Watcher, whose lock guards it.
 type wood struct {
 	under map[string]bool // the folders below others that the system watches
-	walks []string        // folders whose tree is to be looked for
-	gone  map[string]bool // of under: what was there has another place, or none
-	made  map[string]bool // what came, and may be a folder
+	walks []string        // folders whose tree must be walked
+	gone  map[string]bool // of under: folders that were moved or removed
+	made  map[string]bool // new entries that may be folders
 }
 
 func newWood() wood {
 	return wood{under: make(map[string]bool), gone: make(map[string]bool), made: make(map[string]bool)}
 }
 
-// covers reports whether a folder lies below one whose tree is watched, and which is another one than except.
+// covers reports whether a folder lies below a watched tree other than that of except.
 func (w *Watcher) covers(dir, except string) bool {
 	for abs, d := range w.dirs {
 		if rel, ok := beneath(abs, dir); ok && rel != "" && abs != except && d.below.open() {
@@ -36,7 +37,8 @@ func (w *Watcher) covers(dir, except string) bool {
 	return false
 }
 
-// uncover ends the watching below a folder, but for what lies below another one whose tree is watched.
+// uncover stops watching the tree below a folder, except for parts that belong to another watched
+// tree.
 func (w *Watcher) uncover(abs string) {
 	for dir := range w.under {
 		if _, ok := beneath(abs, dir); ok && !w.covers(dir, abs) {
@@ -48,11 +50,11 @@ func (w *Watcher) uncover(abs string) {
 func (w *Watcher) forget(dir string) {
 	delete(w.under, dir)
 	if w.dirs[dir] == nil {
-		w.fsn.Remove(dir) // it may have ended by itself
+		w.fsn.Remove(dir) // it may have stopped by itself
 	}
 }
 
-// grow watches folders that came and leaves those that went.
+// grow watches new folders and stops watching removed ones.
 func (w *Watcher) grow() {
 	w.mu.Lock()
 	walks, gone, made := w.walks, w.gone, w.made
@@ -61,7 +63,7 @@ func (w *Watcher) grow() {
 		if len(gone) > 0 && lies(dir, gone) {
 			w.forget(dir)
 			if d := w.dirs[dir]; d != nil {
-				d.all = true // with a folder above it, it has another place
+				d.all = true // a folder above it was moved
 			}
 		}
 	}
@@ -80,7 +82,7 @@ func (w *Watcher) grow() {
 	}
 }
 
-// walk watches a folder and all below it. What came just now has changed.
+// walk watches a folder and its tree. New folders are reported as changed.
 func (w *Watcher) walk(abs string, came bool) {
 	d, err := w.ws.OpenDir(Path{Abs: abs})
 	if err != nil {
@@ -92,7 +94,8 @@ func (w *Watcher) walk(abs string, came bool) {
 	}
 }
 
-// cover watches a folder before it looks for those in it, so that one that comes meanwhile is found or told of.
+// cover watches a folder before it searches for subfolders, so that a folder that is created
+// meanwhile is either found or reported.
 func (w *Watcher) cover(d *Dir, level int, came bool) {
 	select {
 	case <-w.quit:
@@ -108,7 +111,7 @@ func (w *Watcher) cover(d *Dir, level int, came bool) {
 			names = append(names, strings.Clone(e.Name))
 		}
 		return true
-	}) // of one that cannot be read nothing is watched
+	}) // a folder that cannot be read is skipped
 	for _, name := range names {
 		if sub, err := d.Sub(name); err == nil {
 			w.cover(sub, level+1, came)
@@ -117,12 +120,13 @@ func (w *Watcher) cover(d *Dir, level int, came bool) {
 	}
 }
 
-// claim watches one folder, unless it is the one at the top, which is watched already. It reports whether to go on below it.
+// claim watches one folder, unless it is the top one, which is watched already. It reports whether
+// to continue below it.
 func (w *Watcher) claim(abs string, top, came bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if d := w.dirs[abs]; !w.covers(abs, "") && (!top || d == nil || !d.below.open()) {
-		return false // nobody wants it any more
+		return false // no longer wanted
 	}
 	if !top && !w.under[abs] {
 		if len(w.under) >= w.limit {
@@ -143,7 +147,7 @@ func (w *Watcher) claim(abs string, top, came bool) bool {
 	return true
 }
 
-// came says of a folder that came just now that it has changed.
+// came reports a new folder as changed.
 func (w *Watcher) came(abs string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,7 +166,7 @@ func tooMany(limit int) string {
 	return fmt.Sprintf("there are more than %d folders below", limit)
 }
 
-// giveUp ends the watching of all trees that a folder is in.
+// giveUp stops watching all trees that contain a folder.
 func (w *Watcher) giveUp(abs, why string) {
 	for top, d := range w.dirs {
 		if _, ok := beneath(top, abs); ok && d.below.open() {

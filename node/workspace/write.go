@@ -12,43 +12,47 @@ import (
 	"syscall"
 )
 
-// Lock keeps other writers of this Root from the file until unlock is called, so that reading, changing and writing is one step. Other
-// programs are not kept out: [Root.Write] notices them by the file's hash.
+// Lock locks a file against other writers of this Root until unlock is called, so that reading,
+// changing and writing is one step. Other programs are not locked out: [Root.Write] detects them by
+// the file's hash.
 func (r *Root) Lock(ctx context.Context, p Path) (unlock func(), err error) {
 	real, err := r.follow(p)
 	if err != nil {
-		real = p // the access that follows reports it
+		real = p // the following access reports the error
 	}
 	return r.locks.lock(ctx, real.Abs)
 }
 
-// DirError says that a file's folder could not be made.
+// DirError says that a file's folder could not be created.
 type DirError struct{ Err error }
 
 func (e *DirError) Error() string { return e.Err.Error() }
 func (e *DirError) Unwrap() error { return e.Err }
 
-// Written says what a write did.
+// Written is the result of a write.
 type Written struct {
-	SHA256 string // of what is in the file now, in hex
-	New    bool   // there was no file
-	// OtherNames is how many more hard links the old file has. They keep the old content: writing through them could reach outside the
-	// workspace, and could not be done in one step.
+	SHA256 string // of the new content, in hex
+	New    bool   // the file did not exist
+	// OtherNames is the number of further hard links of the old file. They still have the old
+	// content: writing through them could reach outside the workspace, and could not be atomic.
 	OtherNames int
 }
 
-// Write replaces a file by data, or creates it with its folders (else a *DirError). Whoever looks at the path, even after a crash, sees the
-// old or the new file, never a mixture. A symbolic link is followed, not replaced. Mode, owner, access list and extended attributes are kept
-// as far as the system lets us. When expect is not empty and the file's hash differs, the error is [ErrChanged]. Call it under [Root.Lock].
+// Write replaces a file by data, or creates it with its folders (else a *DirError). Readers of the
+// path see the old or the new file, even after a crash, and never a mixture. A symbolic link is
+// followed, not replaced. Mode, owner, access list and extended attributes are preserved as far as
+// the system permits. If expect is not empty and the file's hash differs, the error is
+// [ErrChanged]. The caller must hold [Root.Lock].
 func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
 	return r.WriteKeeping(p, data, expect, nil)
 }
 
-// Keep is given what a write is about to replace, nil for no file, with the absolute path without links and the hash of what will be there. It is called
-// right before the file is replaced; what it returns stops nothing.
+// Keep receives the content that a write is about to replace, nil if there is no file, with the
+// absolute path without links and the hash of the new content. It is called immediately before the
+// file is replaced, and cannot prevent that.
 type Keep func(abs string, old io.Reader, sum string)
 
-// WriteKeeping is Write, and gives keep, which may be nil, what was there.
+// WriteKeeping is Write, and passes the old content to keep, which may be nil.
 func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Written, error) {
 	real, err := r.writable(p)
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -73,7 +77,8 @@ func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Writ
 	if err != nil {
 		return Written{}, reason(err)
 	}
-	// From here on the folder is held by its handle: the new file, the one it replaces and the check in between are in the same folder.
+	// From here on the folder is open: the new file, the one it replaces and the check in between
+	// are in the same folder.
 	dir, err := r.fs.OpenRoot(filepath.Dir(real))
 	if err != nil {
 		return Written{}, reason(err)
@@ -85,7 +90,8 @@ func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Writ
 	return writeIn(dir, filepath.Base(real), data, expect, func(old io.Reader, sum string) { keep(real, old, sum) })
 }
 
-// Writable says why p could not be written whatever is in it: a *ReadOnlyError, an *OutsideError, a *SwappedError.
+// Writable returns an error if p cannot be written regardless of its content: a *ReadOnlyError, an
+// *OutsideError, a *SwappedError.
 func (r *Root) Writable(p Path) error {
 	_, err := r.writable(p)
 	return err
@@ -136,7 +142,7 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	}
 	if old != nil {
 		w.OtherNames = max(links(old)-1, 0)
-		old.Close() // Windows does not replace a file that is open
+		old.Close() // Windows does not replace an open file
 	}
 	if err := temp.rename(name); err != nil {
 		return Written{}, err
@@ -144,27 +150,28 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	return w, syncDir(dir)
 }
 
-// keepOld gives keep what the file holds.
+// keepOld passes the file's content to keep.
 func keepOld(dir *os.Root, name string, fresh bool, sum string, keep func(io.Reader, string)) {
 	if fresh {
 		keep(nil, sum)
 		return
 	}
-	if f, _, err := openRegular(dir, name); err == nil { // one that may be written and not read cannot be kept
+	// a file that is writable but not readable cannot be saved
+	if f, _, err := openRegular(dir, name); err == nil {
 		defer f.Close()
 		keep(f, sum)
 	}
 }
 
-// replaceable opens the file that a write would replace, nil when there is none. A rename asks neither for the file's own permissions nor for
-// what it is.
+// replaceable opens the file that a write would replace; nil if there is none. A rename checks
+// neither the file's own permissions nor its type.
 func replaceable(dir *os.Root, name string) (*os.File, error) {
 	info, err := dir.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err == nil {
-		err = regular(info.Mode()) // before it is opened: opening a device for writing may do something
+		err = regular(info.Mode()) // before opening: opening a device for writing may have effects
 	}
 	if err == nil {
 		err = spelling(runtime.GOOS, dir, name)
@@ -186,14 +193,15 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// spelling refuses to replace a file by a name that differs from its own in case only, on systems that take both for the same.
+// spelling refuses to replace a file by a name that differs from its own only in case, on systems
+// that treat both as the same.
 func spelling(goos string, dir *os.Root, name string) error {
 	if goos != "windows" && goos != "darwin" {
 		return nil
 	}
 	d, err := dir.Open(".")
 	if err != nil {
-		return nil // it may be writable and not readable
+		return nil // the folder may be writable and not readable
 	}
 	defer d.Close()
 	entries, err := d.Readdirnames(-1)

@@ -105,7 +105,7 @@ func nativeFailure(r protocol.ToolInvokeResult) error {
 	return &exitError{code: exitTool, err: errors.New(*out.Error)}
 }
 
-// printResult shows a tool's result to a person: the part they asked for, without its JSON wrapping.
+// printResult shows a tool's result to a person: the requested part, without its JSON wrapping.
 func printResult(w io.Writer, raw json.RawMessage) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

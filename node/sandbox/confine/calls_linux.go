@@ -1,25 +1,25 @@
 package confine
 
-// rule says what becomes of a system call of a bound thread, whatever the network may be.
+// rule decides about a system call of a restricted thread, regardless of the network setting.
 type rule int
 
 const (
-	// never fails with EPERM: the call looks into other processes or the kernel's keys of the user.
+	// never fails with EPERM: the call inspects other processes or the kernel's keys of the user.
 	never rule = iota
-	// absent fails with ENOSYS, as on a kernel that is built without it: the call reaches memory,
-	// semaphores or queues of other programs of the user, and what it makes outlives the command. A
-	// name space of its own would need a user name space, which many systems forbid.
+	// absent fails with ENOSYS, as on a kernel without the call: it reaches memory, semaphores or
+	// queues of other programs of the user, and the objects that it creates outlive the command. A
+	// separate name space would need a user name space, which many systems forbid.
 	absent
 	// ownProcess fails with EPERM unless its first argument is 0, the calling process or thread. A
-	// filter cannot know which other numbers are the command's own, so that a program which names
-	// itself or one of its threads by number is refused too.
+	// filter cannot know which other numbers belong to the command, so a program that names itself
+	// or one of its threads by number is refused too.
 	ownProcess
-	// ownGroup fails with EPERM unless its second argument is 0 and its first one is not that of
-	// all processes of a user.
+	// ownGroup fails with EPERM unless its second argument is 0 and its first one does not mean all
+	// processes of a user.
 	ownGroup
 )
 
-// call is a system call with a rule, and its numbers on the processors that have a filter.
+// call is a system call with its rule and its numbers on the supported processors.
 type call struct {
 	name         string
 	amd64, arm64 uint32

@@ -11,14 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights below a path.
+// Access rights below a path.
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	list     = unix.LANDLOCK_ACCESS_FS_READ_DIR
-	// device is what a character device that is no disk is good for.
+	// device are the useful rights on a character device.
 	device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	// ofFile are the rights that make sense on what is no directory; the kernel refuses others there.
+	// ofFile are the rights that apply to files; the kernel refuses others on anything but a
+	// directory.
 	ofFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	full = readFile | list | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -26,7 +27,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// handled are the rights that the kernel of each ABI knows; index 0 is ABI 1. A right that is handled and not granted is denied.
+// handled returns the rights that the kernel of each ABI knows; index 0 is ABI 1. A right that is
+// handled and not granted is denied.
 func handled(abi int) uint64 {
 	all := uint64(1)<<13 - 1
 	for _, r := range []struct {
@@ -45,7 +47,8 @@ func handled(abi int) uint64 {
 	return all
 }
 
-// ABI is the kernel's version of Landlock, 0 where there is none. It asks the kernel: the list of security modules is not readable everywhere.
+// ABI returns the kernel's version of Landlock, 0 if there is none. It asks the kernel, because the
+// list of security modules cannot be read everywhere.
 func ABI() int {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -54,25 +57,27 @@ func ABI() int {
 	return int(n)
 }
 
-// Files says what may be reached; all paths absolute.
+// Files lists the accessible files; all paths are absolute.
 type Files struct {
-	// Hidden may not be read or written, unless they are granted below by name.
+	// Hidden cannot be read or written, unless granted by name in Read or Write.
 	Hidden []string
-	// Read are readable and Write writable, even when they lie in a hidden folder. What is hidden below them stays so.
+	// Read is readable and Write is writable, even in a hidden folder. Hidden paths below them stay
+	// hidden.
 	Read, Write []string
-	// Devices are character devices that may be read and written.
+	// Devices are character devices that can be read and written.
 	Devices []string
-	// NoTCP denies TCP too, where the kernel can (ABI 4).
+	// NoTCP also denies TCP, where the kernel can (ABI 4).
 	NoTCP bool
 }
 
-// Ruleset is a set of rules that threads can be bound by. Everything but Hidden may be read, names and metadata of everything are visible.
+// Ruleset is a set of rules by which threads can be restricted. Everything but Hidden can be read;
+// names and metadata of everything are visible.
 type Ruleset struct {
 	fd   int
 	seen []mark
 }
 
-// mark is a folder whose entries were looked at, or a root, as it was then.
+// mark is the state of a listed folder, or of a root, when the ruleset was built.
 type mark struct {
 	path  string
 	stat  unix.Stat_t
@@ -89,7 +94,7 @@ func (m mark) same(n mark) bool {
 	return m.there == n.there && m.stat.Dev == n.stat.Dev && m.stat.Ino == n.stat.Ino
 }
 
-// NewRuleset builds a ruleset. It fails where the kernel has no Landlock.
+// NewRuleset builds a ruleset. It returns an error if the kernel does not have Landlock.
 func NewRuleset(f Files) (*Ruleset, error) {
 	abi := ABI()
 	if abi == 0 {
@@ -142,20 +147,20 @@ func (r *Ruleset) Fresh() bool {
 	return true
 }
 
-// Close lets go of the ruleset; threads bound by it stay so.
+// Close releases the ruleset; threads restricted by it stay restricted.
 func (r *Ruleset) Close() { unix.Close(r.fd) }
 
 type builder struct {
 	fd      int
 	handled uint64
 	hidden  map[string]bool
-	above   map[string]bool // the folders that something hidden lies in
+	above   map[string]bool // the folders that contain something hidden
 	seen    []mark
 	err     error
 }
 
-// hide notes a path that is not allowed. What is not there yet is hidden when it comes, as its
-// folder is allowed entry by entry.
+// hide records a path that is not allowed. A path that does not exist yet is hidden when it is
+// created, because its folder is allowed entry by entry.
 func (b *builder) hide(path string) {
 	b.hidden[path] = true
 	for dir := filepath.Dir(path); !b.above[dir]; dir = filepath.Dir(dir) {
@@ -163,18 +168,18 @@ func (b *builder) hide(path string) {
 	}
 }
 
-// root grants a folder that was named by someone, following links to it.
+// root grants a folder that was named in Files, following links to it.
 func (b *builder) root(path string, rights uint64) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		b.seen = append(b.seen, look(path))
-		return // nothing to grant
+		return // does not exist: nothing to grant
 	}
 	b.allow(real, rights)
 }
 
-// allow grants rights below path, but for what is hidden there: Landlock can only allow, so a folder with something hidden in it is allowed
-// entry by entry, and nothing can be made directly in it.
+// allow grants rights below path, except for hidden paths. Landlock can only allow, so a folder
+// with a hidden entry is allowed entry by entry, and nothing can be created directly in it.
 func (b *builder) allow(path string, rights uint64) {
 	if !b.above[path] {
 		b.add(path, rights, false)
@@ -186,7 +191,7 @@ func (b *builder) allow(path string, rights uint64) {
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return // a folder that we cannot list is not granted
+		return // a folder that cannot be listed is not granted
 	}
 	for _, e := range entries {
 		child := filepath.Join(path, e.Name())
@@ -203,7 +208,7 @@ func (b *builder) add(path string, rights uint64, follow bool) {
 	}
 	fd, err := unix.Open(path, flags, 0)
 	if err != nil {
-		return // gone meanwhile, or not ours to reach
+		return // removed meanwhile, or inaccessible
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
@@ -218,7 +223,7 @@ func (b *builder) add(path string, rights uint64, follow bool) {
 		return
 	}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(b.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
-	// EBADFD is a pseudo file system that no rule can name and that is not restricted.
+	// EBADFD means a pseudo file system, which rules cannot name and which is not restricted.
 	if errno != 0 && errno != unix.EBADFD && b.err == nil {
 		b.err = fmt.Errorf("allow %s: %w", path, errno)
 	}

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// Resolver follows the symbolic links in many paths. Most of them are not there, and many lie in
-// the same few folders: it lists each folder once instead of asking the system about every path.
-// The zero value is ready; it is for one goroutine and for a moment.
+// Resolver follows the symbolic links in many paths. Most of the paths do not exist, and many are
+// in the same few folders, so it lists each folder once instead of asking the system about every
+// path. The zero value is ready to use. It is for one goroutine and for a short time, because it
+// caches.
 type Resolver struct{ folders map[string]*listing }
 
-// listing is what is known of a folder.
+// listing is the cached content of a folder.
 type listing struct {
 	real  string
 	there bool
-	names map[string]fs.FileMode // by foldName; nil when the folder cannot be listed
+	names map[string]fs.FileMode // by foldName; nil if the folder cannot be listed
 }
 
-// Resolve returns a clean absolute path without the links in the part of it that is there, and
-// whether all of it is.
+// Resolve returns a clean absolute path without the links in the part of it that exists, and
+// whether all of it exists.
 func (r *Resolver) Resolve(path string) (real string, there bool) {
 	i := strings.LastIndexByte(path, filepath.Separator)
 	if i < 0 || i == len(path)-1 { // a root
@@ -33,7 +34,7 @@ func (r *Resolver) Resolve(path string) (real string, there bool) {
 		f = r.list(dir)
 	}
 	switch {
-	case f.real == dir: // no link on the way
+	case f.real == dir: // no link on the path
 		real = path
 	case strings.HasSuffix(f.real, string(filepath.Separator)): // a root
 		real = f.real + path[i+1:]
@@ -53,7 +54,8 @@ func (r *Resolver) Resolve(path string) (real string, there bool) {
 	if !there || mode.IsDir() || mode.IsRegular() {
 		return real, there
 	}
-	target, err := filepath.EvalSymlinks(real) // a link, or what else leads elsewhere on Windows
+	// a link, or on Windows any other kind of redirection
+	target, err := filepath.EvalSymlinks(real)
 	if err != nil {
 		return real, false
 	}
@@ -87,7 +89,7 @@ func (r *Resolver) list(dir string) *listing {
 	return f
 }
 
-// foldName makes names equal that the system takes for the same.
+// foldName maps names that the system treats as equal to the same string.
 func foldName(name string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(name)

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arch is what a filter must know of a processor. A kernel that runs programs of several sees each with numbers of its own, so all but the native
-// ones are refused, and with them the calls of 32-bit programs.
+// arch describes a processor for a filter. A kernel that runs programs of several processors uses
+// separate call numbers for each, so all but the native ones are refused, including the calls of
+// 32-bit programs.
 type arch struct {
 	audit uint32
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
@@ -31,17 +32,19 @@ var arches = map[string]arch{
 	},
 }
 
-// Filters reports whether there is a system call filter for this processor and the kernel takes one. Some have none: WSL 1, small devices, containers in
-// which it is forbidden.
+// Filters reports whether a system call filter exists for this processor and the kernel accepts it.
+// Some do not: WSL 1, small devices, containers that forbid it.
 func Filters() bool { return arches[runtime.GOARCH].audit != 0 && install(0, nil) == unix.EFAULT }
 
-// install gives the kernel a filter for the calling thread; no filter is a question, which it answers with EFAULT if it would take one.
+// install gives the kernel a filter for the calling thread. Without a filter it only asks: the
+// kernel answers with EFAULT if it would accept one.
 func install(flags uintptr, prog *unix.SockFprog) syscall.Errno {
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog)))
 	return errno
 }
 
-// Offsets in struct seccomp_data; both processors are little-endian, so that the low half of an argument comes first.
+// Offsets in struct seccomp_data; both processors are little-endian, so the low half of an argument
+// comes first.
 const (
 	atNumber = 0
 	atArch   = 4
@@ -62,14 +65,15 @@ const (
 	noSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
-// refuse gives a call a result whatever its arguments are. The number is loaded before and after
-// it, as with the parts of a filter below.
+// refuse returns a filter that gives a call a result regardless of its arguments. Like the other
+// parts of a filter, it expects the loaded call number and leaves it loaded.
 func refuse(nr, result uint32) []unix.SockFilter {
 	return []unix.SockFilter{{Code: equal, Jf: 1, K: nr}, {Code: ret, K: result}}
 }
 
-// filter applies the rules of all calls. With noNet it denies every socket but Unix ones, and
-// io_uring, whose operations no filter sees; with noConnect also the connection to another process.
+// filter returns a filter with the rules of all calls. With noNet it denies every socket but Unix
+// ones, and io_uring, whose operations no filter sees; with noConnect it also denies connections to
+// other processes.
 func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	prog := []unix.SockFilter{{Code: load, K: atArch}, {Code: equal, Jt: 1, K: a.audit}, {Code: ret, K: deny}, {Code: load, K: atNumber}}
 	if a.x32 != 0 {
@@ -89,7 +93,7 @@ func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	return append(prog, unix.SockFilter{Code: ret, K: allow})
 }
 
-// filter applies the rule of a call that has this number. Process numbers have 32 bits, so only the
+// filter applies the call's rule to the call number nr. Process numbers have 32 bits, so only the
 // low half of an argument counts.
 func (c call) filter(nr uint32) []unix.SockFilter {
 	switch c.rule {
@@ -117,18 +121,18 @@ func (c call) filter(nr uint32) []unix.SockFilter {
 	return refuse(nr, deny)
 }
 
-// connectFilter denies connections to other processes, which leaves pairs of sockets. Unix sockets
-// for datagrams are denied, and pairs of them too: sendmsg reaches with them whomever it names, in
-// memory that no filter sees.
+// connectFilter denies connections to other processes, which leaves pairs of sockets. Unix datagram
+// sockets are denied, including pairs of them: sendmsg can address any socket with them, in memory
+// that no filter sees.
 func connectFilter(a arch) []unix.SockFilter {
 	prog := refuse(a.connect, deny)
-	// sendto is send with no address; both halves of the pointer are looked at.
+	// sendto without an address is send; both halves of the pointer are checked.
 	prog = append(prog, unix.SockFilter{Code: equal, Jf: 5, K: a.sendto},
 		unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
 		unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
 		unix.SockFilter{Code: load, K: atNumber})
-	// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have
-	// the bit of the former.
+	// Of the kinds of Unix sockets, only those for datagrams, SOCK_DGRAM and SOCK_RAW, have the bit
+	// of SOCK_DGRAM.
 	for _, nr := range []uint32{a.socket, a.pair} {
 		prog = append(prog, unix.SockFilter{Code: equal, Jf: 6, K: nr},
 			unix.SockFilter{Code: load, K: atArg0}, unix.SockFilter{Code: equal, Jf: 3, K: unix.AF_UNIX},
@@ -138,7 +142,7 @@ func connectFilter(a arch) []unix.SockFilter {
 	return prog
 }
 
-// seccomp binds the calling thread by the filter; no_new_privs must be set.
+// seccomp restricts the calling thread by the filter; no_new_privs must be set.
 func seccomp(noNet, noConnect bool) error {
 	a, ok := arches[runtime.GOARCH]
 	if !ok {
@@ -146,7 +150,8 @@ func seccomp(noNet, noConnect bool) error {
 	}
 	f := filter(a, noNet, noConnect)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	// Without SPEC_ALLOW kernels from 4.17 to 5.15 slow down every process with a filter; those before do not know it.
+	// Without SPEC_ALLOW, kernels from 4.17 to 5.15 slow down every process with a filter; earlier
+	// ones do not know the flag.
 	errno := install(unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog)
 	if errno == unix.EINVAL {
 		errno = install(0, &prog)

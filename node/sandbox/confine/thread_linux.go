@@ -6,14 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rules are the part of what binds a thread that is the same for many commands.
+// Rules are the restrictions of a thread that are the same for many commands.
 type Rules struct {
-	// Filter applies the system call filter. NoNet leaves no sockets but Unix ones, NoConnect lets none reach for another process.
+	// Filter applies the system call filter. NoNet leaves only Unix sockets; NoConnect forbids
+	// connections to other processes.
 	Filter, NoNet, NoConnect bool
 }
 
-// Thread binds the calling thread for ever and takes its privileges. The caller has locked its goroutine to it and never unlocks it, so that the
-// thread ends with the goroutine. After an error nothing may be started from the thread.
+// Thread permanently restricts the calling thread and drops its privileges. The caller must have
+// locked its goroutine to the thread and must never unlock it, so that the thread ends with the
+// goroutine. After an error, nothing may be started from the thread.
 func Thread(r Rules) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
@@ -27,7 +29,8 @@ func Thread(r Rules) error {
 	return nil
 }
 
-// Bind binds the calling thread for ever by the ruleset. What was said of Thread, which comes first, holds.
+// Bind permanently restricts the calling thread by the ruleset. Thread must be called first; the
+// same conditions apply.
 func (r *Ruleset) Bind() error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
 		return fmt.Errorf("apply the Landlock ruleset: %w", errno)
@@ -35,8 +38,8 @@ func (r *Ruleset) Bind() error {
 	return nil
 }
 
-// dropCapabilities leaves nothing of root's power but what its user id gives: without NOROOT the next exec would bring all back. Those of files
-// do not count, as no_new_privs is set.
+// dropCapabilities removes all of root's privileges except those of its user ID: without NOROOT the
+// next exec would restore them. Capabilities of files do not count, because no_new_privs is set.
 func dropCapabilities() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var have [2]unix.CapUserData

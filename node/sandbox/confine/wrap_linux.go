@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// Wrapping is what bubblewrap makes of the files for a command, where the kernel has no Landlock. Other than a [Ruleset] it shows nothing at all of
-// what is hidden, and keeps modes, owners and times outside as well. What is hidden by name and made while the command runs, in a folder that the
-// command could not write, is seen.
+// Wrapping describes the file system that bubblewrap makes for a command when the kernel does not
+// have Landlock. Unlike a [Ruleset], it completely hides the hidden paths, and protects modes,
+// owners and times outside as well. A hidden name that is created while the command runs, in a
+// folder that the command could not write, is visible.
 type Wrapping struct {
 	Files
-	// Blank is an empty file that nobody may read; it stands where a hidden file is.
+	// Blank is an empty file without permissions, which is mounted over hidden files.
 	Blank string
-	// NoNet leaves a network without anybody else in it.
+	// NoNet gives the command an empty network name space.
 	NoNet bool
 }
 
-// Args are the arguments of bubblewrap that come before the command. Nothing in them ends the command with bubblewrap or gives it a session: whoever
-// starts it sees to both.
+// Args returns the arguments of bubblewrap that come before the command. They neither end the
+// command with bubblewrap nor give it a session; the caller is responsible for both.
 func (w Wrapping) Args() []string {
 	args := []string{"--cap-drop", "ALL", "--ro-bind", "/", "/"}
 	if w.NoNet {
@@ -54,7 +55,8 @@ func (w Wrapping) Args() []string {
 	return append(args, s.args()...)
 }
 
-// shaper collects what is mounted where. Outer folders come before inner ones, and are closed when all in them is there.
+// shaper collects the mounts. Outer folders come before inner ones, and become read-only after
+// everything in them is mounted.
 type shaper struct {
 	blank     string
 	hidden    []string
@@ -80,7 +82,7 @@ func (s *shaper) args() (args []string) {
 	return args
 }
 
-// hide puts something empty over what is there. What is not there needs nothing: see open.
+// hide mounts something empty over a path that exists. Other paths need no mount: see open.
 func (s *shaper) hide(path string) {
 	switch info, err := os.Lstat(path); {
 	case err != nil:
@@ -91,11 +93,11 @@ func (s *shaper) hide(path string) {
 	}
 }
 
-// root grants what was named by someone, following links to it.
+// root grants a path that was named in Files, following links to it.
 func (s *shaper) root(path string, write bool) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return // nothing to grant
+		return // does not exist: nothing to grant
 	}
 	in := slices.ContainsFunc(s.hidden, func(h string) bool { return within(real, h) })
 	switch {
@@ -111,7 +113,7 @@ func (s *shaper) root(path string, write bool) {
 
 func (s *shaper) bind(how, path string) {
 	if within(path, "/dev") {
-		how = "--dev-bind" // others cannot be used as devices
+		how = "--dev-bind" // devices do not work with other kinds of mounts
 	}
 	s.at[path] = []string{how, path, path}
 	delete(s.after, path)
@@ -121,8 +123,8 @@ func (s *shaper) holdsHidden(path string) bool {
 	return slices.ContainsFunc(s.hidden, func(h string) bool { return h != path && within(h, path) })
 }
 
-// open lets path be written, but for what is hidden there: a folder with something hidden in it is opened entry by entry, so that nothing can be made
-// directly in it, under a hidden name neither.
+// open makes path writable, except for hidden paths: a folder with a hidden entry is opened entry
+// by entry, so that nothing can be created directly in it, not even under a hidden name.
 func (s *shaper) open(path string) {
 	if !s.holdsHidden(path) {
 		s.bind("--bind", path)

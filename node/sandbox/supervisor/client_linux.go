@@ -12,34 +12,36 @@ import (
 )
 
 const (
-	// startLimit is how long a helper may take to answer, closeLimit how long Close waits for it to end.
+	// startLimit is how long a helper may take to answer; closeLimit is how long Close waits for it
+	// to end.
 	startLimit = 20 * time.Second
 	closeLimit = time.Second
 )
 
-// ErrLost is the end of a command whose helper has ended before it.
+// ErrLost is the error for a command whose helper ended before it.
 var ErrLost = errors.New("the helper that watched the command has ended; how the command ended is not known")
 
-// Settings hold for all commands of a helper.
+// Settings apply to all commands of a helper.
 type Settings struct {
-	// Hidden cannot be reached by bound commands, but for what is Shown or granted by name.
+	// Hidden is inaccessible to restricted commands, except for what is Shown or granted by name.
 	Hidden, Shown []string
-	// Missing names layers to do without: "landlock", "seccomp".
+	// Missing names layers to disable: "landlock", "seccomp".
 	Missing []string
-	// Wrap is bubblewrap's program, which holds the files where Landlock is not there; empty: nothing does. Inner are the arguments with which this
-	// program calls [Inner].
+	// Wrap is the path of bubblewrap, which restricts files if Landlock is missing; empty: nothing
+	// does. Inner are the arguments with which this program calls [Inner].
 	Wrap  string
 	Inner []string
 }
 
-// Bounds are what a command is kept to.
+// Bounds are the restrictions of a command.
 type Bounds struct {
 	Network bool
-	// Write and Read may be reached by name even where they are hidden.
+	// Write and Read are granted by name, even where they are hidden.
 	Write, Read []string
 }
 
-// Order is one command. Argv[0] and Dir are absolute paths; without Bounds nothing is kept from it.
+// Order is one command to start. Argv[0] and Dir are absolute paths; without Bounds the command is
+// not restricted.
 type Order struct {
 	Bounds *Bounds
 	Argv   []string
@@ -48,18 +50,20 @@ type Order struct {
 	PTY    bool
 }
 
-// Watcher is told what becomes of a command, once each and in this order, also when the helper is lost. It must not block.
+// Watcher receives the reports about a command, each once and in this order, even when the helper
+// is lost. It must not block.
 type Watcher interface {
 	Ended(syscall.WaitStatus, error)
-	// Gone gives how many processes, without the command's own, were ended by signals.
+	// Gone reports how many processes, without the command's own, were ended by signals.
 	Gone(ended int)
 }
 
-// Helper is the node's end of a helper process. It is safe for use by several goroutines.
+// Helper is the node's end of the connection to a helper process. It is safe for use by several
+// goroutines.
 type Helper struct {
 	wire *wire
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the process is reaped and the last answer was handed out
+	gone chan struct{} // closed when the process has been reaped and the last answer was delivered
 
 	mu    sync.Mutex
 	last  uint64
@@ -88,7 +92,8 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A session of its own: Ctrl-C at the node's terminal must not take away who ends the commands.
+	// The helper has its own session: Ctrl-C at the node's terminal must not end the process that
+	// ends the commands.
 	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{theirs}, &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		w.conn.Close()
@@ -98,7 +103,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	ready := make(chan error, 1)
 	go h.read(ready)
 	if w.send(set) != nil {
-		w.conn.Close() // the reader says why
+		w.conn.Close() // the reader reports the reason
 	}
 	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
@@ -116,7 +121,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	return h, nil
 }
 
-// read hands out the helper's answers until the helper is gone.
+// read delivers the helper's answers until the helper has ended.
 func (h *Helper) read(ready chan<- error) {
 	defer close(h.gone)
 	var word string
@@ -192,8 +197,8 @@ func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: 
 // one.
 func (c Command) Processes() []int { return withBadge(tree(c.helper.cmd.Process.Pid)[1:], c.badge) }
 
-// Launch starts a command with three open files or nil for the null device, which stay the
-// caller's. w may be called before Launch returns, and is not called after an error.
+// Launch starts a command with three open files, or nil for the null device; the caller owns them.
+// w may be called before Launch returns, and is not called after an error.
 func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) {
 	wired := order{Order: o}
 	var passed []*os.File
@@ -214,7 +219,7 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) 
 	h.calls[id] = c
 	h.mu.Unlock()
 	if err := h.wire.send(request{ID: id, Start: &wired}, passed...); err != nil {
-		h.wire.conn.Close() // half a request may be on the way
+		h.wire.conn.Close() // half a request may have been sent
 	}
 	switch a := <-c.first; {
 	case a.Kind == started:
@@ -233,7 +238,8 @@ func (h *Helper) Lost() bool {
 	return h.dead
 }
 
-// Close lets the helper end its commands and itself, and waits for it at most a second. Killed it could not go on ending what is left after that.
+// Close lets the helper end its commands and itself, and waits at most a second. The helper is not
+// killed then, because it could not end the remaining processes.
 func (h *Helper) Close() {
 	h.wire.conn.CloseWrite()
 	timer := time.NewTimer(closeLimit)

@@ -15,17 +15,18 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// keptRulesets is how many rulesets are kept for the next command of the same profile.
+// keptRulesets is the number of rulesets that are cached for further commands of the same profile.
 const keptRulesets = 8
 
-// confiner turns profiles into rules.
+// confiner converts profiles to rules.
 type confiner struct {
-	set       Settings
-	files     bool // Landlock is there and wanted
-	filter    bool
-	connect   bool     // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
-	temp      string   // folder of the private temporary folders, made when first needed
-	tempLock  *os.File // held as long as temp is in use
+	set    Settings
+	files  bool // Landlock is available and enabled
+	filter bool
+	// Landlock can restrict Unix sockets by path, so that connecting need not be denied altogether
+	connect   bool
+	temp      string   // folder of the private temporary folders, created on first use
+	tempLock  *os.File // locked as long as temp is in use
 	temps     map[string]string
 	rulesets  map[string]*confine.Ruleset
 	lastInUse []string // keys of rulesets, oldest first
@@ -41,18 +42,21 @@ func newConfiner(set Settings) *confiner {
 	return c
 }
 
-// bonds are what a command is bound by; where files is nil, wrap are the arguments of bubblewrap, and without either files are not restricted.
+// bonds are the restrictions of a command. If files is nil, wrap are the arguments of bubblewrap;
+// without either, files are not restricted.
 type bonds struct {
 	rules confine.Rules
 	files *confine.Ruleset
 	wrap  []string
 }
 
-// devices may be used by every contained command. All others are hidden: whoever may read a disk reads every secret on it, and there are keyboards
-// and cameras. A terminal is there only for the command whose own it is.
+// devices can be used by every contained command. All others are hidden: whoever can read a disk
+// can read every secret on it, and there are keyboards and cameras. A terminal is visible only to
+// the command that owns it.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// prepare returns the environment and the bonds of a command; no bonds for an uncontained one.
+// prepare returns the environment and the restrictions of a command; nil restrictions for an
+// uncontained one.
 func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	p := o.Bounds
 	if p == nil {
@@ -68,7 +72,8 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 		return name == "TMPDIR" || name == "TMP" || name == "TEMP" || name == "XDG_CACHE_HOME"
 	})
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
-	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
+	// At the other end of a Unix socket, a Docker daemon or the user's systemd would do anything
+	// for a command.
 	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
 	if !c.files && c.set.Wrap == "" {
 		return env, b, nil
@@ -95,7 +100,7 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	return env, b, err
 }
 
-// ruleset returns a kept ruleset or a new one.
+// ruleset returns a cached ruleset or a new one.
 func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
 	c.lastInUse = append(slices.DeleteFunc(c.lastInUse, func(k string) bool { return k == key }), key)
 	if r := c.rulesets[key]; r != nil {
@@ -121,7 +126,8 @@ func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error
 	return r, nil
 }
 
-// tempFor is the private temporary folder of one profile. It lasts as long as the helper, so that a command finds what the one before it left.
+// tempFor returns the private temporary folder of one profile. It exists as long as the helper, so
+// that a command finds the files of the previous one.
 func (c *confiner) tempFor(key string) (string, error) {
 	if dir := c.temps[key]; dir != "" {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -146,7 +152,7 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
-// blank is an empty file that nobody may read, beside the private temporary folders.
+// blank returns an empty file without permissions, beside the private temporary folders.
 func (c *confiner) blank() (string, error) {
 	name := filepath.Join(c.temp, "blank")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
@@ -159,10 +165,10 @@ func (c *confiner) blank() (string, error) {
 	return name, err
 }
 
-// tempPrefix begins the names of folders of temporary folders.
+// tempPrefix is the prefix of folders with temporary folders.
 const tempPrefix = "fairlead-commands-"
 
-// makeTemp makes a folder that is locked while its helper lives.
+// makeTemp creates a folder that is locked while its helper lives.
 func makeTemp(base string) (string, *os.File, error) {
 	dir, err := os.MkdirTemp(base, tempPrefix)
 	if err != nil {
@@ -175,7 +181,7 @@ func makeTemp(base string) (string, *os.File, error) {
 	return dir, lock, err
 }
 
-// sweepTemps removes what helpers that were killed have left.
+// sweepTemps removes the folders of killed helpers.
 func sweepTemps(base string) {
 	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	if err != nil {
@@ -186,7 +192,7 @@ func sweepTemps(base string) {
 		if err != nil {
 			continue
 		}
-		// A folder that somebody makes right now is not locked yet, but young.
+		// A folder that is being created is not locked yet, but new.
 		info, err := lock.Stat()
 		if err == nil && time.Since(info.ModTime()) > time.Minute && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			os.RemoveAll(dir)

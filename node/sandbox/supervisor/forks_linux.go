@@ -7,13 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareForks is how many processes and threads more than there are now a bound command may bring the user to.
+// spareForks is how many processes and threads a restricted command may add to the user's present
+// ones.
 const spareForks = 2048
 
-// forks bounds how often commands can fork.
+// forks limits the number of processes that commands can start.
 type forks struct {
 	have unix.Rlimit // the helper's own limit
-	load int         // descriptor of /proc/loadavg, which says how many processes and threads there are; kept open, as every command asks
+	// descriptor of /proc/loadavg, which has the number of processes and threads; it stays open,
+	// because every command reads it
+	load int
 }
 
 func newForks() *forks {
@@ -27,9 +30,10 @@ func newForks() *forks {
 	return f
 }
 
-// limit bounds how often what is started next can fork, until undo. The limit is the helper's own meanwhile, as one that is set on a command that
-// runs already misses what it has started by then. It has no effect on root, whom the kernel does not bound, and it stops accidents: a command may
-// raise it.
+// limit limits the forks of the next process to start, until undo. In between, the limit also
+// applies to the helper itself: setting it on a running command would miss the processes that it
+// has already started. It has no effect on root, whom the kernel does not limit. It stops accidents
+// only, because a command may raise it.
 func (f *forks) limit() (undo func()) {
 	now, ok := f.count()
 	if !ok || unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(f.have.Max, now+spareForks), Max: f.have.Max}) != nil {
@@ -38,7 +42,7 @@ func (f *forks) limit() (undo func()) {
 	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &f.have) }
 }
 
-// count is how many processes and threads there are.
+// count returns the number of processes and threads of the system.
 func (f *forks) count() (n uint64, ok bool) {
 	if f.load < 0 {
 		return 0, false

@@ -12,22 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A session's processes are found again, wherever they went, by two things that no process can
-// shed: whose child it is, as the helper becomes the parent of every orphan below it, and a badge
-// that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4 looks
-// at. It goes down by one with every session, so that without privileges nobody can take the badge
-// of an older one; who lowers his own to that of none belongs to none and is killed. Each helper
-// has badges of its own, so that the node finds the processes of a helper that was killed.
+// A session's processes are found, wherever they went, by two properties that no process can
+// remove: its parent, because the helper becomes the parent of every orphan below it, and a badge
+// that children inherit. The badge is the hard limit of file locks, which kernels have ignored
+// since 2.4. It decreases by one with every session, so that without privileges no process can take
+// the badge of an older session; a process that lowers its own limit to a badge of no session is
+// killed. Each helper has its own range of badges, so that the node finds the processes of a killed
+// helper.
 
 const (
-	// firstBadge is more locks than anyone has a use for and less than no limit.
+	// firstBadge is more locks than anyone needs and less than unlimited.
 	firstBadge = 1 << 60
-	// badgeBits is the size of a helper's range: more sessions than it ever starts, and room for
-	// all process numbers below firstBadge.
+	// badgeBits is the size of a helper's range in bits: more sessions than it ever starts, with
+	// room for all process numbers below firstBadge.
 	badgeBits = 32
 )
 
-// nextBadge makes the helper wear a new badge, for the next command to inherit.
+// nextBadge gives the helper a new badge, which the next command inherits.
 func (v *warden) nextBadge() uint64 {
 	if v.badge == 0 {
 		v.badge = firstBadge - uint64(os.Getpid())<<badgeBits
@@ -47,7 +48,7 @@ func badgeOf(pid int) (uint64, error) {
 	if err == nil {
 		return lim.Max, nil
 	}
-	// Of another user's process, as one started by sudo, everyone may still read the limits.
+	// The limits of another user's process, such as one started by sudo, are readable by everyone.
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
 	if err != nil {
 		return 0, err
@@ -60,7 +61,7 @@ func badgeOf(pid int) (uint64, error) {
 	return strconv.ParseUint(string(fields[1]), 10, 64)
 }
 
-// children are the processes whose parent is pid.
+// children returns the processes whose parent is pid.
 func children(pid int) []int {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	tasks, err := os.ReadDir(dir)
@@ -84,14 +85,14 @@ func children(pid int) []int {
 	return pids
 }
 
-// scan finds the children of parent by looking at every process.
+// scan finds the children of parent by checking every process.
 func scan(parent int) (pids []int) {
 	for _, pid := range numbered() {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			continue
 		}
-		// The name in parentheses may contain anything.
+		// The name in parentheses can contain any character.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
 			pids = append(pids, pid)
@@ -127,7 +128,7 @@ func killBadge(badge uint64) {
 	}
 }
 
-// withBadge are those of the processes that run and have a badge.
+// withBadge returns the running processes among pids that have a badge.
 func withBadge(pids []int, badge uint64) (found []int) {
 	for _, pid := range pids {
 		if b, err := badgeOf(pid); err == nil && b == badge && isRunning(pid) {
@@ -137,8 +138,9 @@ func withBadge(pids []int, badge uint64) (found []int) {
 	return found
 }
 
-// maxTree bounds how many processes are listed before they are signalled. The next look finds the
-// others: processes that fork faster than they can be listed must not hold up the signal.
+// maxTree is the maximum number of processes that are listed before they are signalled. The next
+// round finds the others: processes that fork faster than they can be listed must not delay the
+// signal.
 const maxTree = 4096
 
 // tree lists processes and all their descendants, at most maxTree.
@@ -158,7 +160,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 // isRunning reports whether a process exists and has not ended yet.
 func isRunning(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	// The name in parentheses may contain anything.
+	// The name in parentheses can contain any character.
 	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return err == nil && ok && !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
 }

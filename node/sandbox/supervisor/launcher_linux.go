@@ -8,7 +8,8 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// launcher is a thread that is bound already and starts one command. It is made ahead, as that takes some tenths of a millisecond.
+// launcher is a thread that is already restricted and starts one command. It is prepared in
+// advance, because that takes some tenths of a millisecond.
 type launcher struct {
 	bonds bonds
 	work  chan launch
@@ -29,7 +30,8 @@ type launched struct {
 func newLauncher(b bonds) *launcher {
 	l := &launcher{bonds: b, work: make(chan launch)}
 	go func() {
-		// The goroutine never unlocks its thread, which therefore ends with it and never runs anything else.
+		// The goroutine never unlocks its thread, so the thread ends with it and never runs
+		// anything else.
 		runtime.LockOSThread()
 		err := confine.Thread(b.rules)
 		if err == nil && b.files != nil {
@@ -48,7 +50,8 @@ func newLauncher(b bonds) *launcher {
 	return l
 }
 
-// launch starts a command, from a bound thread when there are bonds. Without, any thread will do.
+// launch starts a command, from a restricted thread if there are restrictions, otherwise from any
+// thread.
 func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, error) {
 	if b == nil {
 		return fork(argv, attr)
@@ -70,7 +73,8 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 	return r.pid, r.err
 }
 
-// prepareNext makes a launcher for a command with the same bonds, once the one before runs.
+// prepareNext makes a launcher for a further command with the same restrictions, once the previous
+// one runs.
 func (v *warden) prepareNext(b *bonds) {
 	if b != nil && b.wrap == nil && v.spare == nil {
 		v.spare = newLauncher(*b)

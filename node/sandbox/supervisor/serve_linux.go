@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hello is the helper's first word.
+// hello is the helper's first message.
 const hello = "warden"
 
-// Serve is the whole work of a helper: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave
-// behind, and when the node is gone, in whatever way, ends them all and returns. It is called on the process' first thread, which never ends and
-// so must never be one that gets bound.
+// Serve runs a helper: it starts commands for the node at the other end of descriptor 3 and is the
+// parent of all processes that they leave behind. When the node has ended for any reason, Serve
+// ends them all and returns. It must be called on the process' first thread, which never ends and
+// so must never be restricted.
 func Serve() error {
 	runtime.LockOSThread()
-	// What the node itself inherited without knowing must not reach a command.
+	// Descriptors that the node itself inherited unknowingly must not reach a command.
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		for fd := 3; fd < 1024; fd++ {
 			unix.CloseOnExec(fd)
@@ -30,7 +31,8 @@ func Serve() error {
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, unix.SIGCHLD)
-	// The node says when it is over, not whoever signals everything at a log-out. A handler, unlike ignoring, is not inherited.
+	// Only the node decides when the helper ends, not a program that signals everything at logout.
+	// A handler, unlike ignoring, is not inherited.
 	deaf := make(chan os.Signal, 1)
 	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 
@@ -65,8 +67,8 @@ func Serve() error {
 			requests <- o
 		}
 	}()
-	// The first thread only waits: as another goroutine, which is bound to no thread, what works takes over from the reader without a change of
-	// threads.
+	// The first thread only waits. Work is done in another goroutine, which is not locked to a
+	// thread and takes over from the reader without a thread switch.
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -80,10 +82,11 @@ func Serve() error {
 type arrived struct {
 	request
 	files []*os.File
-	err   error // they did not come
+	err   error // they were not received
 }
 
-// run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
+// run is the only goroutine that starts, signals and reaps, so that no process number is used after
+// it was reaped.
 func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
@@ -92,7 +95,7 @@ func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
 		select {
 		case o, ok := <-requests:
 			if !ok {
-				// The node is gone.
+				// The node has ended.
 				requests = nil
 				v.ending = true
 				signalAll(tree(children(os.Getpid())...), unix.SIGTERM)

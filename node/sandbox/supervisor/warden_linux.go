@@ -9,30 +9,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// warden keeps the sessions of a helper.
+// warden manages the sessions of a helper.
 type warden struct {
 	wire     *wire
 	confiner *confiner
 	forks    *forks
-	null     *os.File // the null device, for what a command is not given
+	null     *os.File // the null device, for missing files of a command
 	sessions map[uint64]*session
-	byPID    map[int]*session // by the command's process, while it is not reaped
-	// badge is the last one given; see kin_linux.go.
+	byPID    map[int]*session // by the command's process number, until it is reaped
+	// badge is the latest one; see kin_linux.go.
 	badge uint64
 	spare *launcher
-	// ending says that the node is gone.
+	// ending says that the node has ended.
 	ending bool
 }
 
-// session is one command with all processes that came from it.
+// session is one command with all its processes.
 type session struct {
 	id      uint64
 	pid     int
 	badge   uint64
 	exited  bool      // the command itself is reaped
-	asked   bool      // the processes have been sent SIGTERM
-	killing bool      // they are sent SIGKILL until none is left
-	due     time.Time // when the processes that outlive the command are sent the next signal
+	asked   bool      // the processes got SIGTERM
+	killing bool      // they get SIGKILL until none is left
+	due     time.Time // when the processes that outlive the command get the next signal
 	// ended are the processes that were running when they were signalled, without the command's
 	// own.
 	ended map[int]bool
@@ -105,7 +105,7 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 	return err
 }
 
-// reap takes note of every process that has ended. It reports whether there is none left.
+// reap records every process that has ended. It reports whether none is left.
 func (v *warden) reap() (none bool) {
 	for {
 		var ws syscall.WaitStatus
@@ -120,7 +120,7 @@ func (v *warden) reap() (none bool) {
 		}
 		s := v.byPID[pid]
 		if s == nil {
-			continue // somebody's orphan
+			continue // an orphan of a command
 		}
 		delete(v.byPID, pid)
 		s.exited = true
@@ -133,8 +133,9 @@ func (v *warden) reap() (none bool) {
 	}
 }
 
-// settle finishes the sessions that have no process left and signals the processes that outlive
-// their command. It returns after which time to look again even if no process ends; 0 is never.
+// settle finishes the sessions without processes and signals the processes that outlive their
+// command. It returns the time after which it must be called again even if no process ends; 0 is
+// never.
 func (v *warden) settle(none bool) (next time.Duration) {
 	active := v.ending
 	for _, s := range v.sessions {
@@ -169,16 +170,16 @@ func (v *warden) settle(none bool) (next time.Duration) {
 }
 
 const (
-	// sweepPause is the time between two looks at processes that are being ended, unless one of
+	// sweepPause is the interval at which processes that are being ended are checked, unless one of
 	// them ends before.
 	sweepPause = 10 * time.Millisecond
-	// stuckAfter is how long SIGKILL may take. What survives it longer is another user's, or waits
-	// in the kernel, and is looked at after stuckPause.
+	// stuckAfter is how long SIGKILL may take. Processes that survive it longer belong to another
+	// user, or wait in the kernel; they are checked every stuckPause.
 	stuckAfter, stuckPause = 5 * time.Second, time.Second
 )
 
-// proceed sends the processes of a session the signal that is due. It returns after which time to
-// look again; 0 is never.
+// proceed sends the processes of a session the signal that is due. It returns the time after which
+// to call it again; 0 is never.
 func (v *warden) proceed(s *session) time.Duration {
 	late := time.Since(s.due)
 	switch {
@@ -198,7 +199,7 @@ func (v *warden) proceed(s *session) time.Duration {
 	return sweepPause
 }
 
-// owner is the session that a child of ours belongs to.
+// owner returns the session of a child of the helper.
 func (v *warden) owner(pid int) (s *session, known bool) {
 	if s := v.byPID[pid]; s != nil {
 		return s, true
@@ -246,7 +247,8 @@ func (v *warden) signal(s *session, sig syscall.Signal) {
 		}
 	}
 	if sig == unix.SIGKILL && !s.exited {
-		unix.Kill(-s.pid, sig) // at once, so that processes which keep forking in the group cannot escape
+		// at once, so that processes that keep forking in the group cannot escape
+		unix.Kill(-s.pid, sig)
 	}
 	signalAll(all, sig)
 }

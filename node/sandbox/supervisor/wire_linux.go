@@ -21,23 +21,23 @@ type request struct {
 	Kill  bool
 }
 
-// order is an Order on its way. Its files travel beside it.
+// order is an Order in transit. Its files are sent beside it.
 type order struct {
 	Order
 	Files [3]bool
 }
 
-// answer is what the helper tells about a command.
+// answer is the helper's report about a command.
 type answer struct {
 	ID     uint64
 	Kind   answerKind
 	PID    int
 	Status syscall.WaitStatus
-	// Badge marks the command's processes. Ended is how many of them were ended by signals, without
-	// the command's own.
+	// Badge marks the command's processes. Ended is the number of them that were ended by signals,
+	// without the command's own.
 	Badge uint64
 	Ended int
-	// Err is why a command did not start, Errno the system's number for it.
+	// Err is the reason why a command did not start, Errno the system's error number.
 	Err   string
 	Errno syscall.Errno
 }
@@ -51,11 +51,11 @@ const (
 	done
 )
 
-// wire carries gob values and open files over a Unix socket. One goroutine reads; any may write.
+// wire sends gob values and open files over a Unix socket. One goroutine reads; any may write.
 type wire struct {
 	conn  *net.UnixConn
 	dec   *gob.Decoder
-	files []*os.File // received, not yet taken
+	files []*os.File // received and not yet taken
 
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -79,7 +79,7 @@ func newWire(f *os.File) (*wire, error) {
 	return w, nil
 }
 
-// send writes one value. Files arrive with its first byte and stay the caller's.
+// send writes one value. Files arrive with its first byte; the caller owns them.
 func (w *wire) send(v any, files ...*os.File) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +105,7 @@ func (w *wire) send(v any, files ...*os.File) error {
 
 func (w *wire) receive(v any) error { return w.dec.Decode(v) }
 
-// take returns the n files that came first. Only who receives may call it.
+// take returns the first n received files. Only the receiving goroutine may call it.
 func (w *wire) take(n int) ([]*os.File, error) {
 	if len(w.files) < n {
 		return nil, errors.New("files got lost on the way")
@@ -115,14 +115,14 @@ func (w *wire) take(n int) ([]*os.File, error) {
 	return f, nil
 }
 
-// source reads a wire's bytes and sets the files aside.
+// source reads a wire's bytes and collects the files.
 type source struct{ w *wire }
 
 func (s source) Read(p []byte) (int, error) {
 	var oob [128]byte
 	n, oobn, _, _, err := s.w.conn.ReadMsgUnix(p, oob[:])
 	if err != nil {
-		return 0, err // n is -1 then, which no reader may return
+		return 0, err // n is -1 then, which a reader may not return
 	}
 	if oobn > 0 {
 		msgs, err := unix.ParseSocketControlMessage(oob[:oobn])

@@ -14,10 +14,11 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// wrapLimit is how long bubblewrap may take to have a command ready, on a machine that stands still for seconds too.
+// wrapLimit is how long bubblewrap may take to prepare a command, even on a machine that is
+// unresponsive for seconds.
 const wrapLimit = 20 * time.Second
 
-// inner is a command for [Inner] to become. Its three files travel beside it.
+// inner is a command for [Inner] to become. Its three files are sent beside it.
 type inner struct {
 	Argv  []string
 	Dir   string
@@ -26,18 +27,21 @@ type inner struct {
 	Rules confine.Rules
 }
 
-// state is what Inner says: that it is ready, as which process, and why the command could not be started.
+// state is a message of Inner: that it is ready, with its process number, or why the command could
+// not be started.
 type state struct {
 	PID   int
 	Errno syscall.Errno
 	Err   string
 }
 
-// wrapped starts a command in bubblewrap and returns the command's own process, a child of the helper and the leader of its session like any other.
+// wrapped starts a command in bubblewrap and returns the command's own process, a child of the
+// helper and the leader of its session like any other.
 //
-// What bubblewrap starts is this program, which waits until all is set up. Then bubblewrap's own process is killed, which would only wait and turn
-// signals into exit codes: the command's is a child of the helper then, as the helper is the parent of every orphan below it. Nothing of the command
-// has run by that time.
+// Bubblewrap starts this program, which waits until everything is set up. Then bubblewrap's own
+// process is killed, which would only wait and turn signals into exit codes. The command's process
+// becomes a child of the helper, because the helper is the parent of every orphan below it. Until
+// then, nothing of the command has run.
 func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -57,7 +61,8 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	}
 	defer said.Close()
 	defer words.Close()
-	exe, err := os.Open("/proc/self/exe") // also where the program's folder is hidden, or its file was replaced
+	// works even if the program's folder is hidden, or its file was replaced
+	exe, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +117,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 		err = w.receive(&failed)
 	}
 	switch {
-	case errors.Is(err, io.EOF): // it is the command now
+	case errors.Is(err, io.EOF): // it has become the command
 		return ready.PID, nil
 	case err != nil:
 		signalAll(tree(ready.PID), unix.SIGKILL)
@@ -136,7 +141,7 @@ func reapOne(pid int) {
 	}
 }
 
-// innerEnv is the environment of bubblewrap and of this program in it.
+// innerEnv returns the environment of bubblewrap and of this program in it.
 func innerEnv() []string {
 	env := []string{"GOMAXPROCS=1"}
 	if race := os.Getenv("GORACE"); race != "" {
@@ -145,7 +150,8 @@ func innerEnv() []string {
 	return env
 }
 
-// Inner is the whole work of this program inside bubblewrap: it becomes the command that it is told of on descriptor 3.
+// Inner runs this program inside bubblewrap: it becomes the command that it receives on descriptor
+// 3.
 func Inner() error {
 	unix.CloseOnExec(4)
 	w, err := newWire(os.NewFile(3, "helper"))
@@ -187,7 +193,7 @@ func Inner() error {
 	}
 	var begin state
 	if err := w.receive(&begin); err != nil {
-		return err // the helper is gone
+		return err // the helper has ended
 	}
 	if err := confine.Thread(o.Rules); err != nil {
 		return tell(err.Error(), err)
