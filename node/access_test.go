@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// previewOf is what the node says that a call would touch.
+// previewOf returns the node's preview of a call.
 func (n *Node) previewOf(t *testing.T, tool string, args json.RawMessage) (p protocol.CallPreview) {
 	t.Helper()
 	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: tool, Args: args, Preview: true})
@@ -20,7 +20,7 @@ func (n *Node) previewOf(t *testing.T, tool string, args json.RawMessage) (p pro
 	return p
 }
 
-// allowed is a call as the gateway sends it after the person opened folders for it.
+// allowed makes a call as the gateway sends it after the person opened folders for it.
 func (n *Node) allowed(t *testing.T, tool string, args json.RawMessage, open ...protocol.FolderAccess) protocol.ToolInvoke {
 	t.Helper()
 	p := n.previewOf(t, tool, args)
@@ -165,12 +165,12 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 	}
 	for command, want := range map[string]int{
 		"cat ~/.ssh/id":                           1, // to read
-		"cat ~/notes/a":                           0, // may be read as it is
+		"cat ~/notes/a":                           0, // readable without a grant
 		"touch " + own + "/x":                     0,
 		"cp ~/notes/a ~/notes/b":                  1,
 		"echo x | tee ~/notes/a >/dev/null":       1,
 		"dd if=/dev/zero of=" + user + "/notes/a": 1,
-		"touch $HOME/notes/a":                     0, // made up as it runs
+		"touch $HOME/notes/a":                     0, // computed at run time
 		"cd ~/notes && touch a":                   1,
 		"cd ~/.ssh && ls":                         1, // to read
 		"cd " + own + " && touch x":               0,

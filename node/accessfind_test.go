@@ -21,7 +21,7 @@ func TestSearchesReachOutsideOnlyWhereItWasOpened(t *testing.T) {
 		}
 	}
 	if err := os.Symlink(secret, filepath.Join(other, "away")); err != nil {
-		t.Logf("no link: %v", err) // Windows without the right to make one
+		t.Logf("no link: %v", err) // on Windows without the right to make one
 	}
 	sub := filepath.Join(other, "sub")
 	for _, c := range []struct {

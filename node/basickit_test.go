@@ -24,7 +24,7 @@ type report struct {
 	Error        string `json:"error"`
 }
 
-// told waits for a report, and answers it.
+// told waits for a report and answers it.
 func (l *link) told(method string) report {
 	l.t.Helper()
 	req := l.next(method)
@@ -41,8 +41,7 @@ func (l *link) frame(id uint32, data string) {
 	}
 }
 
-// relayTo passes frames on until the source reports that it is complete, and returns the number of
-// bytes.
+// relayTo forwards frames until the source reports completion, and returns the number of bytes.
 func (l *link) relayTo(dst *link, id uint32) (bytes int) {
 	l.t.Helper()
 	for {
@@ -69,7 +68,7 @@ func (l *link) relayTo(dst *link, id uint32) (bytes int) {
 	}
 }
 
-// basicTransfer does the gateway's part of one transfer: with one number for both ends, also when
+// basicTransfer plays the gateway's part of one transfer, with one number for both ends, also when
 // they are the same machine.
 func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, to string) report {
 	t.Helper()

@@ -58,8 +58,8 @@ func TestTwoNodesMoveAFileForABasicGateway(t *testing.T) {
 	}
 }
 
-// TestANodeReceivesWhatABasicGatewaySends plays the gateway's half of a destination; old is there
-// before.
+// TestANodeReceivesWhatABasicGatewaySends plays the gateway's side towards a destination; old
+// exists before.
 func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 	open := func(l *link, id uint32, size any) report {
 		l.send("transfer.receive", fields{"transferId": id, "path": "f", "size": size, "mime": "text/plain"})
@@ -156,7 +156,7 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 	}
 }
 
-// TestANodeSendsToABasicGateway plays the gateway's half of a source.
+// TestANodeSendsToABasicGateway plays the gateway's side towards a source.
 func TestANodeSendsToABasicGateway(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()

@@ -87,7 +87,8 @@ func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
 	}
 }
 
-// A machine that could keep commands off the network does not while they may use it, and keeps them from every file where nothing is written.
+// A machine that can block the network does not do so while it is allowed, and denies writing to
+// every file in a read-only mode.
 func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
 	r := sandbox.Report{Summary: sandbox.Contained, Warnings: []string{"contained commands are slow"}}
 	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets, sandbox.CheckTCP, sandbox.CheckUring, sandbox.CheckUnix, sandbox.CheckOrphans} {

@@ -19,10 +19,11 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// crashTools are the tools in the order of their bytes in the state file: 1 while a call is under way.
+// crashTools are the tools in the order of their bytes in the state file: 1 while a call is
+// running.
 var crashTools = []string{"Bash", "Process", "Read", "Write", "Edit", "Glob", "Grep"}
 
-// crashKills is how often each tool has to be hit in the middle of a call.
+// crashKills is how often each tool must be hit in the middle of a call.
 const crashKills = 100
 
 // workVar names the folder in which the test program is a node that works until it is killed.
@@ -39,7 +40,7 @@ func crashNode(dir string) (*Node, error) {
 	return New(Options{ID: "a", URL: "ws://x/ws", Workspace: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home")})
 }
 
-// workForever has all seven tools work at the same time until the process is killed.
+// workForever runs all seven tools at the same time until the process is killed.
 func workForever(dir string) {
 	n, err := crashNode(dir)
 	if err != nil {
@@ -97,7 +98,8 @@ func workForever(dir string) {
 	select {}
 }
 
-// crashCounter reads the number that the edited file holds twice; -1 when it is not one of the states between two edits.
+// crashCounter reads the number that the edited file contains twice; -1 if the content is not a
+// state between two edits.
 func crashCounter(path string) int {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -115,7 +117,7 @@ func crashCounter(path string) int {
 	return first
 }
 
-// in are the processes that run in a folder.
+// in returns the processes that run in a folder.
 func in(dir string) (pids []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range all {
@@ -126,8 +128,9 @@ func in(dir string) (pids []string) {
 	return pids
 }
 
-// TestAKillInTheMiddleOfAnyToolLeavesNothingHalf kills a node whose seven tools all work, until each was hit 100 times in the middle of a call. After
-// each kill files are old or new and no command runs on; the next node finds the ledger of the one before.
+// TestAKillInTheMiddleOfAnyToolLeavesNothingHalf kills a node whose seven tools all run, until each
+// was hit 100 times in the middle of a call. After each kill, files are old or new and no command
+// is still running; the next node finds the ledger of the previous one.
 func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -178,7 +181,8 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 			t.Fatalf("%q %v %s", line, err, &words)
 		}
-		time.Sleep(time.Duration(rnd.IntN(30_000)) * time.Microsecond) // when it is killed is what is varied
+		// the time of the kill varies
+		time.Sleep(time.Duration(rnd.IntN(30_000)) * time.Microsecond)
 		cmd.Process.Kill()
 		cmd.Wait()
 		if words.Len() > 0 {

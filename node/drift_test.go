@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestOnlyWhatWasAllowedRuns holds the node to what the person saw: any difference between that and what is about to run refuses the call.
+// TestOnlyWhatWasAllowedRuns checks that any difference between the approved call and the call
+// about to run makes the node refuse it.
 func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 	n := plain(t)
 	file := filepath.Join(n.ws.Dir(), "a.txt")

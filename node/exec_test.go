@@ -71,7 +71,7 @@ func (l *link) end() (protocol.Request, protocol.NodeExecEvent) {
 	}
 }
 
-// kept are the files of the ledger.
+// kept returns the files of the ledger.
 func kept(t *testing.T, home string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join(home, "commands"))
@@ -102,7 +102,8 @@ func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
 	l.invoke("bg", "Bash", `{"command":"echo last words; exit 3","background":true}`)
 	_, first := l.end()
 	g.quit()
-	for range 2 { // also by the one after the next, if the next was not heard either
+	// also reported by the node after the next, if the next one got no confirmation either
+	for range 2 {
 		g = start(t, at)
 		l, _ = g.accept()
 		_, again := l.end()
@@ -155,7 +156,8 @@ func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
 	}
 }
 
-// tellVar names the home in which the test program is a node that has a command end, tells nobody and says its event.
+// tellVar names the home in which the test program is a node whose command ends; it reports nothing
+// and prints the event.
 const tellVar = "NODE_TEST_TELL"
 
 func init() {

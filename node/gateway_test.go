@@ -15,12 +15,12 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// gateway is the other end: it accepts nodes over memory and hands the test every request.
+// gateway is a fake gateway: it accepts nodes over memory and passes every request to the test.
 type gateway struct {
 	t     *testing.T
 	links chan *link
 	node  *Node
-	quit  func() // ends the node in order
+	quit  func() // stops the node in order
 }
 
 type link struct {

@@ -12,14 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// hostile are JSON values that stand where something else was meant.
+// hostile are JSON values to put in the place of others.
 var hostile = []string{
 	`null`, `true`, `-1`, `0.5`, `1e999`, `1e308`, `18446744073709551616`, `"NaN"`, `"\ud800"`, `"a\u0000b"`, `"../../x"`, `[]`, `[null]`, `{}`, `{"a":1,"a":2}`,
 	strings.Repeat("[", 9000) + strings.Repeat("]", 9000), `"` + strings.Repeat("a", 30<<20) + `"`,
 }
 
-// TestANodeOutlivesHostileEvents gives every field of every event that a gateway sends every hostile value. A call that can be told is answered, and the node
-// goes on.
+// TestANodeOutlivesHostileEvents sets every field of every event of a gateway to every hostile
+// value. A call whose ID can be read is answered, and the node continues.
 func TestANodeOutlivesHostileEvents(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()

@@ -7,14 +7,15 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// TestMain lets the test program be the sandbox's helper, as ours are.
+// TestMain lets the test program be the sandbox's helper, as our programs are.
 func TestMain(m *testing.M) {
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the helpers; else each takes a second to end
+	// for the helpers; otherwise each takes a second to end
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	sandbox.Main()
 	os.Exit(run(m))
 }
 
-// run gives commands a home without a profile of the person's, whose output would be theirs.
+// run gives commands a home without the person's profile, whose output would disturb the tests.
 func run(m *testing.M) int {
 	home, err := os.MkdirTemp("", "home-")
 	if err != nil {
@@ -22,6 +23,6 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
-	os.Setenv("LC_ALL", "C") // a shell warns of a language that is not installed
+	os.Setenv("LC_ALL", "C") // a shell warns of a locale that is not installed
 	return m.Run()
 }

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Each kind of call has its own words in its result. One in a hundred starts a command.
+// Each kind of call has a distinct result. One in a hundred starts a command.
 func TestTenThousandCallsAtOnceAllGetTheirResult(t *testing.T) {
 	if os.PathSeparator == '/' {
 		t.Setenv("SHELL", "/bin/sh")

@@ -10,7 +10,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// TestCommandGetsTheNetworkOnlyWhenItWasAllowed: each way that the network can be, with and without the person's yes.
+// TestCommandGetsTheNetworkOnlyWhenItWasAllowed tests each network setting, with and without the
+// person's permission.
 func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3 to open a socket with:", err)
@@ -55,7 +56,7 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 	}
 }
 
-// enforces reports whether the machine holds a promise.
+// enforces reports whether the machine enforces a guarantee.
 func (n *Node) enforces(id string) bool {
 	for _, c := range n.box.Report().Checks {
 		if c.ID == id {

@@ -65,7 +65,7 @@ func TestNodeRunsCallsAtTheSameTime(t *testing.T) {
 		t.Errorf("fast = %+v %s", fast, fast.Result)
 	}
 	l.invoke("let", "Write", `{"path":"go","content":""}`)
-	results := map[protocol.CallID]string{} // the file is there before its writer has told
+	results := map[protocol.CallID]string{} // the file exists before its writer has reported it
 	for range 2 {
 		r := l.result()
 		results[r.CallID] = string(r.Result)

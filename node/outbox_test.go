@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// post is an outbox with a deliverer, in a bubble.
+// post is an outbox with its delivery goroutine, in a synctest bubble.
 type post struct {
 	*outbox
 	mu         sync.Mutex // guards what follows
@@ -39,7 +39,7 @@ func deliver(t *testing.T) *post {
 	return p
 }
 
-// add puts an item that fails with errs, one after the other, before it is taken.
+// add adds an item that fails with errs, one after the other, before it succeeds.
 func (p *post) add(l lane, name string, errs ...error) {
 	p.put(item{lane: l, call: protocol.CallID(name), send: func(context.Context) error {
 		p.mu.Lock()

@@ -13,7 +13,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// TestNothingOnAReadOnlyMachineIsChanged tries every way in: tools, the browser of files, transfers, and commands where the machine can hold them.
+// TestNothingOnAReadOnlyMachineIsChanged tries every kind of access: tools, the file browser,
+// transfers, and commands where the machine can restrict them.
 func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 	dir, grant, other := settled(t, t.TempDir()), settled(t, t.TempDir()), settled(t, t.TempDir())
 	for _, d := range []string{dir, grant, other} {
@@ -66,7 +67,7 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 			t.Errorf("reading: %+v", r)
 		}
 	}
-	// No folder is offered to be opened for writing, and one that is opened all the same is not written.
+	// No folder is offered for writing, and one that is opened all the same is not written.
 	outside := arguments(t, map[string]any{"path": filepath.Join(other, "f"), "content": "x"})
 	if p := n.previewOf(t, "Write", outside); len(p.Folders) > 0 || p.Problem == "" {
 		t.Errorf("offered: %+v", p)

@@ -14,7 +14,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// TestKilledBetweenKeepingAndReplacing runs itself as another process, which is killed by the system where nothing can be put in order any more.
+// TestKilledBetweenKeepingAndReplacing runs itself as another process, which the system kills at
+// the point where nothing can be cleaned up any more.
 func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 	if dir := os.Getenv("FAIRLEAD_TEST_KILLED"); dir != "" {
 		ws, err := workspace.Open(dir)
@@ -51,7 +52,7 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(list[0])); err != nil || d.State != protocol.ChangeReverted {
 		t.Errorf("%+v, %v", d, err)
 	}
-	// The same change comes again and can be taken back.
+	// The same change is made again and can be reverted.
 	agentWrites(t, b, "again", "a.txt", "two\n")
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(made(t, b)[0])); err != nil || text(t, filepath.Join(dir, "a.txt")) != "one\n" {
 		t.Errorf("%v, %q", err, text(t, filepath.Join(dir, "a.txt")))

@@ -72,7 +72,7 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
 		t.Errorf("%q, %v", text(t, file), err)
 	}
-	// Once more does nothing.
+	// A second time it does nothing.
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[1])); err != nil || text(t, file) != "one\n" {
 		t.Errorf("%q, %v", text(t, file), err)
 	}
@@ -87,7 +87,7 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 			t.Errorf("after the revert: %+v", c)
 		}
 	}
-	agentWrites(t, b, "r2", "a.txt", "six\n") // as long as what was there
+	agentWrites(t, b, "r2", "a.txt", "six\n") // as long as the earlier content
 	if list := made(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
 		t.Errorf("the agent's next change: %+v", list[0])
 	}
@@ -112,7 +112,8 @@ func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeAltered {
 		t.Errorf("%+v, %v", d, err)
 	}
-	// The agent goes on from there: that is a change of its own, and the one before is not of the last run.
+	// The agent continues from there: that is a separate change, and the one before does not belong
+	// to the last run.
 	agentWrites(t, b, "r2", "a.txt", "three\n")
 	list := made(t, b)
 	if len(list) != 2 || !list[0].Last || list[1].Last {
@@ -132,7 +133,8 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	b.Keep("call", "chat", "r1")(file, f, strings.Repeat("0", 64)) // the kill came right after it
+	// the process is killed right after it
+	b.Keep("call", "chat", "r1")(file, f, strings.Repeat("0", 64))
 	c := made(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
 		t.Errorf("%+v, %v", d, err)
@@ -142,7 +144,7 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 	}
 }
 
-// endless gives zeros.
+// endless returns zeros.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }

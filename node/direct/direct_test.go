@@ -28,7 +28,7 @@ func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
 		again.Close()
 		t.Error("it was let in twice")
 	}
-	echo(t, conn) // that did not disturb it
+	echo(t, conn) // the connection still works
 	conn.Close()
 	if err := ended(); err != nil {
 		t.Error(err)
@@ -97,7 +97,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 		conn.Close()
 	}
 
-	conn, _, err := call.Dial(t.Context(), peer) // and after all of them the source still is
+	conn, _, err := call.Dial(t.Context(), peer) // after all of them, the source is still accepted
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +108,8 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 	}
 }
 
-// TestOneInTheMiddleWithItsOwnCertificateLearnsNothing has every word of both ends pass through a third machine that knows the addresses, the pins
-// and, more than any could, the token.
+// TestOneInTheMiddleWithItsOwnCertificateLearnsNothing passes all data of both ends through a third
+// machine that knows the addresses, the pins and even the token, which no attacker has.
 func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	call, l := pairOf(t)
 	ended := accepting(t, l)
@@ -131,12 +131,13 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 		if err != nil {
 			return
 		}
-		in := tls.Server(raw, evil.config(call.self.pin)) // it lets the source in
+		in := tls.Server(raw, evil.config(call.self.pin)) // it accepts the source
 		defer in.Close()
 		if heard = in.HandshakeContext(t.Context()); heard == nil {
 			_, heard = in.Read(make([]byte, 1))
 		}
-		out, err := tls.Dial("tcp", peer.Addresses[0], evil.config(l.self.pin)) // and goes to the destination
+		// and connects to the destination
+		out, err := tls.Dial("tcp", peer.Addresses[0], evil.config(l.self.pin))
 		if spoke = err; err != nil {
 			return
 		}
@@ -172,7 +173,8 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestAProofIsWorthNothingInAnotherSession has someone who has the source's key, but not the token, say again what the source said.
+// TestAProofIsWorthNothingInAnotherSession replays the source's proof by someone who has the
+// source's key, but not the token.
 func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
 	call, l := pairOf(t)
 	ended := accepting(t, l)

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// meetingPlace is a gateway's port, and how to reach it.
+// meetingPlace returns a gateway's port, and a function that connects to it.
 func meetingPlace(t *testing.T) (j *junction.Junction, beside func(context.Context) (net.Conn, error)) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
@@ -29,7 +29,8 @@ func meetingPlace(t *testing.T) (j *junction.Junction, beside func(context.Conte
 	}
 }
 
-// joinedPair makes a source and a destination that waits for it, and what the source is told.
+// joinedPair makes a source and a destination that waits for it, and the peer that is passed to the
+// source.
 func joinedPair(t *testing.T, j *junction.Junction, c *Connector) (*caller, *listener, protocol.TransferPeer) {
 	t.Helper()
 	one, other, over := j.Meet()
@@ -101,7 +102,8 @@ func TestASourceThatCannotGoStraightIsJoined(t *testing.T) {
 	shut(t, l)
 }
 
-// TestWhoComesWithASourcesTicketIsNotTheSource has someone who overheard the ticket come first, and someone who overheard the destination's take its place.
+// TestWhoComesWithASourcesTicketIsNotTheSource: an attacker who knows the source's ticket connects
+// first, and one who knows the destination's ticket takes its place.
 func TestWhoComesWithASourcesTicketIsNotTheSource(t *testing.T) {
 	j, beside := meetingPlace(t)
 	evil, err := newIdentity()
@@ -127,7 +129,8 @@ func TestWhoComesWithASourcesTicketIsNotTheSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := tls.Client(raw, evil.config(l.self.pin))
-	conn.Handshake() // the destination's own may be over before it has seen the certificate
+	// the destination's handshake may be finished before it has seen the certificate
+	conn.Handshake()
 	if n, err := io.Copy(io.Discard, conn); n > 0 || err == nil {
 		t.Errorf("the destination said %d bytes to a stranger, %v", n, err)
 	}

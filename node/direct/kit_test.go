@@ -34,14 +34,14 @@ func pairOf(t *testing.T) (*caller, *listener) {
 	return call.(*caller), l
 }
 
-// near is what a destination is told of a source that may connect straight.
+// near returns the description of a source that may connect directly.
 func near(call stream.Caller) protocol.TransferPeer {
 	p := call.Self()
 	p.Near = true
 	return p
 }
 
-// accepting waits for the source in the background; the answer closes what came.
+// accepting waits for the source in the background; the returned function closes its connection.
 func accepting(t *testing.T, l *listener) (ended func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -72,7 +72,8 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	if err != nil || !at.Addr().IsLoopback() || at.Port() < leastPort {
 		t.Errorf("%v, %v", at, err)
 	}
-	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")} // whoever comes, comes from elsewhere
+	// every caller is on another network
+	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")}
 	accepting(t, l)
 	conn, err := net.Dial("tcp", at.String())
 	if err != nil {

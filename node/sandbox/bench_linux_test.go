@@ -14,11 +14,11 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// BenchmarkTrue starts `sh -lc true` bare, supervised and contained in turns, and reports the medians and their ratio, of which the issue allows
-// 1.3.
+// BenchmarkTrue starts `sh -lc true` bare, supervised and contained in turns, and reports the
+// medians and their ratio, which may be at most 1.3.
 func BenchmarkTrue(b *testing.B) {
 	ws := b.TempDir()
-	b.Setenv("HOME", ws) // a profile of the person's would be most of the time
+	b.Setenv("HOME", ws) // a profile of the person's would take most of the time
 	env := sandbox.Environ(ws, nil)
 	box, err := sandbox.New(b.Context(), sandbox.Options{})
 	if err != nil {
@@ -64,7 +64,8 @@ func BenchmarkTrue(b *testing.B) {
 			b.ReportMetric(median(2), "contained-µs")
 			b.ReportMetric(median(1)/median(0), "full-ratio")
 			b.ReportMetric(median(2)/median(0), "contained-ratio")
-			// What all processes that take part keep processors busy says more than the clock on a machine that others use too.
+			// On a machine that others use too, the processor time of all processes that take part
+			// is more meaningful than the elapsed time.
 			const many = 100
 			work := make([]time.Duration, len(runs))
 			for i, run := range runs {
@@ -83,7 +84,8 @@ func BenchmarkTrue(b *testing.B) {
 	}
 }
 
-// worked is how long this process, its helper and all that they started and waited for kept processors busy.
+// worked returns the processor time of this process, its helper, and all processes that they
+// started and waited for.
 func worked(b *testing.B) (all time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage

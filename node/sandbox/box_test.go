@@ -52,7 +52,7 @@ func TestReportIsKeptUntilSomethingChanges(t *testing.T) {
 	}
 	first := report()
 	if _, err := os.Stat(cache); err != nil {
-		t.Skip("this system's probe is not kept") // only Linux's costs enough to be
+		t.Skip("this system's probe is not kept") // only Linux's probe is slow enough to be cached
 	}
 	if again := report(); !again.At.Equal(first.At) {
 		t.Errorf("tried again at %v, first at %v", again.At, first.At)
@@ -85,7 +85,8 @@ func TestProbeThatCannotEndEnforcesNothing(t *testing.T) {
 
 func TestProbeIsQuick(t *testing.T) {
 	best := time.Hour
-	for end := time.Now().Add(time.Minute); best > 300*time.Millisecond && time.Now().Before(end); { // other programs may hold it up: once is enough
+	// other programs may delay it: one success is enough
+	for end := time.Now().Add(time.Minute); best > 300*time.Millisecond && time.Now().Before(end); {
 		begin := time.Now()
 		box, err := sandbox.New(t.Context(), sandbox.Options{})
 		if err != nil {
@@ -97,7 +98,7 @@ func TestProbeIsQuick(t *testing.T) {
 		}
 		box.Close()
 		if raceDetector {
-			break // it takes several times as long, which is no fault
+			break // it takes several times as long, which is not an error
 		}
 	}
 	t.Logf("%v", best)

@@ -70,7 +70,7 @@ func TestSecretsCannotBeRead(t *testing.T) {
 				t.Errorf("%s: exit %d, readable should be %v (%s)", file, e.Code, allowed, out)
 			}
 		}
-		// Ways around the name.
+		// Other ways to the same file.
 		for _, script := range []string{
 			"ln -s ~/.ssh s && cat s/id_ed25519", "cat /proc/self/root$HOME/.ssh/id_ed25519", "cd ~/.ssh && cat id_ed25519",
 			"for d in $(find /dev -type b); do head -c 1 $d && exit 0; done; exit 1",
@@ -130,7 +130,8 @@ func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
 	})
 }
 
-// TestReportIsWhatHappens takes each layer away and compares the report with what a command can do then.
+// TestReportIsWhatHappens disables each layer and compares the report with what a command can then
+// do.
 func TestReportIsWhatHappens(t *testing.T) {
 	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "bubblewrap"}, {"landlock", "bubblewrap", "seccomp"}, {"helper"}} {
 		t.Run(strings.Join(missing, "+"), func(t *testing.T) {
@@ -205,7 +206,8 @@ func TestReportIsWhatHappens(t *testing.T) {
 	}
 }
 
-// Commands cannot change what they see of the files, and nothing that would do so for them works inside: a reason why bubblewrap is not used around Landlock.
+// Commands cannot change their view of the files, and no program that would do so for them works
+// inside: one reason not to use bubblewrap around Landlock.
 func TestCommandsMakeThemselvesNoOtherView(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		unshare := need(t, "unshare")

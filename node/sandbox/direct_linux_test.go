@@ -8,7 +8,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// TestWithoutHelperTheGroupIsEnded is what remains where no helper can be started.
+// TestWithoutHelperTheGroupIsEnded tests the guarantees that remain where no helper can be started.
 func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	k := newKit(t, "helper")
 	s := k.spec("sleep 999 & echo $! >pid0; echo $$ >pid1; wait")

@@ -30,14 +30,14 @@ func newKit(t *testing.T, missing ...string) *kit {
 	return freshKit(t, filepath.Join(reports, strings.Join(missing, "+")), missing...)
 }
 
-// reports keeps what the machine was found to enforce: the same for all kits.
+// reports caches the result of the probe, which is the same for all kits.
 var reports = filepath.Join(os.TempDir(), "fairlead-sandbox-test-"+strconv.Itoa(os.Getpid()))
 
 func init() {
 	clean = func() { os.RemoveAll(reports) }
 }
 
-// both runs a test with each layer that can hold files.
+// both runs a test with each layer that can restrict files.
 func both(t *testing.T, test func(*testing.T, *kit)) {
 	for _, layer := range layers {
 		t.Run(layer.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ type layer struct {
 
 var layers = []layer{{"Landlock", nil}, {"bubblewrap", []string{"landlock"}}}
 
-// need skips a test where the layer does not hold files.
+// need skips a test where the layer does not restrict files.
 func (l layer) need(t *testing.T, b *sandbox.Box) {
 	t.Helper()
 	if c := b.Report().Check(sandbox.CheckWriteOutside); !strings.HasPrefix(c.By, l.name) {
@@ -63,7 +63,7 @@ func (l layer) need(t *testing.T, b *sandbox.Box) {
 	}
 }
 
-// freshKit is a kit that finds out what the machine enforces, or has it from the file.
+// freshKit returns a kit that probes the machine, or uses the cached report.
 func freshKit(t *testing.T, report string, missing ...string) *kit {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,8 @@ func (k *kit) spec(script string) sandbox.Spec {
 	}
 }
 
-// short is a folder outside whose name has room for a socket's: the system takes 107 bytes.
+// short returns a folder outside whose path is short enough for a socket's name: the system accepts
+// 107 bytes.
 func (k *kit) short() string {
 	k.Helper()
 	if len(k.outside) < 100 {
@@ -112,7 +113,7 @@ func (k *kit) short() string {
 	return dir
 }
 
-// run returns a command's output and end.
+// run returns a command's output and exit.
 func (k *kit) run(s sandbox.Spec) (string, sandbox.Exit) {
 	k.Helper()
 	p, out := k.start(s)
@@ -144,7 +145,7 @@ func (k *kit) start(s sandbox.Spec) (*sandbox.Process, *os.File) {
 	return p, out
 }
 
-// alive reports whether a process that is no zombie has that number.
+// alive reports whether there is a process with that number that is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -154,7 +155,8 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, " Z") && !strings.HasPrefix(rest, " X")
 }
 
-// patience is how long a test waits for something that comes much sooner where nothing else runs, and less than the commands of the tests sleep.
+// patience is how long a test waits for something that comes much sooner on an idle machine; it is
+// less than the commands of the tests sleep.
 const patience = 3 * time.Minute
 
 // within polls until ok.
@@ -178,7 +180,7 @@ func closed(c <-chan struct{}) func() bool {
 	}
 }
 
-// need is the path of a program that a test cannot do without.
+// need returns the path of a program that a test requires.
 func need(t *testing.T, name string) string {
 	t.Helper()
 	p, err := exec.LookPath(name)
@@ -188,7 +190,8 @@ func need(t *testing.T, name string) string {
 	return p
 }
 
-// stray is a shell fragment that starts a sleep in a session of its own whose parent has gone, twice over, and writes its number to a file.
+// stray returns a shell fragment that starts a sleep in a session of its own whose parent has
+// ended, twice removed, and writes its number to a file.
 func stray(file string) string {
 	return `setsid sh -c 'setsid sh -c "echo \$\$ >` + file + `; exec sleep 999" & exit 0' & `
 }

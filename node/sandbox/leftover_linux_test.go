@@ -13,8 +13,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// leave are ways in which a command leaves a process running; %s is a program that writes its
-// number to a file and then sleeps.
+// leave are ways for a command to leave a process running; %s is a program that writes its number
+// to a file and then sleeps.
 var leave = map[string]string{
 	"background":      `%s &`,
 	"subshell":        `(%s &)`,

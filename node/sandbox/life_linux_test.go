@@ -66,7 +66,8 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 	})
 }
 
-// TestNobodyThrowsTheBadgeAway lowers the mark by which a session's processes are found and leaves the session.
+// TestNobodyThrowsTheBadgeAway lowers the limit by which a session's processes are found and leaves
+// the session.
 func TestNobodyThrowsTheBadgeAway(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		python := need(t, "/usr/bin/python3")
@@ -117,10 +118,11 @@ func init() {
 
 func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		for tries, begun := 1, time.Now(); ; tries++ { // other programs may hold it up: once is enough
+		// other programs may delay it: one success is enough
+		for tries, begun := 1, time.Now(); ; tries++ {
 			took := killed(t, k, filepath.Join(k.ws, fmt.Sprint(tries)))
 			t.Logf("8 processes gone after %v", took)
-			// The shells ignore SIGTERM, so the grace must have been given.
+			// The shells ignore SIGTERM, so the grace period must have passed.
 			if took < sandbox.TermGrace {
 				t.Errorf("all gone after %v, want 250 to 400 ms", took)
 			}

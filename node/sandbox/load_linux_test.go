@@ -81,7 +81,8 @@ func helperOf(t *testing.T) int {
 	return pid
 }
 
-// own is a process's own memory in MB, without what it shares with the file of its program: of that the system maps as much as it likes.
+// own returns a process's own memory in MB, without the part shared with its program file, of which
+// the system maps as much as it likes.
 func own(pid int) int {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	f := strings.Fields(string(data))
@@ -112,7 +113,7 @@ func TestAFloodOfOutputCostsTheHelperNothing(t *testing.T) {
 }
 
 func init() {
-	// bomb runs a fork bomb in a box and reports how many processes it came to.
+	// bomb runs a fork bomb in a box and reports how many processes it reached.
 	plays["bomb"] = func() int {
 		box, err := sandbox.New(tContext(), sandbox.Options{Missing: strings.Fields(os.Getenv("MISSING"))})
 		if err != nil {
@@ -138,7 +139,7 @@ func init() {
 			return 1
 		}
 		most := 0
-		// A busy machine may stand still for all of the time that is enough on others.
+		// A busy machine may be unresponsive for longer than the time that suffices on others.
 		for end, late := time.Now().Add(400*time.Millisecond), time.Now().Add(patience); time.Now().Before(end) || most < 20 && time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
 			most = max(most, mine())
 		}

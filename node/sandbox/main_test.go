@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the helpers; else each takes a second to end
+	// for the helpers; otherwise each takes a second to end
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
 		os.Exit(plays[play]())
 	}
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 // clean removes what the tests share.
 var clean = func() {}
 
-// plays are what the test program does when it is started as another process.
+// plays are the roles of the test program when it is started as another process.
 var plays = map[string]func() int{}
 
 func tContext() context.Context { return context.Background() }

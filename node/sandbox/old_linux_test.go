@@ -14,7 +14,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// old makes the kernel answer seccomp(2) with an error, in this process and all that come from it: with any flags, or only with some.
+// old makes the kernel answer seccomp(2) with an error, in this process and its descendants: for
+// any flags, or only for some.
 func old(answer unix.Errno, flags uint32) error {
 	const load, equal, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	no := unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(answer)}
@@ -38,7 +39,8 @@ func old(answer unix.Errno, flags uint32) error {
 }
 
 func init() {
-	// old runs a command where the kernel has no seccomp, or an old one, and says what is enforced and what the command printed.
+	// old runs a command where the kernel has no seccomp, or an old one, and prints what is
+	// enforced and the command's output.
 	plays["old"] = func() int {
 		answer, flags := unix.ENOSYS, uint32(0)
 		if os.Getenv("KERNEL") == "4.14" {
@@ -82,7 +84,8 @@ func init() {
 	}
 }
 
-// What the kernel cannot do is left out and said, and keeps nobody from running commands.
+// Restrictions that the kernel does not support are left out and reported, and do not keep commands
+// from running.
 func TestCommandsRunOnKernelsWithoutOrWithOldFilters(t *testing.T) {
 	newKit(t)
 	for kernel, want := range map[string]string{"none": "false true", "4.14": "true true"} {

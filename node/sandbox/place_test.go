@@ -37,7 +37,7 @@ func TestAPlaceIsAlsoWhereALinkOnItsWayLeads(t *testing.T) {
 	}
 }
 
-// BenchmarkPlaces is what a preview and a search ask.
+// BenchmarkPlaces measures the lookup of a preview and a search.
 func BenchmarkPlaces(b *testing.B) {
 	home := b.TempDir()
 	b.Setenv("HOME", home)

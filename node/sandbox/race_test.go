@@ -2,5 +2,5 @@
 
 package sandbox_test
 
-// raceDetector says that everything takes many times as long.
+// raceDetector says that everything takes many times longer.
 const raceDetector = true

@@ -69,7 +69,7 @@ var attempts = map[string]func(pid int) error{
 	},
 }
 
-// buffer stays where it is while the kernel reads it.
+// buffer stays at its address while the kernel reads it.
 var buffer [128]byte
 
 func address(data *[128]byte) int {
@@ -103,7 +103,7 @@ func init() {
 	}
 }
 
-// reach gives the results of all attempts by a contained command on a process.
+// reach returns the results of all attempts by a contained command on a process.
 func (k *kit) reach(pid int, network sandbox.Network) (result map[string]syscall.Errno) {
 	k.Helper()
 	exe, err := os.Executable()

@@ -24,7 +24,7 @@ type seatbeltFiles struct {
 	TTY       string
 }
 
-// base is needed by nearly every program: starting and signalling processes, reading system
+// seatbeltBase is needed by nearly every program: starting and signalling processes, reading system
 // information, user names, its own terminals.
 const seatbeltBase = `(version 1)
 (deny default)

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// homeSecrets are the secrets of a home folder, relative to it: a path for each entry of the table,
-// and the examples that were written without it. The value says whether commands may read it.
+// homeSecrets returns the secrets of a home folder, relative to it: a path for each entry of the
+// table, and hand-written examples. The value says whether commands may read it.
 func homeSecrets(t *testing.T) map[string]bool {
 	t.Helper()
 	list := map[string]bool{}
@@ -46,7 +46,8 @@ func TestCommandsReadNoSecretOfTheTable(t *testing.T) {
 			t.Fatalf("got %d secrets, want at least 300", len(list))
 		}
 		command := "cat"
-		for _, rel := range slices.Backward(slices.Sorted(maps.Keys(list))) { // what lies in a folder before the folder
+		// the content of a folder before the folder
+		for _, rel := range slices.Backward(slices.Sorted(maps.Keys(list))) {
 			file := filepath.Join(k.home, rel)
 			if info, err := os.Stat(file); err == nil && info.IsDir() {
 				file = filepath.Join(file, "another")

@@ -23,7 +23,7 @@ const (
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
 
 // restrictedToken returns the node's own token without its privileges and, if it belongs to an
-// administrator, without the administrators' group. The caller closes it.
+// administrator, reduced to that of a standard user. The caller closes it.
 func restrictedToken() (windows.Token, error) {
 	var own, less windows.Token
 	err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own)

@@ -10,7 +10,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed puts other programs in bubblewrap's place.
+// TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed replaces bubblewrap by other programs.
 func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 	for name, c := range map[string]struct{ program, why string }{
 		"fails":          {"#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", "bubblewrap does not work: "},
@@ -46,7 +46,8 @@ func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 	}
 }
 
-// A machine may stand still for seconds when its person has just logged in. That must not leave the commands without bounds until the next start.
+// A machine may be unresponsive for seconds during a login. That must not leave the commands
+// unrestricted until the next start.
 func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
 	real, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -64,7 +65,7 @@ func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
 	}
 }
 
-// A folder for temporary files whose name is too long for a socket's keeps nothing from being tried out.
+// A temporary folder whose path is too long for a socket's name does not prevent the probe.
 func TestALongNameOfTheTemporaryFolderChangesNothing(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		want := k.box.Report().Check(sandbox.CheckWriteOutside).Enforced
@@ -103,7 +104,8 @@ func TestHiddenFilesAreHiddenEachByItself(t *testing.T) {
 	})
 }
 
-// A home folder as the workspace: what is hidden by name cannot be made there either, as that would give keys to a later login.
+// A home folder as the workspace: hidden names cannot be created there either, because that could
+// plant keys for a later login.
 func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		s := k.spec("")

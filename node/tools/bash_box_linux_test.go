@@ -25,7 +25,7 @@ func useSetsid(t *testing.T) string {
 	return path
 }
 
-// pids are the process numbers in text.
+// pids returns the process numbers in text.
 func pids(t *testing.T, text string) (all []int) {
 	t.Helper()
 	for _, word := range strings.Fields(text) {
@@ -45,7 +45,8 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 		b := boxed(t, mode)
 		var out bashOut
 		var took time.Duration
-		for limit := 700; limit < 20_000 && strings.Count(out.Output, "\n") < 3; limit *= 3 { // all three are to run by then
+		// all three must be running by then
+		for limit := 700; limit < 20_000 && strings.Count(out.Output, "\n") < 3; limit *= 3 {
 			began := time.Now()
 			out = must[bashOut](b, "Bash", args{"timeout": limit, "command": `trap "" TERM; sleep 999 & echo $!
 ` + setsid + ` sh -c 'trap "" TERM; echo $$; ` + setsid + ` sleep 999 & echo $!; wait' & wait; wait; wait`})
@@ -82,7 +83,7 @@ func TestKillEndsTheTree(t *testing.T) {
 	}
 }
 
-// leave are ways in which a command leaves processes running that hold its output.
+// leave are ways for a command to leave processes running that have its output open.
 var leave = map[string]struct {
 	script string
 	left   int

@@ -86,7 +86,8 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 	}
 }
 
-// Wine does not give a program the handles of its pseudo console, as Windows does, so the command opens the console itself.
+// Wine does not give a program the handles of its pseudo console, as Windows does, so the command
+// opens the console itself.
 func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 	for _, mode := range windowsModes {
 		b := cmdExe(t, mode)

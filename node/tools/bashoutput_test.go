@@ -25,7 +25,7 @@ func TestOutputThatNobodyReadYetIsNotLost(t *testing.T) {
 			w.Close()
 		}
 		reader := make(chan struct{})
-		close(reader) // it gave up before it had its turn
+		close(reader) // the deadline passed before the reader ran
 		var o output
 		if got := drain(r, 0, reader, &o); got != open {
 			t.Errorf("still open: %v, want %v", got, open)
@@ -108,7 +108,7 @@ func TestManyCommandsAtOnceKeepTheirOutputApart(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	b.jobs.wg.Wait() // a call returns before the table has let go of its job
+	b.jobs.wg.Wait() // a call returns before the table has removed its job
 	if len(b.jobs.jobs) != 0 || len(b.jobs.turns) != 0 {
 		t.Errorf("%d jobs are left, %d turns", len(b.jobs.jobs), len(b.jobs.turns))
 	}

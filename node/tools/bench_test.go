@@ -19,14 +19,15 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// way is one of the ways to do the same that a benchmark compares.
+// way is one of the alternatives that a benchmark compares.
 type way struct {
 	name string
 	run  func() error
 }
 
-// compare runs the ways in turns, so that a busy machine is unfair to none. It reports for each its median and, as a ratio of the first one's,
-// median and best: the best are what says most where others work at the same time.
+// compare runs the ways in turns, so that a busy machine affects all equally. It reports the median
+// of each and, as a ratio to the first one's, median and best: the best times are the most
+// meaningful ones on a shared machine.
 func compare(b *testing.B, ways []way) {
 	b.Helper()
 	times := make([][]float64, len(ways))
@@ -72,7 +73,7 @@ func (b *bench) bash(command string) func() error {
 // shell that the ratios compare with therefore also has its own session.
 func BenchmarkBashTrue(b *testing.B) {
 	b.Setenv("SHELL", "/bin/sh")
-	b.Setenv("HOME", b.TempDir()) // a profile of the person's would be most of the time
+	b.Setenv("HOME", b.TempDir()) // a profile of the person's would take most of the time
 	compare(b, []way{
 		{"bare", func() error {
 			cmd := exec.Command("/bin/sh", "-lc", "true")
@@ -122,7 +123,8 @@ func BenchmarkOutput1GB(b *testing.B) {
 	b.ReportMetric((float64(after.HeapSys)-float64(before.HeapSys))/(1<<20), "MB-heap-grown")
 }
 
-// BenchmarkFlood10GB has a contained command print ten gigabytes: the tail is right and the memory of this program and its helper stays flat.
+// BenchmarkFlood10GB runs a contained command that prints ten gigabytes: the tail must be right and
+// the memory of this program and its helper flat.
 func BenchmarkFlood10GB(b *testing.B) {
 	const size = 10 << 30
 	b.Setenv("SHELL", "/bin/sh")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// busy is how long this process has kept processors busy.
+// busy returns the processor time of this process.
 func busy() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

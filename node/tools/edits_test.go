@@ -148,7 +148,8 @@ func TestAnEditThatChangesNothingKeepsTheFile(t *testing.T) {
 	}
 }
 
-// slowEdit is what several replacements do, one character at a time: text with CRLF is turned to line feeds where that is what the tool says.
+// slowEdit is a reference for several replacements, one character at a time: text with CRLF is
+// converted to line feeds where the tool does so.
 func slowEdit(s string, steps []editStep) (string, int, bool) {
 	total := 0
 	for _, st := range steps {

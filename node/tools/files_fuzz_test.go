@@ -12,8 +12,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// FuzzDecoders gives any bytes to all seven decoders. Nothing may panic; what is refused is refused with words; nothing is written outside.
-// Bash runs nothing: only its preview decodes here.
+// FuzzDecoders passes arbitrary bytes to all seven decoders. Nothing may panic, errors must have a
+// text, and nothing may be written outside. Bash runs nothing: only its preview decodes here.
 func FuzzDecoders(f *testing.F) {
 	for _, s := range []string{
 		`{"path":"a","content":"b"}`, `{"path":"a","content":"b","expectedSha256":"absent"}`, `{"path":"../a","content":""}`, `{"path":"/tmp/a","content":""}`,
@@ -52,7 +52,7 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// FuzzReadFile gives any bytes to Read as a file. Text comes back as it is, whatever part is asked for.
+// FuzzReadFile reads arbitrary bytes as a file. Every part of a text must be returned unchanged.
 func FuzzReadFile(f *testing.F) {
 	for _, s := range []string{"", "\n", "a\nb", "a\r\n\r\nb\n", "\xff\xfea\x00", "\xfe\xff\x00a\xd8\x00", "\xef\xbb\xbfx\n", "BM\x00\x00", "\x89PNG\r\n\x1a\n", "é\xff", "\x00"} {
 		f.Add(s, uint8(0), uint8(2))

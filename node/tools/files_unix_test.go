@@ -77,7 +77,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 }
 
 func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
-	const log = "/proc/kmsg" // who reads it to its end waits
+	const log = "/proc/kmsg" // reading it to its end blocks
 	if _, err := os.Stat(log); err != nil {
 		t.Skip("there is no " + log)
 	}
@@ -157,7 +157,7 @@ func TestToolsObeyGrants(t *testing.T) {
 	}
 }
 
-// What a preview says of a call is what becomes of it.
+// A preview must agree with the call.
 func TestPreviewsComeTrue(t *testing.T) {
 	b := newBench(t)
 	b.file("f", "one\ntwo\n")

@@ -22,8 +22,8 @@ func useGit(t *testing.T) {
 	}
 }
 
-// bait is a folder that looks like a bare repository and a repository, both with a program that git
-// would run to look for changed files.
+// bait makes a folder that looks like a bare repository, and a repository, both with a program that
+// git would run to look for changed files.
 func (b *bench) bait() (ran func() bool) {
 	b.t.Helper()
 	mark := filepath.Join(b.t.TempDir(), "ran")
@@ -60,7 +60,7 @@ func TestGitRunsNoProgramThatAFolderNames(t *testing.T) {
 			}
 		})
 	}
-	// The test is worth something only if git would run it otherwise.
+	// The test is meaningful only if git would run it otherwise.
 	if out, err := callCtx[bashOut](b, WithDirect(t.Context()), "Bash", args{"command": "git -C out/x status; git -C repo status"}); err != nil || !ran() {
 		t.Errorf("got %+v, error %v and no program run, want the person's own configuration for the person's own command", out, err)
 	}

@@ -24,15 +24,17 @@ type bench struct {
 
 // TestMain lets the test program be the sandbox's helper.
 func TestMain(m *testing.M) {
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the helpers; else each takes a second to end
+	// for the helpers; otherwise each takes a second to end
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	sandbox.Main()
 	os.Exit(run(m))
 }
 
-// personHome is where the person's tools keep what they have.
+// personHome is the home folder in which the person's tools store their data.
 var personHome = os.Getenv("HOME")
 
-// run gives commands, which login shells run, a home without a profile of the person's: such a profile may wait for a lock that a killed shell has left.
+// run gives commands, which login shells run, a home without the person's profile, which might wait
+// for a lock that a killed shell has left.
 func run(m *testing.M) int {
 	home, err := os.MkdirTemp("", "home-")
 	if err != nil {
@@ -40,11 +42,11 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
-	os.Setenv("LC_ALL", "C") // a shell warns of a language that is not installed
+	os.Setenv("LC_ALL", "C") // a shell warns of a locale that is not installed
 	return m.Run()
 }
 
-// newBench has commands as plain children.
+// newBench makes a bench whose commands are plain children.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	ws, err := workspace.Open(folder(t))
@@ -54,7 +56,7 @@ func newBench(t testing.TB) *bench {
 	return benchOf(t, ws, JobOptions{})
 }
 
-// newBenchWith has commands in a box.
+// newBenchWith makes a bench whose commands run in a box.
 func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
 	t.Helper()
 	box, err := sandbox.New(t.Context(), o)
@@ -154,7 +156,8 @@ func preview(b *bench, name string, a args) protocol.CallPreview {
 	return p
 }
 
-// soon fails unless f, which is cancelled while it works, ends with an error within a time. Other programs may hold it up: once is enough.
+// soon fails unless f, which is cancelled while it runs, returns an error within the limit. Other
+// programs may delay it: one success is enough.
 func soon(t *testing.T, limit time.Duration, f func() error) {
 	t.Helper()
 	var took time.Duration

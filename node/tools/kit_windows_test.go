@@ -11,7 +11,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// folder is t.TempDir without its way to clean up, which Wine does not know.
+// folder is t.TempDir without its cleanup, which does not work in Wine.
 func folder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tools")

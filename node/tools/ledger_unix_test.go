@@ -45,7 +45,8 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 	b, said := ledgerBench(t, dir)
 	id := background(b, "read line; echo secret", nil)
 	must[bashOut](b, "Bash", args{"command": "true"})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a command is taken out after its answer
+	// a command is removed after its answer
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if got := entries(t, dir); len(got) == 1 && got[0] == id {
 			break
 		} else if time.Now().After(end) {
@@ -69,7 +70,8 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 	}
 }
 
-// The commands of a node that died: one runs still and heeds SIGTERM, one does not, one is gone, one's number is another's now.
+// The commands of a dead node: one still runs and obeys SIGTERM, one ignores it, one has ended, and
+// one's number belongs to another process now.
 func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 	dir := t.TempDir()
 	dead := being{os.Getpid(), "another time"}

@@ -123,7 +123,7 @@ func TestReadOfAFileThatGrowsOrShrinksMeanwhileIsWhole(t *testing.T) {
 	for i := range 200 {
 		n := 6000 + i*60
 		out, err := call[readText](b, "Read", args{"path": "log", "offset": n, "limit": 3})
-		if err != nil { // it became shorter on each try: said, not hidden
+		if err != nil { // it became shorter on each try, which is reported
 			if !strings.Contains(err.Error(), "shorter") && !strings.Contains(err.Error(), "Binary file") {
 				t.Error(err)
 			}

@@ -75,17 +75,19 @@ func lower(b byte) byte {
 	return b
 }
 
-// index is where the needle is found in text at from or later, or -1.
+// index returns the first position of the needle in text at from or later, or -1.
 func (n *needle) index(text []byte, from int) int {
-	i, end := from+n.at, len(text)-len(n.text)+n.at // where the rarest byte may be: i <= end
-	low, high := -1, -1                             // where it was found next, or end+1
+	// range in which the rarest byte may be: i <= end
+	i, end := from+n.at, len(text)-len(n.text)+n.at
+	low, high := -1, -1 // position of its next occurrence, or end+1
 	for i <= end {
 		if low < i {
 			low = indexByte(text, i, end, n.low)
 		}
 		hit := low
 		if n.high != n.low {
-			// No farther than the other: what is rare in one case is looked for once.
+			// Search no farther than the other: a byte that is rare in one case is searched for
+			// once.
 			if high < i {
 				high = indexByte(text, i, min(end, low), n.high)
 			}
@@ -102,7 +104,7 @@ func (n *needle) index(text []byte, from int) int {
 	return -1
 }
 
-// indexByte is where b is in text[from:last+1], or last+1.
+// indexByte returns the position of b in text[from:last+1], or last+1.
 func indexByte(text []byte, from, last int, b byte) int {
 	if i := bytes.IndexByte(text[from:last+1], b); i >= 0 {
 		return from + i
@@ -122,7 +124,8 @@ func (n *needle) same(text []byte) bool {
 	return true
 }
 
-// required are texts of which every line that matches has at least one; nil when nothing is known.
+// required returns texts of which every matching line contains at least one; nil when none are
+// known.
 func required(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -167,7 +170,8 @@ func setCost(set []needle) int {
 	return worst + 40*len(set)
 }
 
-// literalNeedle is a literal, or the best part of one in which letter case does not count. K and S have relatives outside of ASCII.
+// literalNeedle returns a literal, or the best part of one if case is ignored. K and S have other
+// cases outside of ASCII.
 func literalNeedle(re *syntax.Regexp) []needle {
 	if re.Flags&syntax.FoldCase == 0 {
 		return []needle{newNeedle([]byte(string(re.Rune)), false)}
@@ -181,7 +185,8 @@ func literalNeedle(re *syntax.Regexp) []needle {
 	return best
 }
 
-// foldable splits a literal into parts whose letters have two forms of one byte each, and gives them in lower case.
+// foldable splits a literal into parts whose letters have two forms of one byte each, and returns
+// them in lower case.
 func foldable(literal []rune) (parts [][]byte) {
 	var part []byte
 	for _, r := range append(slices.Clone(literal), utf8.RuneError) {
@@ -197,10 +202,11 @@ func foldable(literal []rune) (parts [][]byte) {
 	return parts
 }
 
-// prefilter finds the next place where a line may match.
+// prefilter finds the next position at which a line may match.
 type prefilter struct {
 	needles []needle
-	next    [maxNeedles]int // where each needle was found last, valid for the text that reset was called for
+	// position of each needle's last match, valid for the text for which reset was called
+	next [maxNeedles]int
 }
 
 func (p *prefilter) reset() {
@@ -209,7 +215,7 @@ func (p *prefilter) reset() {
 	}
 }
 
-// index is like [needle.index] for all needles; between two calls of reset, from grows.
+// index is like [needle.index] for all needles; between two calls of reset, from may only increase.
 func (p *prefilter) index(text []byte, from int) int {
 	first := len(text)
 	for i := range p.needles {

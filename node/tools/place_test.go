@@ -9,7 +9,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// TestACallIsBoundToThePlaceThatItWasAllowedFor changes where a path leads between the two.
+// TestACallIsBoundToThePlaceThatItWasAllowedFor changes the target of a path between approval and
+// call.
 func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 	b := newBench(t)
 	b.file("before/a.txt", "needle\n")

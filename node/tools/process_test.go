@@ -19,7 +19,7 @@ type processOut struct {
 	Sessions                                                   []struct{ SessionID, Status, Command, Workdir string }
 }
 
-// background starts a command and returns its session. A short one may be over before that is told.
+// background starts a command and returns its session. A short command may have ended before.
 func background(b *bench, command string, more args) string {
 	b.t.Helper()
 	a := args{"command": command, "background": true}
@@ -52,7 +52,7 @@ func end(b *bench, id string) processOut {
 	return must[processOut](b, "Process", args{"action": "poll", "sessionId": id})
 }
 
-// printed waits until what a job has printed is as wanted.
+// printed waits until a job's output is as wanted.
 func printed(b *bench, id string, wanted func(string) bool) string {
 	b.t.Helper()
 	s := ""
@@ -173,7 +173,7 @@ func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
 			t.Errorf("%+v: %+v", c, p)
 		}
 	}
-	p := log(0, 3) // lost, so that the first line which is left comes
+	p := log(0, 3) // lost, so the first remaining line comes
 	lines := strings.Split(p.Log, "\n")
 	if p.FirstLine == 0 || p.Offset != p.FirstLine || len(lines) != 3 || lines[1] != strconv.Itoa(p.FirstLine+2) || !strings.HasSuffix(strconv.Itoa(p.FirstLine+1), lines[0]) {
 		t.Errorf("%+v", p)

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// reached are the paths that a command is said to use, "w" for those that it writes.
+// reached returns the paths that a command is found to use, with "w" for those that it writes.
 func reached(t *testing.T, command, dir string) []string {
 	t.Helper()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
@@ -45,7 +45,7 @@ func TestFoldersAreOfferedWhereTheTextAloneTellsThem(t *testing.T) {
 	}
 	ws := filepath.Join(base, "ws")
 	for command, want := range map[string]string{
-		// Where a cd surely leads.
+		// Where a cd certainly leads.
 		"cd B/out && touch made":                  "w B/out",
 		"cd B/out; make":                          "w B/out",
 		"cd B/out && cat sub/x":                   "B/out B/out/sub/x",
@@ -57,7 +57,7 @@ func TestFoldersAreOfferedWhereTheTextAloneTellsThem(t *testing.T) {
 		"cd 'B/out' && make > log/x":              "w B/out/log/x w B/out",
 		"if true; then cd B/out && make; fi":      "w B/out",
 		"cd in && touch a/b":                      "w B/ws/in w B/ws/in/a/b",
-		// And where it does not, or may not have.
+		// Where it does not, or may not have led there.
 		"cd B/none && touch a/b":             "",
 		"cd && touch a/b":                    "",
 		"cd - && touch a/b":                  "",
@@ -119,7 +119,7 @@ func TestFoldersAreOfferedWhereTheTextAloneTellsThem(t *testing.T) {
 	}
 }
 
-// FuzzReach: whatever the text, what is offered is a whole path and nothing fails.
+// FuzzReach: for any text, every path is absolute and nothing fails.
 func FuzzReach(f *testing.F) {
 	for _, s := range []string{"cd /tmp && touch x", "X=/tmp; cat $X/*", "f() { cd /; }; f", "a || b && c | d & (e)", "case x in y) cd /tmp;; esac", "<<E cat\n$(cd /tmp)\nE"} {
 		f.Add(s)

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// naive is what the original does: read the file, split it, compare every line.
+// naive does what the original system does: it reads the file, splits it and compares every line.
 func naive(text []byte, re *regexp.Regexp, w wanted) (out found) {
 	if !utf8.Valid(text) || len(text) == 0 {
 		return found{}
@@ -43,7 +43,7 @@ func naive(text []byte, re *regexp.Regexp, w wanted) (out found) {
 	return out
 }
 
-// drip is a file that is read a little at a time.
+// drip is a file that returns a few bytes per read.
 type drip struct {
 	*bytes.Reader
 	rnd *rand.Rand
@@ -93,7 +93,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 			size = 0
 		}
 		got, want := s.scan(drip{bytes.NewReader(text), rnd}, size), naive(text, regexp.MustCompile(pattern), w)
-		for i := range got.matches { // with a small buffer, the beginning of a line that is larger
+		for i := range got.matches { // because of the small buffer: the beginning of a longer line
 			if small && i < len(want.matches) && strings.HasPrefix(want.matches[i].Content, got.matches[i].Content[:min(6, len(got.matches[i].Content))]) {
 				want.matches[i].Content = got.matches[i].Content
 			}
@@ -172,7 +172,7 @@ func TestScanSkipsTheHolesOfLongLinesWhereTheyChangeNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkScanOfAHole is what a disk image of zeros takes.
+// BenchmarkScanOfAHole measures the search of a disk image of zeros.
 func BenchmarkScanOfAHole(b *testing.B) {
 	m, err := newMatcher("needle")
 	if err != nil {
@@ -187,7 +187,7 @@ func BenchmarkScanOfAHole(b *testing.B) {
 	}
 }
 
-// broken fails in the middle.
+// broken returns an error in the middle.
 type broken struct{ *bytes.Reader }
 
 func (b broken) Read(p []byte) (int, error) {
@@ -207,7 +207,7 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	if got := s.scan(broken{bytes.NewReader(text)}, int64(len(text))); got.count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// One that became shorter or longer since it was opened is taken as it is.
+	// A file that became shorter or longer since it was opened is searched as it is.
 	for _, size := range []int64{1, int64(len(text)) * 2} {
 		if got := s.scan(bytes.NewReader(text), size); got.count != 3 {
 			t.Errorf("size %d: %+v", size, got)
@@ -247,7 +247,7 @@ func TestNeedlesAreFoundLikeByPackageBytes(t *testing.T) {
 	}
 }
 
-// endless is a file that the kernel makes up without an end, and without a size.
+// endless is a generated file of the kernel, without end or size.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {

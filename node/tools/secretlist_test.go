@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// secretFiles are a file for each secret of the table that a home folder can hold, and the examples
-// that were written without it, relative to the home.
+// secretFiles returns a file for each secret of the table that a home folder can contain, and
+// hand-written examples, relative to the home.
 func secretFiles(t *testing.T) (list []string) {
 	t.Helper()
 	for _, e := range sensitive.Entries() {

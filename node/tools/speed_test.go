@@ -16,7 +16,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// moduleTree is the module cache with the compiler's sources beside it: over 50,000 files, over 1 GB.
+// moduleTree returns the module cache and the compiler's sources: over 50,000 files, over 1 GB.
 func moduleTree(b *testing.B) (dirs []string, spaces []*workspace.Root) {
 	b.Helper()
 	for _, name := range []string{"GOMODCACHE", "GOROOT"} {
@@ -37,7 +37,7 @@ func moduleTree(b *testing.B) (dirs []string, spaces []*workspace.Root) {
 	return dirs, spaces
 }
 
-// referee is a program that does the same, or "" when it is not there.
+// referee returns the path of a comparable program, or "" if it is not installed.
 func referee(b *testing.B, names ...string) string {
 	b.Helper()
 	for _, name := range names {
@@ -49,8 +49,9 @@ func referee(b *testing.B, names ...string) string {
 	return ""
 }
 
-// beside measures ours and the referee by turns, since other programs disturb both, and reports the best time of each and their relation, and the same
-// of what they kept processors busy, which others disturb less.
+// beside measures our code and the referee by turns, because other programs disturb both. It
+// reports the best time of each and their ratio, and the same for processor time, which is
+// disturbed less.
 func beside(b *testing.B, ours func() error, program string, args ...string) {
 	b.Helper()
 	least, other := time.Hour, time.Hour
@@ -66,7 +67,7 @@ func beside(b *testing.B, ours func() error, program string, args ...string) {
 		}
 		begun = time.Now()
 		cmd := exec.Command(program, args...)
-		var exit *exec.ExitError // says that nothing was found
+		var exit *exec.ExitError // it reports that nothing was found
 		if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 			b.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// memory is what the process has in memory, and the most it ever had, in KB.
+// memory returns the process's memory and its maximum, in KB.
 func memory() (now, most int, ok bool) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -139,8 +140,9 @@ func memory() (now, most int, ok bool) {
 	return now, most, most > 0
 }
 
-// BenchmarkMillion lists a million files, and cancels doing so: cancelled-ms is how long after the cancellation the call ends, at worst and in the
-// middle of twenty times. late-ms is how late the timer was that cancelled: what the machine alone adds to everything.
+// BenchmarkMillion lists a million files, and cancels it: cancelled-ms is the time from the
+// cancellation to the end of the call, the worst and the median of twenty. late-ms is the delay of
+// the timer that cancelled, which the machine adds to everything.
 func BenchmarkMillion(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 1000 {

@@ -11,7 +11,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// strangeName is a name that a file may have on this system, of bytes that make trouble more often than by chance.
+// strangeName returns a possible file name on this system, with more troublesome bytes than a
+// random one.
 func strangeName(r *rand.Rand) string {
 	pieces := []string{`\x`, `\xE9`, `\x5C`, "\xe9", "\xc3", "\xa9", "é", "\ufffd", "\xed\xa0\x80", `\`, "*", "[", "{a,b}", "?", " ", "\n", "-", "x", "~", "\U000F00E9"}
 	for {
@@ -30,7 +31,7 @@ func strangeName(r *rand.Rand) string {
 	}
 }
 
-// quoted is a name as a glob for it alone: quoting comes on top of the spelling.
+// quoted returns a glob that matches a name only: quoting is added to the spelling.
 func quoted(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(text)
 }

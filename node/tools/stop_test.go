@@ -27,7 +27,7 @@ func gone(t *testing.T, pid int) {
 	t.Errorf("process %d still runs", pid)
 }
 
-// zombie reports whether a process has ended and only waits to be collected.
+// zombie reports whether a process has ended and has not been reaped.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")

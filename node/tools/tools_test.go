@@ -140,7 +140,8 @@ func FuzzArguments(f *testing.F) {
 	b := newBench(f)
 	b.file("f", "some\ntext\n")
 	f.Fuzz(func(t *testing.T, raw string) {
-		for _, name := range []string{"Process", "Read", "Edit", "Glob", "Grep"} { // Bash and Write would do what they are told
+		// Bash and Write would carry out the call
+		for _, name := range []string{"Process", "Read", "Edit", "Glob", "Grep"} {
 			out, err := b.tools[name].Call(t.Context(), json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
 				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)

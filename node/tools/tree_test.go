@@ -86,7 +86,7 @@ func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
 	}
 }
 
-// slowMatch compares part by part: doublestar alone says that a*/** is not a.
+// slowMatch compares part by part, because doublestar alone says that a*/** does not match a.
 func slowMatch(glob, path string) bool {
 	if strings.Contains(glob, "{a,é/A}") || strings.Contains(glob, "{**,x}") {
 		return doublestar.MatchUnvalidated(glob, path)
@@ -193,7 +193,7 @@ func TestSearchesAreCancelledAtOnce(t *testing.T) {
 	for i := range 40 {
 		b.file(fmt.Sprintf("d%d/big", i), strings.Repeat(line, 2000))
 	}
-	soon(t, 2*time.Second, func() error { // all of it would take some ten times that
+	soon(t, 2*time.Second, func() error { // searching all of it would take about ten times as long
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
 		_, err := runGrep(ctx, b.ws, grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// canary is in every file that may not be read.
+// canary is in every file that must not be read.
 const canary = "the canary of a file that may not be read"
 
-// fence is a folder with a workspace, two grants and what lies outside, and what all of that looked like.
+// fence is a folder with a workspace, two grants and files outside, and their initial state.
 type fence struct {
 	t      testing.TB
 	base   string
 	r      *Root
-	before map[string]string // of what may not change
+	before map[string]string // of the files that must not change
 }
 
 func newFence(t testing.TB, base string) *fence {
@@ -41,7 +41,8 @@ func newFence(t testing.TB, base string) *fence {
 	return &fence{t: t, base: base, r: r}
 }
 
-// look gives the content of all that may not change: everything but the workspace and the writable grant.
+// look returns the content of all files that must not change: everything but the workspace and the
+// writable grant.
 func (f *fence) look() map[string]string {
 	seen := map[string]string{}
 	filepath.WalkDir(f.base, func(path string, d os.DirEntry, err error) error {
@@ -62,10 +63,10 @@ func (f *fence) look() map[string]string {
 	return seen
 }
 
-// words are what paths and targets are made of.
+// words are the parts of paths and link targets.
 var words = []string{"..", "..", "a", "b", "f", ".", "l1", "l2", "l3", "new", "", "ws", "rw", "ro", "out", "../out", "../../out/f", "wsx", "BASE", "BASE/out", "BASE/ws", "BASE/ro", "BASE/rw", "/", "~"}
 
-// play makes links and uses paths as the bytes say.
+// play makes links and uses paths as directed by the bytes.
 func (f *fence) play(script []byte) {
 	next := func() int {
 		if len(script) == 0 {
@@ -94,7 +95,7 @@ func (f *fence) play(script []byte) {
 			continue
 		}
 		switch op % 4 {
-		case 0, 1: // Resolve's own refusal is not relied on
+		case 0, 1: // does not rely on the refusal by Resolve
 			data, _, err := f.r.ReadFile(p, 1000)
 			if err == nil && string(data) == canary {
 				f.t.Fatalf("%q was read", name)

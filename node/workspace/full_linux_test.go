@@ -12,7 +12,7 @@ import (
 
 func init() { roles["full disk"] = fullDisk }
 
-// fullDisk writes on a disk of 256 KiB that only this process sees. What happened is its output.
+// fullDisk writes on a disk of 256 KiB that only this process sees. It prints the results.
 func fullDisk(dir string) {
 	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		fmt.Print("skip: ", err)

@@ -43,7 +43,8 @@ func namesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// ahead gives the test an empty memory whose clock is an hour ahead, so that all folders have settled.
+// ahead gives the test an empty cache whose clock is an hour ahead, so that all folders have
+// settled.
 func ahead(t *testing.T) {
 	t.Helper()
 	was := remembered.now
@@ -100,7 +101,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 	}
 	do := func(what string, change func() error, want ...string) {
 		t.Helper()
-		tick(t, dir) // what comes is not in the same step of the clock as the listing before
+		tick(t, dir) // the change is not in the same tick of the clock as the listing before
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}

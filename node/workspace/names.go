@@ -66,7 +66,8 @@ func reserved(name string) bool {
 	return false
 }
 
-// shortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or LONGNA~2.TXT.
+// shortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or
+// LONGNA~2.TXT.
 func shortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
 	stem, digits, ok := strings.Cut(base, "~")

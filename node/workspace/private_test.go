@@ -58,7 +58,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 	if _, _, err := late.Open(resolve(t, late, ".local/later/own/keys")); !errors.Is(err, errPrivate) {
 		t.Errorf("a folder that was made later: %v", err)
 	}
-	// Who works inside of it, because the person says so, works there.
+	// A workspace inside of it that the person chose works.
 	r, err := Config{Dir: filepath.Join(own, "inside"), Private: own}.Open()
 	if err != nil {
 		t.Fatal(err)

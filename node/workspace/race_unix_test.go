@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestMain lets the test program be a second process: one that exchanges links, one that writes until it is killed, one without rights.
+// TestMain lets the test program be a second process: one that exchanges links, one that writes
+// until it is killed, one without rights.
 func TestMain(m *testing.M) {
 	if role := os.Getenv("FAIRLEAD_TEST_ROLE"); role != "" {
 		roles[role](os.Getenv("FAIRLEAD_TEST_DIR"))

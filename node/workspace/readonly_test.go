@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// everything below a folder, with contents.
+// everything returns the content of all files below a folder.
 func everything(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// smallFiles writes where no file may be larger than 64 KiB, as on a full disk. What happened is its output.
+// smallFiles writes where no file may be larger than 64 KiB, as on a full disk. It prints the
+// results.
 func smallFiles(dir string) {
 	limit := syscall.Rlimit{Cur: 64 << 10, Max: 64 << 10}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -48,7 +49,8 @@ func TestAFullDiskLeavesTheOldFile(t *testing.T) {
 	}
 }
 
-// unprivileged tries what the user nobody may not do. What happened is its output, a line each.
+// unprivileged tries operations that the user nobody may not do. It prints the results, one per
+// line.
 func unprivileged(dir string) {
 	if os.Geteuid() == 0 {
 		if err := syscall.Setgid(65534); err != nil {

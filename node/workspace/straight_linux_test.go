@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNothingIsOpenedThroughALinkThatCameMeanwhile opens by names that were free of links when they were looked at.
+// TestNothingIsOpenedThroughALinkThatCameMeanwhile opens by names that were free of links when they
+// were checked.
 func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

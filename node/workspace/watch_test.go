@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// watching watches the workspace's folder sub, as one that was listed just now.
+// watching watches the workspace's folder sub as if it had just been listed.
 func watching(t *testing.T) (r *Root, dir string, w *Watcher, heard chan Changed) {
 	t.Helper()
 	r = openTemp(t)
@@ -43,7 +43,7 @@ func listed(t *testing.T, r *Root, name string) (list []Info) {
 	return list
 }
 
-// until gathers changes until they come to a state.
+// until collects changes until they lead to a state.
 func until(t *testing.T, heard chan Changed, have map[string]bool, ok func(map[string]bool) bool) {
 	t.Helper()
 	for limit := time.After(3 * time.Minute); !ok(have); {
@@ -101,7 +101,7 @@ func TestWatcherListsAFolderAnewInWhichMuchHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, heard, have, func(h map[string]bool) bool { return len(h) == watchNames+101 && !h["a"] })
-	// The system lost events, and told nothing of them.
+	// The system lost events and reports none of them.
 	w.mu.Lock()
 	delete(w.dirs[dir].known, "b")
 	w.mu.Unlock()
@@ -140,7 +140,7 @@ func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "between"), "B")
-	w.Know(dir, nil) // the list was made before that
+	w.Know(dir, nil) // the list was made before the change
 	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["between"] })
 	if _, err := w.Add(Path{Abs: filepath.Join(dir, "none")}, false); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder that is not there: %v", err)

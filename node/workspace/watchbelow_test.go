@@ -70,7 +70,7 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 		}
 		put(t, filepath.Join(dir, "d/e/z/b/c/f"), "in its new place")
 		hears(t, heard, "d/e/z/b/c")
-		rename("d", "q") // there and back, and another one in its place
+		rename("d", "q") // there and back, and then another one in its place
 		rename("q", "d")
 		rename("d", "p")
 		put(t, filepath.Join(dir, "d/other"), "")
@@ -147,7 +147,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 		}, fillThree(t))
 		w.settles(t, dir)
 		slow.Store(true)
-		put(t, filepath.Join(dir, "blocked"), "") // tell waits, and the system's queue runs over
+		put(t, filepath.Join(dir, "blocked"), "") // tell blocks, and the system's queue overflows
 		for i := range 60_000 {
 			if err := os.Chmod(filepath.Join(dir, []string{"a/b/c/f", "d/e/f"}[i%2]), fs.FileMode(0o600+i%64)); err != nil {
 				t.Fatal(err)
@@ -158,7 +158,8 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 		for limit := time.After(3 * time.Minute); ; {
 			select {
 			case c := <-heard:
-				if !c.Rescan && !(w.whole && slices.Contains(c.Below, "unseen/by/the")) { // rounds lose nothing
+				// polling loses nothing
+				if !c.Rescan && !(w.whole && slices.Contains(c.Below, "unseen/by/the")) {
 					continue
 				}
 			case <-limit:
@@ -202,9 +203,10 @@ func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 		put(t, filepath.Join(inner, "b/c/new"), "")
 		hears(t, heard, "b/c")
 		if runtime.GOOS == "windows" {
-			return // no folder is renamed there that has a watched one below it
+			return // there, a folder above a watched one cannot be renamed
 		}
-		if err := os.Rename(dir, dir+"2"); err != nil { // nobody tells the inner one of that
+		// the watcher of the inner one gets no event
+		if err := os.Rename(dir, dir+"2"); err != nil {
 			t.Fatal(err)
 		}
 		w.Remove(inner)

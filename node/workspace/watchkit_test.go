@@ -11,16 +11,18 @@ import (
 	"time"
 )
 
-// onWine reports whether this is no real Windows.
+// onWine reports whether this is Wine instead of Windows.
 var onWine = func() bool { return false }
 
-// deep watches a new workspace's folder sub with all that is below it, after fill has put there what it is to begin with.
+// deep watches the folder sub of a new workspace with its tree, after fill has created its initial
+// content.
 func deep(t testing.TB, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
 	return deepBy(t, wholeTrees, tell, fill)
 }
 
-// inEachWay runs a test with the system's own way to watch what is below a folder, and where there is another one with rounds through it, as on macOS.
+// inEachWay runs a test with the system's own way of watching trees, and, where that differs, with
+// polling, as on macOS.
 func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
 	t.Run("told", func(t *testing.T) {
 		test(t, deep)
@@ -30,7 +32,7 @@ func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
 	}
 }
 
-// deeper is deep, or like it.
+// deeper is the type of deep.
 type deeper func(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher)
 
 func polledDeep(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher) {
@@ -61,7 +63,7 @@ func deepBy(t testing.TB, whole bool, tell func(Changed), fill func(dir string))
 	return w.looksAt(t, sub), w
 }
 
-// looksAt watches a folder with all below it, as one that was listed just now.
+// looksAt watches a folder with its tree as if it had just been listed.
 func (w *Watcher) looksAt(t testing.TB, abs string) string {
 	t.Helper()
 	dir, err := w.Add(Path{Abs: abs}, true)
@@ -81,8 +83,9 @@ func (w *Watcher) looksAt(t testing.TB, abs string) string {
 	return dir
 }
 
-// settles waits until exactly the folders below dir are watched, by the watcher's account and by the system's. Where one handle is for all of them
-// there is nothing to wait for; where they are looked through, until that was done and told.
+// settles waits until exactly the folders below dir are watched, by the watcher's state and by the
+// system's. With one handle for all of them it returns immediately; with polling it waits until a
+// round is done and reported.
 func (w *Watcher) settles(t testing.TB, dir string) {
 	t.Helper()
 	if w.whole {

@@ -28,7 +28,8 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 	heard := make(chan Changed, 1000)
 	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
 	file := filepath.Join(dir, "a/b/c/f")
-	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour) // it is as the file is then
+	// the replacement has the same content and time as the file
+	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour)
 	if err := os.WriteFile(spare, []byte("larger"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 	}
 }
 
-// TestRoundsLeaveOutWhatNoToolIsGiven changes what is behind links, in the program's own folder and in temporary files: nothing of it is told.
+// TestRoundsLeaveOutWhatNoToolIsGiven changes files behind links, in the program's own folder, and
+// temporary files: none of the changes is reported.
 func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 	base, out := t.TempDir(), t.TempDir()
 	private := filepath.Join(base, "sub/own")
@@ -108,7 +110,7 @@ func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 	}
 }
 
-// TestRoundsAreNotLedOutOfTheFolder puts a link in a folder's place and takes it away, again and again.
+// TestRoundsAreNotLedOutOfTheFolder replaces a folder by a link and back, again and again.
 func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	heard := make(chan Changed, 10_000)
 	out := t.TempDir()
@@ -146,7 +148,7 @@ func TestClosingEndsARoundInItsMiddle(t *testing.T) {
 	for first := false; !first; time.Sleep(time.Millisecond) {
 		w.each(func(p *polling, _ *below) { first = p.rounds.Load() > 0 })
 	}
-	w.Remove(dir) // in the pause: the test ends all the same
+	w.Remove(dir) // during the pause: the test must end all the same
 }
 
 func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
@@ -172,7 +174,7 @@ func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 	}
 }
 
-// BenchmarkRoundThrough50000 looks through 50,000 files in 2,500 folders.
+// BenchmarkRoundThrough50000 polls 50,000 files in 2,500 folders.
 func BenchmarkRoundThrough50000(b *testing.B) {
 	dir, w := polledDeep(b, func(Changed) {}, func(dir string) {
 		for i := range 2500 {
@@ -198,7 +200,7 @@ func BenchmarkRoundThrough50000(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p := w.poll(dir).(*polling) // its own rounds stand still
+	p := w.poll(dir).(*polling) // its own polling is paused
 	p.Close()
 	p.quit = make(chan struct{})
 	start := used()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// rounds waits until every tree that is looked through was looked through from its beginning, and what was found is told.
+// rounds waits until every polled tree was polled from its beginning, and the result is reported.
 func (w *Watcher) rounds(t testing.TB) {
 	t.Helper()
 	before := make(map[*polling]int64)
@@ -20,14 +20,14 @@ func (w *Watcher) rounds(t testing.TB) {
 			}
 		})
 		if !open {
-			w.trees <- treeNews{} // it is taken when nothing is being told
+			w.trees <- treeNews{} // it is received when no report is in progress
 			return
 		}
 	}
 	t.Fatal("the rounds do not go on")
 }
 
-// each calls f with the trees that are looked through.
+// each calls f with the polled trees.
 func (w *Watcher) each(f func(*polling, *below)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -38,7 +38,8 @@ func (w *Watcher) each(f func(*polling, *below)) {
 	}
 }
 
-// bounds has a folder looked through with at most so many entries. It reports whether it is looked through.
+// bounds limits the number of entries of a polled folder. It returns false if the folder is not
+// polled.
 func (w *Watcher) bounds(t testing.TB, dir string, most int) bool {
 	t.Helper()
 	if !w.whole {

@@ -17,7 +17,7 @@ func init() {
 	onWine = func() bool { return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil }
 }
 
-// emptied removes a folder as Wine can, too: it does not know how [os.RemoveAll] removes.
+// emptied removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
 func emptied(dir string) error {
 	var list []string
 	filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
@@ -32,7 +32,7 @@ func emptied(dir string) error {
 	return nil
 }
 
-// bare is an empty folder whose tree is watched.
+// bare returns an empty folder whose tree is watched.
 func bare(t *testing.T, tell func(Changed)) (dir string, w *Watcher) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tree")
@@ -59,11 +59,12 @@ func TestWindowsTellsOfATree(t *testing.T) {
 	hears(t, heard, "a", "a/b", "a/b/c")
 	put(t, filepath.Join(dir, "a/b/c/f"), "longer")
 	hears(t, heard, "a/b/c")
-	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")); err != nil { // a handle for each folder would not let it
+	// a handle for each folder would prevent this
+	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")); err != nil {
 		t.Fatal(err)
 	}
 	hears(t, heard, "z")
-	if !onWine() { // which does not follow a folder to its new name
+	if !onWine() { // Wine does not follow a folder to its new name
 		put(t, filepath.Join(dir, "z/b/c/g"), "G")
 		hears(t, heard, "z/b/c")
 	}
@@ -82,7 +83,8 @@ func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
 	dir, w := bare(t, func(c Changed) { first(); <-wait; heard <- c })
 	defer w.Close()
 	put(t, filepath.Join(dir, "first"), "")
-	<-telling            // until wait is closed nobody takes what Windows says, however fast the files come
+	// until wait is closed nobody receives the system's reports, however fast files are created
+	<-telling
 	for i := range 500 { // each takes some 200 bytes
 		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")
 	}
@@ -111,7 +113,7 @@ func TestAClosedWatcherHoldsNoTree(t *testing.T) {
 	}
 }
 
-// rounds and bounds are for systems where trees are looked through.
+// rounds and bounds are for systems where trees are polled.
 func (w *Watcher) rounds(testing.TB) {}
 
 func (w *Watcher) bounds(testing.TB, string, int) bool { return false }

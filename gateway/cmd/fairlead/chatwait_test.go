@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// withLocal runs f on a gateway of its own, which has no machine.
+// withLocal runs f with a gateway of its own, which has no machine.
 func withLocal(t *testing.T, f func(context.Context, *connection)) {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
@@ -77,7 +77,8 @@ func TestAMessageToAPausedAgentSaysWhyItWaits(t *testing.T) {
 	})
 }
 
-// TestAStateFromBeforeARunDoesNotEndIt: a chat whose gateway had started again meanwhile held the state of then for news, and gave its next run up.
+// TestAStateFromBeforeARunDoesNotEndIt: a chat whose gateway had restarted meanwhile took the
+// snapshot of that time for a new one, and gave up following its next run.
 func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 	withLocal(t, func(ctx context.Context, c *connection) {
 		pause(ctx, t, c, true)

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What was named to one gateway is not another's to read: by the same address and token it must be the same name at every start, the desktop's too.
+// A file offered to one gateway must not be readable by another: for the same address and token,
+// the name must be the same at every start, including the desktop's.
 func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "")
@@ -23,7 +24,8 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 		{"ws://127.0.0.1:8787/ws", "", "", ""},
 		{"ws://localhost:9999/ws", "", "", ""},
 		{"ws://[::1]:8787/ws", "", "", ""},
-		{"ws://127.0.0.1:8787/ws", "another's", "", "ws://127.0.0.1:8787/ws"}, // a tunnel to it, say
+		// such as a tunnel to it
+		{"ws://127.0.0.1:8787/ws", "another's", "", "ws://127.0.0.1:8787/ws"},
 		{"ws://127.0.0.1:8787/ws", "", "another's", "ws://127.0.0.1:8787/ws"},
 		{"wss://attic.example/ws", "", "", "wss://attic.example/ws"},
 		{"ws://127.0.0.1.example/ws", "", "", "ws://127.0.0.1.example/ws"},

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestTheEndOfARunIsToldOnce holds that the gateway's words on why a run ended are no part of the answer that a script reads.
+// TestTheEndOfARunIsToldOnce checks that the gateway's explanation of why a run ended is not part
+// of the answer that a script reads.
 func TestTheEndOfARunIsToldOnce(t *testing.T) {
 	for _, c := range []struct {
 		run       protocol.RunInfo
@@ -45,7 +46,8 @@ func TestAnAnswerThatIsCutOffSaysSo(t *testing.T) {
 	}
 }
 
-// TestWaitingForStandardInputCanBeInterrupted: Ctrl+C was kept for the run, and nothing took it before there was one.
+// TestWaitingForStandardInputCanBeInterrupted: Ctrl+C was reserved for the run, and nothing handled
+// it before there was one.
 func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 	in, feed := io.Pipe()
 	defer feed.Close()

@@ -7,10 +7,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// forged would draw over what stands above it, and add a line that looks like one of ours.
+// forged would overwrite the lines above, and add a line that looks like one of ours.
 const forged = "x\x1b[3A\x1b[2K  words  maple otter\n  key  \u202eabc\tdone"
 
-// TestWhatAStrangerSaysStaysInItsLine holds it for the question whether to let a device in, and for what is said of machines and transfers.
+// TestWhatAStrangerSaysStaysInItsLine checks the approval of a device, and the descriptions of
+// machines and transfers.
 func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
 	for what, print := range map[string]func(out *strings.Builder, text string){
 		"request": func(out *strings.Builder, text string) {

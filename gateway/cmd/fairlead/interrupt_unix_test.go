@@ -23,7 +23,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// typed is a terminal on which somebody has typed what no program has read yet. It is raw already, so that the system makes no signal of it.
+// typed returns a terminal with input that no program has read yet. It is in raw mode already, so
+// that the system does not turn it into a signal.
 func typed(t *testing.T, keys string) *lines {
 	t.Helper()
 	keyboard, screen, err := pty.Open()
@@ -50,7 +51,8 @@ func TestCtrlCIsToldFromCtrlD(t *testing.T) {
 	}
 }
 
-// TestCtrlCInAQuestionStopsTheRun: it denied the call and the agent went on. It does so wherever in the question it is pressed.
+// TestCtrlCInAQuestionStopsTheRun: Ctrl+C denied the call and the agent continued. It must stop the
+// run at every point of the question.
 func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 	home, work := t.TempDir(), t.TempDir()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
@@ -68,7 +70,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				return
 			}
 			defer c.close()
-			for there := false; !there && ctx.Err() == nil; { // the machine is on its way
+			for there := false; !there && ctx.Err() == nil; { // the machine is connecting
 				r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
 				there = err == nil && len(r.Nodes) == 1 && r.Nodes[0].Online
 			}

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// named finds commands as texts for people name them: "fairlead pair list" in quotes, `fairlead pair list` in Markdown, ./fairlead pair list in examples.
+// named finds commands as texts for people name them: "fairlead pair list" in quotes, `fairlead
+// pair list` in Markdown, ./fairlead pair list in examples.
 var named = regexp.MustCompile("(?:\\\\\"|“|`|\\./)fairlead ([a-z]+)(?: ([a-z]+))?")
 
 func TestCommandsThatTextsNameExist(t *testing.T) {

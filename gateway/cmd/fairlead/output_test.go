@@ -28,7 +28,7 @@ func TestOutputNeverSteersTheTerminal(t *testing.T) {
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			t.Parallel()
-			for size := 1; size <= len(c.in); size++ { // however the text is cut
+			for size := 1; size <= len(c.in); size++ { // wherever the text is cut
 				var got bytes.Buffer
 				o := &output{to: &got}
 				for rest := []byte(c.in); len(rest) > 0; {

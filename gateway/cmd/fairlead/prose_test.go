@@ -44,7 +44,8 @@ func TestAStreamedTextKeepsItsJoiners(t *testing.T) {
 	}
 }
 
-// TestACommandThatIsAskedAboutShowsItsJoiners holds that nothing a person decides on can hide in what has no width.
+// TestACommandThatIsAskedAboutShowsItsJoiners checks that nothing on which a person decides can
+// hide in zero-width characters.
 func TestACommandThatIsAskedAboutShowsItsJoiners(t *testing.T) {
 	for _, s := range joined {
 		args, err := json.Marshal(map[string]string{"command": "touch " + s})

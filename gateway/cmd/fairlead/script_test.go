@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fairlead": main})
 }
 
-// until asks again and again. The limit is for what never comes only: starting a gateway and its machine takes seconds on a busy computer.
+// until polls until ok. The limit only matters for a condition that never becomes true: starting a
+// gateway and its machine takes seconds on a busy computer.
 func until(ts *testscript.TestScript, what string, ok func() bool) {
 	for end := time.Now().Add(3 * time.Minute); !ok(); {
 		if time.Now().After(end) {
@@ -29,7 +30,7 @@ func until(ts *testscript.TestScript, what string, ok func() bool) {
 	}
 }
 
-// TestCommands plays testdata/*.txtar: the real program, a real gateway with a node, real files.
+// TestCommands runs testdata/*.txtar: the real program, a real gateway with a node, real files.
 func TestCommands(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
@@ -46,7 +47,8 @@ func TestCommands(t *testing.T) {
 			e.Setenv("FAIRLEAD_TOKEN", "")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("PATH", os.Getenv("PATH"))
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command takes a second to end under the race detector
+			// otherwise each command takes a second to end under the race detector
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -66,7 +68,7 @@ func TestCommands(t *testing.T) {
 					ts.Fatalf("exit code %s, want %s", got, args[0])
 				}
 			},
-			// answer approve|deny: answers the device that waits for the person.
+			// answer approve|deny: answers the request of the waiting device.
 			"answer": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.DeviceListResult
 				until(ts, "somebody asks", func() bool {
@@ -76,7 +78,8 @@ func TestCommands(t *testing.T) {
 				})
 				ts.Check(ts.Exec("fairlead", "pair", args[0], list.Requests[0].ID))
 			},
-			// waiting N [later]: waits until N questions are open, and put off if so said; $QUESTION is the first.
+			// waiting N [later]: waits until N approvals are pending, and postponed with later;
+			// $QUESTION is the first.
 			"waiting": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.ApprovalListResult
 				until(ts, "so many questions are open: "+args[0], func() bool {
@@ -99,7 +102,7 @@ func TestCommands(t *testing.T) {
 				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 				ts.Setenv("ARCHIVE", string(list.Archives[0].ID))
 			},
-			// moved: $TRANSFER is the transfer that ended last.
+			// moved: $TRANSFER is the transfer that finished last.
 			"moved": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.TransferListResult
 				ts.Check(ts.Exec("fairlead", "transfers", "list", "--history", "--json"))
@@ -110,7 +113,7 @@ func TestCommands(t *testing.T) {
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {
 				until(ts, args[0]+" is there", func() bool { return ts.Exec("fairlead", "tools", "call", args[0]+"__Glob", `{"pattern":"*"}`) == nil })
 			},
-			// up: waits until the gateway answers and its node is there.
+			// up: waits until the gateway answers and its node is connected.
 			"up": func(ts *testscript.TestScript, neg bool, args []string) {
 				until(ts, "the gateway is up", func() bool { return ts.Exec("fairlead", "tools", "call", "box__Glob", `{"pattern":"*"}`) == nil })
 			},

@@ -19,11 +19,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// trick tries to steer a terminal; it is in all that the test gateway says.
+// trick tries to control a terminal; it is in every text of the test gateway.
 const trick = "\x1b]52;c;cm0=\a\u009b2J\u202e"
 
-// specGateway knows the methods of the specification and nothing else, with one node. Its sentences
-// hold [trick].
+// specGateway implements only the methods of the specification, with one node. Its texts contain
+// [trick].
 type specGateway struct {
 	mu      sync.Mutex // guards waiting
 	waiting string     // the run that waits for an approval
@@ -98,7 +98,7 @@ func (g *specGateway) answer(ws *websocket.Conn, id, method string, params json.
 	g.chat(send, id, params)
 }
 
-// chat answers chat.send, by the message.
+// chat answers chat.send, depending on the message.
 func (g *specGateway) chat(send func(format string, args ...any), id string, params json.RawMessage) {
 	var p protocol.ChatSendParams
 	json.Unmarshal(params, &p)
@@ -163,11 +163,11 @@ func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string
 	return out.String(), problems.String(), exitCode(err, false)
 }
 
-// specCases are commands and what they say to a gateway of the specification.
+// specCases are commands and their expected output for a gateway of the specification.
 var specCases = []struct {
 	args string
 	code int
-	want string // in the output of a success, else in the error
+	want string // in the output on success, otherwise in the error
 }{
 	{"config get model", 0, `"anthropic"`},
 	{"config set model.id claude", 0, ""},

@@ -95,7 +95,7 @@ func TestRunTellsWhyItCannotStart(t *testing.T) {
 	}
 }
 
-// TestCtrlCEndsTheQuestionAboutTheWords: who leaves it has not said yes.
+// TestCtrlCEndsTheQuestionAboutTheWords: a person who interrupts the question has not agreed.
 func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
 	keys, typed := io.Pipe()
 	defer typed.Close()

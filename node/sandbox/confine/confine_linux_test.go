@@ -154,7 +154,7 @@ func TestNumbersAreTheSystems(t *testing.T) {
 	}
 }
 
-// bound runs f on a thread bound by the rules, which ends with it.
+// bound runs f on a thread restricted by the rules, which ends with it.
 func bound(t *testing.T, r Rules, files *Ruleset, f func()) {
 	t.Helper()
 	ended := make(chan error)
@@ -223,7 +223,8 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 		Write:  []string{path("home/secret/ws"), path("gone")},
 	}
 	var r *Ruleset
-	for tries := 0; r == nil || !r.Fresh(); tries++ { // others make files in the shared temporary folder, which is listed on the way
+	// other programs create files in the shared temporary folder, which is listed on the way
+	for tries := 0; r == nil || !r.Fresh(); tries++ {
 		if tries == 100 {
 			t.Fatal("stale at once, time and again")
 		}

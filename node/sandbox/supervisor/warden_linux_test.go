@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestChildrenAreFoundWithoutTheKernelsList compares what the kernel lists with a look at every process.
+// TestChildrenAreFoundWithoutTheKernelsList compares the kernel's list with a scan of every
+// process.
 func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 	var want []int
 	for range 3 {
@@ -100,7 +101,7 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 	}
 }
 
-// A node that is killed with answers unread resets the socket instead of ending it.
+// A node that is killed with unread answers resets the socket instead of closing it.
 func TestAResetWireIsAnError(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
