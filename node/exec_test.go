@@ -102,7 +102,7 @@ func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
 	l.invoke("bg", "Bash", `{"command":"echo last words; exit 3","background":true}`)
 	_, first := l.end()
 	g.quit()
-	// also reported by the node after the next, if the next one got no confirmation either
+	// The node after the next reports it too, if the next one got no confirmation either.
 	for range 2 {
 		g = start(t, at)
 		l, _ = g.accept()

@@ -29,7 +29,7 @@ const (
 type outbox struct {
 	wake chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	lanes  map[lane][]*item
 	ready  []lane // lanes with an item to send, in the order in which they became ready
 	failed []lane // lanes whose item must be sent again later

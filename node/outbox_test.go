@@ -16,7 +16,7 @@ import (
 // post is an outbox with its delivery goroutine, in a synctest bubble.
 type post struct {
 	*outbox
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	sent, lost []string
 }
 

@@ -12,7 +12,7 @@ import (
 type watch struct {
 	tell func(protocol.FilesChange)
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	watcher *workspace.Watcher
 	failed  bool
 	folders map[string]string // absolute paths of folders, by the gateway's name for the watch

@@ -45,7 +45,7 @@ type listener struct {
 	came   chan net.Conn // receives the connection of the source
 	wg     sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	taken bool       // by the source, or by Accept when it gave up
 }
 

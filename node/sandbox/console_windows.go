@@ -11,7 +11,7 @@ import (
 // StartIn starts cmd in a console; cmd's own input and output are ignored. Package os/exec cannot
 // do that. cmd.Wait works afterwards.
 func StartIn(c Console, cmd *exec.Cmd) error {
-	// a group of its own would not receive Ctrl+C, and without a window there is no console
+	// A group of its own would not receive Ctrl+C, and without a window there is no console.
 	if cmd.SysProcAttr != nil {
 		cmd.SysProcAttr.CreationFlags &^= windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW
 	}

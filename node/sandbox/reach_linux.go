@@ -37,7 +37,7 @@ func (t targets) nice() error {
 	if err != nil {
 		return err
 	}
-	// the kernel returns 20 minus the value
+	// The kernel returns 20 minus the value.
 	return unix.Setpriority(unix.PRIO_PROCESS, t.Node, 20-n)
 }
 

@@ -12,7 +12,7 @@ type best struct {
 	limit int
 	cut   atomic.Pointer[string] // the last path that counts; nil while the limit is not reached
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	files []result
 	total int // sum of the weights
 }

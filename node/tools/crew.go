@@ -46,7 +46,7 @@ type crew struct {
 	// the burst sets it.
 	back func()
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	wake sync.Cond
 	todo [][]task // queue of each worker
 	busy int

@@ -102,7 +102,8 @@ var hostileValues = []string{
 	`[` + strings.Repeat("0,", 300_000) + `0]`, strings.Repeat("9", 400_000), `"` + strings.Repeat(`\u0001`, 1<<17) + `"`,
 }
 
-// huge is as much as a frame carries. It is made when it is needed: benchmarks of this package measure its memory.
+// huge is as much as a frame carries. It is made when it is needed: benchmarks of this package
+// measure its memory.
 var huge = sync.OnceValue(func() string { return `"` + strings.Repeat("a", 30<<20) + `"` })
 
 // wordsMost is how long an error may be, in bytes: it goes to a model.
@@ -113,8 +114,9 @@ var numbers = map[string]string{
 	"Bash timeout": "length", "Bash yieldMs": "length", "Read offset": "count", "Read limit": "count", "Grep context": "count", "Grep before": "count", "Grep after": "count",
 }
 
-// TestEveryFieldTakesHostileJSON gives each argument of each tool every hostile value. What is no JSON, or of another type, is refused in words that a
-// model can read; nothing panics, nothing hangs, nothing outside is touched, and what was done could be previewed.
+// TestEveryFieldTakesHostileJSON gives each argument of each tool every hostile value. What is no
+// JSON, or of another type, is refused in words that a model can read; nothing panics, nothing
+// hangs, nothing outside is touched, and what was done could be previewed.
 func TestEveryFieldTakesHostileJSON(t *testing.T) {
 	b := newBench(t)
 	canary := filepath.Join(filepath.Dir(b.ws.Dir()), "x")

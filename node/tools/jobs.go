@@ -57,7 +57,7 @@ type Jobs struct {
 	turns  chan struct{} // semaphore of commands with a waiting caller
 	wg     sync.WaitGroup
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
 	background int // commands that run in the background or are about to
 	closed     bool

@@ -31,7 +31,8 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// cmdExe is a bench whose commands cmd.exe runs: as plain children, or in a box when there is a mode.
+// cmdExe is a bench whose commands cmd.exe runs: as plain children, or in a box when there is a
+// mode.
 func cmdExe(t *testing.T, mode sandbox.Mode) *bench {
 	t.Helper()
 	t.Setenv("SHELL", filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe"))

@@ -52,7 +52,7 @@ func newNeedle(text []byte, fold bool) needle {
 	return n
 }
 
-// cost grows with how often the needle must be looked at in vain.
+// cost estimates how often the needle must be compared without a match.
 func (n needle) cost() int {
 	c := int(frequency[n.low])
 	if n.high != n.low {

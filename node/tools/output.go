@@ -19,7 +19,7 @@ const (
 // than 1 MB however much is printed. One goroutine writes, by Write or by space and took; any may
 // read.
 type output struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	buf   []byte     // grows up to ring bytes, then is a ring buffer
 	end   int        // position of the next byte
 	total int64      // total number of bytes written

@@ -52,7 +52,8 @@ func BenchmarkReadFirst(b *testing.B) {
 	})
 }
 
-// BenchmarkReadAgain compares later Reads with a program that seeks from the end, and with the same done in this process.
+// BenchmarkReadAgain compares later Reads with a program that seeks from the end, and with the same
+// done in this process.
 func BenchmarkReadAgain(b *testing.B) {
 	w, path, lines := gigabyte(b)
 	b.Run("tail", func(b *testing.B) {

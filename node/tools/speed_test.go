@@ -82,7 +82,8 @@ func beside(b *testing.B, ours func() error, program string, args ...string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkSearch compares Grep with ripgrep and Glob with fd: same files, hidden and ignored ones included, links followed by the first two.
+// BenchmarkSearch compares Grep with ripgrep and Glob with fd: same files, hidden and ignored ones
+// included, links followed by the first two.
 func BenchmarkSearch(b *testing.B) {
 	dirs, spaces := moduleTree(b)
 	ripgrep, fd := referee(b, "rg"), referee(b, "fdfind", "fd")

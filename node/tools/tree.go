@@ -28,7 +28,7 @@ type grep struct {
 	outside bool
 	crew    *crew
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	scanners []*scanner
 	links    []linked        // to folders, which are searched after everything else
 	linked   map[string]bool // real folders that were searched through a link
@@ -164,7 +164,7 @@ func (b *branch) run(worker int) {
 
 func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
 	seen, shunned := 0, b.shun.names(dir.Abs)
-	// entries that were read before an error are searched
+	// Entries that were read before an error are searched.
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
 			return false

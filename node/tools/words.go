@@ -45,7 +45,7 @@ func commandWords(shell, command string) (all [][]string) {
 			if n.Hdoc != nil {
 				arguments[n.Hdoc] = true // text, not words
 			}
-		// the value of a variable, the list of a loop or the target of a redirection
+		// This is the value of a variable, the list of a loop or the target of a redirection.
 		case *syntax.Word:
 			if !arguments[n] {
 				all = append(all, inWord(command, n))

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// version is one of the contents that a file has in turn; each is one letter only, so that a mixture shows.
+// version is one of the contents that a file has in turn; each is one letter only, so that a
+// mixture shows.
 func version(i int) []byte { return bytes.Repeat([]byte{'a' + byte(i%26)}, 100_000+i%7*50_000) }
 
 // writeForever replaces a file by version after version until it is killed.

@@ -38,7 +38,8 @@ func (r *Root) trace(p Path) (Path, error) {
 		case "", ".":
 			rest = after
 			continue
-		// from a link: done contains none, so its parent is the one that the system would use
+		// It comes from a link: done contains none, so its parent is the one that the system would
+		// use.
 		case "..":
 			up := filepath.Dir(done)
 			if _, _, ok := r.start(up); ok {

@@ -39,7 +39,7 @@ type listing struct {
 // then they are only queued, so that the first walk of a tree costs little more. It is safe for use
 // by many goroutines.
 type listingCache struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	of     map[folderID]listing
 	row    []newListing
 	size   int             // of both

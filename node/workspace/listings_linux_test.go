@@ -70,7 +70,8 @@ func isRemembered(t *testing.T, dir string) bool {
 	return ok || slices.ContainsFunc(remembered.row, func(l newListing) bool { return l.folderID == id })
 }
 
-// tick changes a folder until its time shows it: the clock of a file system goes in steps of some milliseconds.
+// tick changes a folder until its time shows it: the clock of a file system goes in steps of some
+// milliseconds.
 func tick(t *testing.T, dir string) {
 	t.Helper()
 	var was, now unix.Stat_t

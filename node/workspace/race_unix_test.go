@@ -44,7 +44,8 @@ var roles = map[string]func(dir string){
 	"exchange": exchange, "write": writeForever, "unprivileged": unprivileged, "small files": smallFiles, "nothing": func(string) {},
 }
 
-// exchange swaps the folder d with links to the outside, as fast as it can, until its standard input ends.
+// exchange swaps the folder d with links to the outside, as fast as it can, until its standard
+// input ends.
 func exchange(base string) {
 	stop := make(chan struct{})
 	go func() {
@@ -68,8 +69,8 @@ func exchange(base string) {
 	}
 }
 
-// Two processes: one exchanges a folder with links that lead out, the other reads, writes, lists and creates below it for a fixed number of
-// rounds. Nothing outside may ever be read or changed.
+// Two processes: one exchanges a folder with links that lead out, the other reads, writes, lists
+// and creates below it for a fixed number of rounds. Nothing outside may ever be read or changed.
 func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 	const rounds = 4000
 	base := t.TempDir()

@@ -69,7 +69,8 @@ func fill(f *os.File, data []byte, old *os.File) error {
 }
 
 // keep gives f the mode, owner and attributes of old, the latter two where the system permits it. A
-// file that could not be given to its owner must not be set-user-ID of its writer.
+// file that could not be given to its owner loses its set-user-ID and set-group-ID bits, so that it
+// does not run as its writer.
 func keep(f, old *os.File) error {
 	info, err := old.Stat()
 	if err != nil {

@@ -79,7 +79,8 @@ func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
 	}
 }
 
-// A folder is exchanged with a link to the outside as fast as possible while files below it are read, written and listed.
+// A folder is exchanged with a link to the outside as fast as possible while files below it are
+// read, written and listed.
 func TestNoRaceLetsALinkLeadOut(t *testing.T) {
 	out := t.TempDir()
 	put(t, filepath.Join(out, "f"), "outside")

@@ -65,7 +65,7 @@ type Watcher struct {
 	wake  chan struct{} // contains a token when there is work besides events
 	trees chan treeNews
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	dirs map[string]*watched
 	wood
 }

@@ -28,7 +28,7 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 	heard := make(chan Changed, 1000)
 	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
 	file := filepath.Join(dir, "a/b/c/f")
-	// the replacement has the same content and time as the file
+	// The replacement has the size and time that the file has when it is replaced.
 	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour)
 	if err := os.WriteFile(spare, []byte("larger"), 0o600); err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func keepOld(dir *os.Root, name string, fresh bool, sum string, keep func(io.Rea
 		keep(nil, sum)
 		return
 	}
-	// a file that is writable but not readable cannot be saved
+	// A file that is writable but not readable cannot be saved.
 	if f, _, err := openRegular(dir, name); err == nil {
 		defer f.Close()
 		keep(f, sum)

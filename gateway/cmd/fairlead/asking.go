@@ -20,7 +20,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil // the change of its state follows
 	}
 	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
-		// print this once, when the first surface failed
+		// Print this once, when the first surface failed.
 		if a.Unseen == 1 && !a.Shown && !t.interactive() {
 			t.note("Waiting, not yet seen.")
 		}

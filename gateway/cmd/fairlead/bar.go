@@ -68,7 +68,8 @@ func summary(t protocol.Transfer) string {
 			as = " as " + flat(name)
 		}
 		count, already := t.FilesDone-t.Skipped, " skipped, already there"
-		// later attempts cannot tell earlier files from those that the first attempt wrote
+		// A later attempt cannot tell files that were there before from those of an earlier
+		// attempt.
 		if t.Attempts > 1 {
 			count, already = t.FilesDone, " there before the last attempt"
 		} else if t.Skipped > 0 && count == 0 {

@@ -68,8 +68,8 @@ func (o *options) listenAt() (address string, here bool) {
 	return at.Host, true
 }
 
-// nobodyAt reports whether nothing listens at an address. One try is enough, because no gateway is
-// expected to be starting there.
+// nobodyAt reports whether nothing listens at an address. Then the chat starts its own gateway
+// without trying to connect again.
 func nobodyAt(ctx context.Context, address string) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)

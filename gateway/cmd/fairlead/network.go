@@ -30,7 +30,7 @@ func gatewaysCommand(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				// an empty list instead of null
+				// Without gateways, print an empty list and not null.
 				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...))
 			}
 			if len(list) == 0 {

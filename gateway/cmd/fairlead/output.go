@@ -21,7 +21,7 @@ type output struct {
 	to       io.Writer
 	terminal bool
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	flow   flow
 	part   []byte // the beginning of a character whose rest is in the next write
 	failed error

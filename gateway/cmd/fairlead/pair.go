@@ -51,7 +51,7 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
 			case slices.ContainsFunc(p.scopes, unknownScope):
 				return &exitError{code: exitUsage, err: fmt.Errorf("--may is a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
-			// otherwise an unset variable of a script would grant all rights
+			// Otherwise an unset variable of a script would grant all rights.
 			case cmd.Flags().Changed("may") && len(p.scopes) == 0:
 				return &exitError{code: exitUsage, err: errors.New("--may is empty: leave it out to give every right, or list some of read, chat, invoke, approve and admin")}
 			case len(p.scopes) > 0 && p.as != protocol.RoleClient:

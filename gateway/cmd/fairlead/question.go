@@ -135,7 +135,7 @@ func questionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return "Fairlead reached its step limit: go on?"
 	}
-	// such as SessionsList or Cron, which neither read nor change a file
+	// Tools such as SessionsList or Cron neither read nor change a file.
 	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
 		return "Fairlead wants to use " + a.Tool
 	}

@@ -144,7 +144,7 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 				return
 			}
 			bar.show(now)
-			// the transfer may wait for this command on this connection
+			// The transfer may wait for this command on this connection.
 			if mine && now.State == protocol.TransferWaiting {
 				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			}

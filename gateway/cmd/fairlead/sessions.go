@@ -108,7 +108,7 @@ func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	n := 0
 	for _, a := range r.Archives {
-		if a.Kind == protocol.ArchiveReset { // a restored conversation has its parts again
+		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
 			n++
 			fmt.Fprintf(w, "%s\t%s\t%d messages\n", a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), a.Messages)
 		}

@@ -15,7 +15,7 @@ import (
 type chatEvents struct {
 	wake chan struct{} // capacity one: signals that list is not empty
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	on   bool       // events are wanted
 	list []protocol.ChatEvent
 }

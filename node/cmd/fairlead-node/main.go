@@ -2,7 +2,8 @@
 // wakes an idle node.
 //go:debug updatemaxprocs=0
 
-// Command fairlead-node connects this machine to a Fairlead gateway as a node, without the gateway itself.
+// Command fairlead-node connects this machine to a Fairlead gateway as a node, without the gateway
+// itself.
 package main
 
 import (
