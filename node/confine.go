@@ -14,13 +14,15 @@ import (
 // Confinement limits what a node's tools can reach. The zero value restricts files and commands to
 // the workspace and blocks the network for commands.
 type Confinement struct {
-	// of the file tools; "" means workspace.InWorkspace, or InGranted if there are grants
+	// Access applies to the file tools; "" means workspace.InWorkspace, or InGranted if there are
+	// grants.
 	Access workspace.Access
 	Grants []workspace.Grant
-	// of commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly, file tools and transfers
-	// cannot change anything either
+	// Mode applies to commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly, file tools
+	// and transfers cannot change anything either.
 	Mode sandbox.Mode
-	// of commands; "" means sandbox.NetBlocked; AskNetwork blocks it except for single commands
+	// Network applies to commands; "" means sandbox.NetBlocked; AskNetwork blocks it except for
+	// single commands.
 	Network sandbox.Network
 	Env     []string // further variables for contained commands: NAME or NAME=value
 }

@@ -181,7 +181,7 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 			t.Fatalf("%q %v %s", line, err, &words)
 		}
-		// the time of the kill varies
+		// The time of the kill varies.
 		time.Sleep(time.Duration(rnd.IntN(30_000)) * time.Microsecond)
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -9,7 +9,7 @@ import (
 
 // TestMain lets the test program be the sandbox's helper, as our programs are.
 func TestMain(m *testing.M) {
-	// for the helpers; otherwise each takes a second to end
+	// This is for the helpers; otherwise each takes a second to end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	sandbox.Main()
 	os.Exit(run(m))

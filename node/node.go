@@ -39,10 +39,11 @@ type Options struct {
 	ID        protocol.NodeID
 	Workspace string // the tools' working folder; must exist
 	Confine   Confinement
-	// absolute folder of the program's own data, which no command can read; may be empty
+	// Home is the absolute folder of the program's own data, which no command can read; may be
+	// empty.
 	Home string
-	// folder of data that outlives the node: its commands and unfinished transfers. No two nodes
-	// may share it. Empty means a folder in Home
+	// Keep is the folder of data that outlives the node: its commands and unfinished transfers. No
+	// two nodes may share it. Empty means a folder in Home.
 	Keep string
 
 	URL   string // ws:// or wss://, including the path; may be empty with Dial

@@ -204,7 +204,7 @@ func (p *past) sweep(now time.Time) error {
 		}
 		return err
 	}
-	// newest first
+	// Sort the newest first.
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) })
 	var total int64
 	var errs []error

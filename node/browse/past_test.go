@@ -133,7 +133,7 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	// the process is killed right after it
+	// The process is killed right after it.
 	b.Keep("call", "chat", "r1")(file, f, strings.Repeat("0", 64))
 	c := made(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {

@@ -60,7 +60,7 @@ func (i identity) config(other trust.Pin) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.cert}, NextProtos: []string{application},
 		ClientAuth: tls.RequireAnyClientCert, SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
-		// the pin is checked instead: no authority vouches for a key that exists for one transfer
+		// The pin is checked instead: no authority vouches for a key that exists for one transfer.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(trust.PinOf(state.PeerCertificates[0])), []byte(other)) != 1 {

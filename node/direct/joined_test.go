@@ -129,7 +129,7 @@ func TestWhoComesWithASourcesTicketIsNotTheSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := tls.Client(raw, evil.config(l.self.pin))
-	// the destination's handshake may be finished before it has seen the certificate
+	// The destination's handshake may be finished before it has seen the certificate.
 	conn.Handshake()
 	if n, err := io.Copy(io.Discard, conn); n > 0 || err == nil {
 		t.Errorf("the destination said %d bytes to a stranger, %v", n, err)

@@ -37,7 +37,8 @@ type listener struct {
 	config   *tls.Config
 	networks []netip.Prefix
 	ports    []net.Listener
-	// connects to the gateway, where ticket joins it to the source's connection; nil: not available
+	// beside connects to the gateway, where ticket joins it to the source's connection; nil: not
+	// available.
 	beside func(context.Context) (net.Conn, error)
 	ticket string
 	limit  time.Duration
@@ -154,8 +155,8 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 		}
 		select {
 		case l.turns <- struct{}{}:
-		// a caller that occupies all places blocks this route only: the transfer goes through the
-		// gateway
+		// A caller that occupies all places blocks this route only: the transfer goes through the
+		// gateway.
 		default:
 			conn.Close()
 			continue

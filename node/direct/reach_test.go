@@ -72,7 +72,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	if err != nil || !at.Addr().IsLoopback() || at.Port() < leastPort {
 		t.Errorf("%v, %v", at, err)
 	}
-	// every caller is on another network
+	// Every caller is on another network.
 	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")}
 	accepting(t, l)
 	conn, err := net.Dial("tcp", at.String())

@@ -85,7 +85,7 @@ func TestProbeThatCannotEndEnforcesNothing(t *testing.T) {
 
 func TestProbeIsQuick(t *testing.T) {
 	best := time.Hour
-	// other programs may delay it: one success is enough
+	// Other programs may delay it: one success is enough.
 	for end := time.Now().Add(time.Minute); best > 300*time.Millisecond && time.Now().Before(end); {
 		begin := time.Now()
 		box, err := sandbox.New(t.Context(), sandbox.Options{})

@@ -19,7 +19,7 @@ func StartIn(c Console, cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	// until then the process number cannot be reused
+	// Until then the process number cannot be reused.
 	defer windows.CloseHandle(windows.Handle(handle))
 	cmd.Process, err = os.FindProcess(pid)
 	return err

@@ -52,7 +52,8 @@ func homeDir() (string, bool) {
 // secret is a secret of a home folder, or of the system.
 type secret struct {
 	name string // as in the table
-	// relative to the home folder, with slashes; empty for those of the system, which are all open
+	// rel is relative to the home folder, with slashes; empty for those of the system, which are
+	// all open.
 	rel  string
 	open bool // commands can read it
 }

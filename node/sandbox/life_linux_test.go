@@ -118,7 +118,7 @@ func init() {
 
 func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		// other programs may delay it: one success is enough
+		// Other programs may delay it: one success is enough.
 		for tries, begun := 1, time.Now(); ; tries++ {
 			took := killed(t, k, filepath.Join(k.ws, fmt.Sprint(tries)))
 			t.Logf("8 processes gone after %v", took)

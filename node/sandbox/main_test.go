@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	// for the helpers; otherwise each takes a second to end
+	// This is for the helpers; otherwise each takes a second to end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
 		os.Exit(plays[play]())

@@ -203,7 +203,7 @@ func judge(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Rep
 		case tried && !a.Through && !a.Odd:
 			c.Enforced, c.By = true, m.by
 			if m.id == CheckTCP && a.Said == unix.EACCES.Error() {
-				// there was a socket, but it could not be connected
+				// There was a socket, but it could not be connected.
 				c.By = fmt.Sprintf("Landlock ABI %d", abi)
 			}
 		case a.Odd:

@@ -46,7 +46,7 @@ func TestCommandsReadNoSecretOfTheTable(t *testing.T) {
 			t.Fatalf("got %d secrets, want at least 300", len(list))
 		}
 		command := "cat"
-		// the content of a folder before the folder
+		// The content of a folder comes before the folder.
 		for _, rel := range slices.Backward(slices.Sorted(maps.Keys(list))) {
 			file := filepath.Join(k.home, rel)
 			if info, err := os.Stat(file); err == nil && info.IsDir() {

@@ -45,7 +45,7 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 		b := boxed(t, mode)
 		var out bashOut
 		var took time.Duration
-		// all three must be running by then
+		// All three must be running by then.
 		for limit := 700; limit < 20_000 && strings.Count(out.Output, "\n") < 3; limit *= 3 {
 			began := time.Now()
 			out = must[bashOut](b, "Bash", args{"timeout": limit, "command": `trap "" TERM; sleep 999 & echo $!

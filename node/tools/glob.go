@@ -57,8 +57,8 @@ func (f *files) globTool() toolkit.Tool {
 			case base.Outside && base.Problem != "":
 				return base, nil
 			case base.Problem == "" && !preview.Outside:
-				// a pattern that begins with a missing folder matches nothing, which is not an
-				// error
+				// A pattern that begins with a missing folder matches nothing, which is not an
+				// error.
 				preview.Problem = ""
 			}
 			return preview, nil
@@ -209,7 +209,8 @@ type level struct {
 	*glob
 	dir  *workspace.Dir // the folder itself, or its parent
 	name string         // empty for the folder itself
-	// path of the parent in results, with a trailing separator; for the first folder its own
+	// in is the path of the parent in results, with a trailing separator; for the first folder its
+	// own.
 	in    string
 	at    place
 	rules *ignores // of dir

@@ -51,7 +51,7 @@ type grepOut struct {
 	Files     []grepFile  `json:"files,omitempty"` // extension: instead of matches
 	Count     *int        `json:"count,omitempty"` // of matches, or of files
 	Truncated bool        `json:"truncated,omitempty"`
-	// extension: locations of keys and tokens that were not searched
+	// LeftOut lists locations of keys and tokens that were not searched (extension).
 	LeftOut []string `json:"leftOut,omitempty"`
 }
 

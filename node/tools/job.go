@@ -43,7 +43,7 @@ type job struct {
 	started          time.Time
 	child            *sandbox.Process
 	out              output
-	// nil for synchronous commands; our end of the terminal, if there is one
+	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
 	stdin      *os.File
 	tty        bool
 	terminal   terminal    // of a command with a terminal

@@ -45,7 +45,7 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 	b, said := ledgerBench(t, dir)
 	id := background(b, "read line; echo secret", nil)
 	must[bashOut](b, "Bash", args{"command": "true"})
-	// a command is removed after its answer
+	// A command is removed after its answer.
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if got := entries(t, dir); len(got) == 1 && got[0] == id {
 			break

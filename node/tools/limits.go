@@ -14,7 +14,8 @@ type FileLimits struct {
 	ReadText  int   // most text of one Read, including line numbers: 4 MiB
 	ReadImage int64 // largest image; by default 10 MiB, as in the original system
 	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
-	// most content of one Write: 15 MiB, which fits with its envelope into a frame of 16 MiB
+	// Write is the most content of one Write: 15 MiB, which fits with its envelope into a frame of
+	// 16 MiB.
 	Write int
 	Edit  int // largest file before and after an Edit: 64 MiB
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// bytes that are counted together, and between two marks of a file that is not huge
+	// indexUnit is the number of bytes that are counted together, and between two marks of a file
+	// that is not huge.
 	indexUnit   = 16 << 10
 	indexChunk  = 1 << 20   // bytes of one read while counting
 	indexRound  = 64 << 20  // bytes counted between two checks of the context

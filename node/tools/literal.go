@@ -77,7 +77,7 @@ func lower(b byte) byte {
 
 // index returns the first position of the needle in text at from or later, or -1.
 func (n *needle) index(text []byte, from int) int {
-	// range in which the rarest byte may be: i <= end
+	// The rarest byte may be in i <= end.
 	i, end := from+n.at, len(text)-len(n.text)+n.at
 	low, high := -1, -1 // position of its next occurrence, or end+1
 	for i <= end {
@@ -205,7 +205,8 @@ func foldable(literal []rune) (parts [][]byte) {
 // prefilter finds the next position at which a line may match.
 type prefilter struct {
 	needles []needle
-	// position of each needle's last match, valid for the text for which reset was called
+	// next is the position of each needle's last match, valid for the text for which reset was
+	// called.
 	next [maxNeedles]int
 }
 

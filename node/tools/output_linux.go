@@ -13,7 +13,7 @@ const widePipe = 1 << 20
 // widen enlarges a pipe, so that writer and reader alternate less often.
 func widen(f *os.File) {
 	if conn, err := f.SyscallConn(); err == nil {
-		// if refused, the size stays
+		// If the system refuses, the size stays.
 		conn.Control(func(fd uintptr) { unix.FcntlInt(fd, unix.F_SETPIPE_SZ, widePipe) })
 	}
 }

@@ -32,7 +32,7 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 		return preview
 	}
 	real, _, err := ws.Target(p)
-	// also for missing files, so that the answer does not reveal which exist
+	// This includes missing files, so that the answer does not reveal which exist.
 	preview.Secret = secretOf(ws, real.Abs)
 	var outside *workspace.OutsideError
 	switch {

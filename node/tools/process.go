@@ -246,7 +246,7 @@ func writeJob(j *job, data string) (any, error) {
 	if j.stdin == nil {
 		return refused("Session %s stdin is not writable", j.id), nil
 	}
-	// pipes without deadlines: the end of the command ends the write
+	// Where pipes have no deadlines, the end of the command ends the write.
 	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := io.WriteString(j.stdin, data)
 	switch {

@@ -24,7 +24,7 @@ func (r *reach) call(c *syntax.CallExpr) {
 	}
 	for _, a := range c.Assigns {
 		if v := r.word(a.Value); a.Name != nil {
-			// before a command it applies to that command only, except in some shells
+			// Before a command, it applies to that command only, except in some shells.
 			delete(r.vars, a.Name.Value)
 			if len(c.Args) == 0 && filepath.IsAbs(v) && !strings.ContainsAny(v, " \t\n*?[") {
 				r.vars[a.Name.Value] = v

@@ -34,7 +34,7 @@ type readText struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Lines   int    `json:"lines"`
-	// fewer lines than requested, or a part of a line: the size limit was reached
+	// Truncated means fewer lines than requested, or a part of a line: the size limit was reached.
 	Truncated bool   `json:"truncated,omitempty"`
 	SHA256    string `json:"sha256,omitempty"` // of the file, if all of it was read
 }

@@ -27,7 +27,8 @@ const (
 
 // wanted says what to search for in a file.
 type wanted struct {
-	// maximum number with their lines; the search of a file ends there unless count is set
+	// matches is the maximum number of matches with their lines; the search of a file ends there
+	// unless count is set.
 	matches       int
 	before, after int // lines of context
 	count         bool
@@ -54,8 +55,8 @@ type scanner struct {
 	last  bool  // the buffer contains the end of the file
 	base  int64 // offset in the file of the buffer's first byte
 	lines int   // number of line feeds before it; valid when trusted
-	// a match was found: everything before the buffer is UTF-8, and later bytes are checked as they
-	// are read
+	// trusted says that a match was found: everything before the buffer is UTF-8, and later bytes
+	// are checked as they are read.
 	trusted bool
 }
 

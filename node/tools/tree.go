@@ -24,7 +24,8 @@ type grep struct {
 	best  best
 	shun  *shunned
 	lines bool // lines are requested, not files
-	// the search began outside the workspace; one that began and was allowed inside stays inside
+	// outside says that the search began outside the workspace; one that began and was allowed
+	// inside stays inside.
 	outside bool
 	crew    *crew
 

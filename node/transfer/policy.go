@@ -23,7 +23,8 @@ const (
 // workspace permits.
 type Policy struct {
 	Mode string // "" means Trusted
-	// trusted machines; "gsv" is the agent's workspace, "@here" a window or command line
+	// From lists trusted machines; "gsv" is the agent's workspace, "@here" a window or command
+	// line.
 	From []protocol.NodeID
 	// Folder is where everything is stored: relative destinations are in it, others are refused. If
 	// it is empty, the workspace is the limit.

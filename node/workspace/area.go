@@ -38,7 +38,8 @@ func (e *SwappedError) Error() string {
 // ReadOnlyError is the error for a change that is not permitted.
 type ReadOnlyError struct {
 	Path string
-	// the folder that was granted for reading; empty if nothing on the machine may be changed
+	// Dir is the folder that was granted for reading; empty if nothing on the machine may be
+	// changed.
 	Dir string
 }
 

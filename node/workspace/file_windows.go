@@ -31,7 +31,7 @@ func inUse(err error) bool {
 
 // running reports whether there is a process with this ID.
 func running(pid int) bool {
-	// the right that Fairlead's own programs grant to others
+	// Fairlead's own programs grant this right to others.
 	p, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
 		return false

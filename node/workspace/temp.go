@@ -124,7 +124,8 @@ type sweeping struct {
 
 const (
 	sweptMost = 256 // number of remembered folders
-	// after this time a folder is swept again: its number may belong to another folder by then
+	// sweptFor is the time after which a folder is swept again: its number may belong to another
+	// folder by then.
 	sweptFor = 10 * time.Minute
 )
 

@@ -60,7 +60,8 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	}
 	raw, err := json.Marshal(origin{Path: Spell(filepath.ToSlash(rel))})
 	if err == nil {
-		// before the move, so that after a crash the entry is in its place or can be restored
+		// Write the note before the move, so that after a crash the entry is in its place or can be
+		// restored.
 		err = writeNew(root, id+".json", raw)
 	}
 	var into *Dir

@@ -36,10 +36,11 @@ type Changed struct {
 
 	// Of a folder that is watched with its tree:
 
-	// the folders below Dir in which something changed, as paths relative to Dir with slashes,
-	// sorted
+	// Below lists the folders below Dir in which something changed, as paths relative to Dir with
+	// slashes, sorted.
 	Below []string
-	// all of them may have changed: there are too many changes, or the system lost events
+	// Rescan means that all of them may have changed: there are too many changes, or the system
+	// lost events.
 	Rescan  bool
 	Shallow string // why the tree below is not watched; the folder itself is
 }

@@ -158,7 +158,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 		for limit := time.After(3 * time.Minute); ; {
 			select {
 			case c := <-heard:
-				// polling loses nothing
+				// Polling loses nothing.
 				if !c.Rescan && !(w.whole && slices.Contains(c.Below, "unseen/by/the")) {
 					continue
 				}
@@ -205,7 +205,7 @@ func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			return // there, a folder above a watched one cannot be renamed
 		}
-		// the watcher of the inner one gets no event
+		// The watcher of the inner one gets no event.
 		if err := os.Rename(dir, dir+"2"); err != nil {
 			t.Fatal(err)
 		}

@@ -206,7 +206,8 @@ func (p *polling) number(d *Dir, e Entry) uint64 {
 	binary.NativeEndian.PutUint64(b[16:], uint64(s.time))
 	binary.NativeEndian.PutUint64(b[24:], s.inode)
 	if age := time.Now().UnixNano() - s.time; s.time != 0 && 0 <= age && age < int64(pollTick) {
-		// it may change again without a visible change, so the next round must take it for changed
+		// The file may change again within the same time, so the next round must take it for
+		// changed.
 		b[32] = 1
 	}
 	h.Write(b[:])

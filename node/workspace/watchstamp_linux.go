@@ -12,7 +12,7 @@ func (d *Dir) stamp(name string) (stamp, error) {
 	if _, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
 		return stamp{}, err
 	}
-	// its kind in the system's bits, which differ from those of package fs
+	// The kind has the system's bits, which differ from those of package fs.
 	mode := fs.FileMode(st.Mode)
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		mode |= fs.ModeDir

@@ -25,7 +25,7 @@ const (
 // wholeTree reads the system's reports about a folder and its tree. Its goroutine owns the handles;
 // Close stops it.
 type wholeTree struct {
-	// the folder, and two events: data is ready, and Close was called
+	// dir is the folder; ready and quit are events: data is ready, and Close was called.
 	dir, ready, quit windows.Handle
 	stop, done       chan struct{}
 }
@@ -96,7 +96,7 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 		which, waitErr := windows.WaitForMultipleObjects([]windows.Handle{t.quit, t.ready}, false, windows.INFINITE)
 		if waitErr != nil || which == windows.WAIT_OBJECT_0 {
 			windows.CancelIoEx(t.dir, &ov)
-			// until then the system may write to buf
+			// Until then the system may write to buf.
 			windows.GetOverlappedResult(t.dir, &ov, new(uint32), true)
 			runtime.KeepAlive(buf)
 			return

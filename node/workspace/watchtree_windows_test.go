@@ -59,7 +59,7 @@ func TestWindowsTellsOfATree(t *testing.T) {
 	hears(t, heard, "a", "a/b", "a/b/c")
 	put(t, filepath.Join(dir, "a/b/c/f"), "longer")
 	hears(t, heard, "a/b/c")
-	// a handle for each folder would prevent this
+	// A handle for each folder would prevent this.
 	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
 	dir, w := bare(t, func(c Changed) { first(); <-wait; heard <- c })
 	defer w.Close()
 	put(t, filepath.Join(dir, "first"), "")
-	// until wait is closed nobody receives the system's reports, however fast files are created
+	// Until wait is closed nobody receives the system's reports, however fast files are created.
 	<-telling
 	for i := range 500 { // each takes some 200 bytes
 		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")

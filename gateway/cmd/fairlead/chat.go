@@ -73,8 +73,8 @@ type chat struct {
 	node    protocol.NodeID
 
 	c *connection
-	// lets the chat handle signals itself; false when a signal has ended the command already. May
-	// be nil
+	// begun makes the chat handle signals itself; it returns false if a signal has ended the
+	// command already. May be nil.
 	begun    func() bool
 	stopping bool            // the run was asked to stop
 	status   protocol.Status // latest status of the gateway
@@ -83,7 +83,7 @@ type chat struct {
 	resync   chan protocol.FeedSnapshot
 	sigs     chan os.Signal
 	held     []protocol.Change // changes that arrived while an approval was on the screen
-	// the approvals that get the same answer as the one on the screen, if more than one
+	// same are the approvals that get the same answer as the one on the screen, if more than one.
 	same []protocol.Approval
 }
 

@@ -127,7 +127,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		}
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
-	// an interrupted command may have to undo something
+	// An interrupted command may have to undo something.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.Client, c.stop = client.New(opts), cancel
 	go func() { c.done <- c.Run(life) }()

@@ -115,7 +115,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		if err != nil {
 			return err
 		}
-		// of the node there
+		// These are flags of the node there.
 		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ")
 		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
 		if err == nil { // not every shell reports that it could not

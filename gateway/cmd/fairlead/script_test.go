@@ -47,7 +47,7 @@ func TestCommands(t *testing.T) {
 			e.Setenv("FAIRLEAD_TOKEN", "")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("PATH", os.Getenv("PATH"))
-			// otherwise each command takes a second to end under the race detector
+			// Otherwise each command takes a second to end under the race detector.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},

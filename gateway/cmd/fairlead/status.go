@@ -18,7 +18,7 @@ type overview struct {
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
 	Approvals []protocol.Approval `json:"approvals"`
-	// why less is known than for a Fairlead gateway
+	// Note says why less is known than for a Fairlead gateway.
 	Note string `json:"note,omitempty"`
 }
 

@@ -33,7 +33,7 @@ type terminal struct {
 	tail    map[protocol.CallID]string // the last part of that output
 	state   map[protocol.CallID]string // last state of each call that was shown
 	notices map[string]struct{}        // notices shown in this run
-	// the gateway's own explanation of the run's end, which is not an answer
+	// end is the gateway's own explanation of the run's end, which is not an answer.
 	end   string
 	asked map[protocol.ApprovalID]any   // approvals that the person was asked
 	later map[protocol.ApprovalID]int64 // end of the delay of postponed approvals

@@ -223,7 +223,7 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 		Write:  []string{path("home/secret/ws"), path("gone")},
 	}
 	var r *Ruleset
-	// other programs create files in the shared temporary folder, which is listed on the way
+	// Other programs create files in the shared temporary folder, which is listed on the way.
 	for tries := 0; r == nil || !r.Fresh(); tries++ {
 		if tries == 100 {
 			t.Fatal("stale at once, time and again")

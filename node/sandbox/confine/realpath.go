@@ -54,7 +54,7 @@ func (r *Resolver) Resolve(path string) (real string, there bool) {
 	if !there || mode.IsDir() || mode.IsRegular() {
 		return real, there
 	}
-	// a link, or on Windows any other kind of redirection
+	// It is a link, or on Windows any other kind of redirection.
 	target, err := filepath.EvalSymlinks(real)
 	if err != nil {
 		return real, false

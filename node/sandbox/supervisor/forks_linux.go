@@ -14,8 +14,8 @@ const spareForks = 2048
 // forks limits the number of processes that commands can start.
 type forks struct {
 	have unix.Rlimit // the helper's own limit
-	// descriptor of /proc/loadavg, which has the number of processes and threads; it stays open,
-	// because every command reads it
+	// load is the descriptor of /proc/loadavg, which has the number of processes and threads. It
+	// stays open, because every command reads it.
 	load int
 }
 

@@ -247,7 +247,7 @@ func (v *warden) signal(s *session, sig syscall.Signal) {
 		}
 	}
 	if sig == unix.SIGKILL && !s.exited {
-		// at once, so that processes that keep forking in the group cannot escape
+		// Signal the group at once, so that processes that keep forking in it cannot escape.
 		unix.Kill(-s.pid, sig)
 	}
 	signalAll(all, sig)

@@ -61,7 +61,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	}
 	defer said.Close()
 	defer words.Close()
-	// works even if the program's folder is hidden, or its file was replaced
+	// This works even if the program's folder is hidden, or its file was replaced.
 	exe, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return 0, err

@@ -20,7 +20,7 @@ const matched = 1
 // Machine runs a program. Only one goroutine may use it at a time.
 type Machine struct {
 	*Program
-	// transitions; an index is a row (its first index in table) plus a column
+	// table has the transitions; an index is a row (its first index in table) plus a column.
 	table  []uint32
 	index  map[string]uint32 // rows by their seeds
 	seeds  []string          // by row / stride
