@@ -242,8 +242,8 @@ func pairUntilCommand(o *options) *cobra.Command {
 	}
 }
 
-// leaving finds the pairings to leave with a gateway, in one role or in all. A pairing that this
-// machine has left already, without the gateway knowing, comes last.
+// leaving finds the pairings to leave with a gateway, in one role or in all. Pairings that this
+// machine has left already, without the gateway knowing, are returned only if there are no others.
 func leaving(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()

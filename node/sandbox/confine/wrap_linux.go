@@ -55,8 +55,8 @@ func (w Wrapping) Args() []string {
 	return append(args, s.args()...)
 }
 
-// shaper collects the mounts. Outer folders come before inner ones, and become read-only after
-// everything in them is mounted.
+// shaper collects the mounts. Outer folders come before inner ones. Hidden folders become read-only
+// after everything in them is mounted.
 type shaper struct {
 	blank     string
 	hidden    []string
