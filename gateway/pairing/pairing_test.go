@@ -22,6 +22,7 @@ type kept struct {
 	devices map[protocol.DeviceID]store.PairedDevice
 	lines   []protocol.AuditEntry
 	broken  bool
+	putting func() // called before a device is stored, unless nil
 }
 
 func (k *kept) Devices(context.Context) (list []store.PairedDevice, err error) {
@@ -34,6 +35,9 @@ func (k *kept) Devices(context.Context) (list []store.PairedDevice, err error) {
 func (k *kept) PutDevice(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
 	if k.broken {
 		return protocol.ErrStorage
+	}
+	if k.putting != nil {
+		k.putting()
 	}
 	k.devices[d.ID] = d
 	k.lines = append(k.lines, lines...)
@@ -186,11 +190,13 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 		out, hangUp := come(t, m, phone(id))
 		synctest.Wait()
 		l, _ := m.List(t.Context())
-		hangUp()
+		k.putting = hangUp
 		if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
 			t.Fatal(err)
 		}
-		<-out
+		if got := <-out; got.err == nil {
+			t.Fatalf("got %+v, want a lost connection", got)
+		}
 		m = open(t, k) // and the gateway is restarted
 		again := phone(id)
 		again.Renew = true
