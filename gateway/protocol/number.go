@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxDigits is how many digits a rewritten number may have; an int64 has at most 19.
+// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19.
 const maxDigits = 19
 
-// Unmarshal is json.Unmarshal that also takes whole numbers such as 1e7 and 1.0 for Go's integers: they
-// are integers for JSON.
+// Unmarshal is json.Unmarshal that also decodes whole numbers such as 1e7 and 1.0 into Go's integers.
+// They are integers in JSON Schema.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(kind.Value, "number ") {
@@ -21,7 +21,7 @@ func Unmarshal(data []byte, v any) error {
 	return err
 }
 
-// PlainNumbers rewrites whole numbers such as 1e7 and 1.0 in digits only. data is valid JSON.
+// PlainNumbers rewrites whole numbers such as 1e7 and 1.0 with digits only. data is valid JSON.
 func PlainNumbers(data json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -52,7 +52,7 @@ func rewriteNumbers(v any) any {
 	return v
 }
 
-// plainNumber returns a number that is not whole, or has too many digits, as it is.
+// plainNumber returns a number unchanged if it is not whole or has too many digits.
 func plainNumber(n json.Number) json.Number {
 	digits, negative := strings.CutPrefix(string(n), "-")
 	mantissa, power, _ := strings.Cut(strings.ToLower(digits), "e")
@@ -62,7 +62,7 @@ func plainNumber(n json.Number) json.Number {
 		return n
 	}
 	digits = whole + fraction
-	point := len(whole) + exponent // where the fraction begins in digits
+	point := len(whole) + exponent // index of the decimal point in digits
 	if point > len(digits) {
 		digits += strings.Repeat("0", point-len(digits))
 	}

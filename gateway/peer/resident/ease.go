@@ -5,17 +5,18 @@ import (
 	"sync"
 )
 
-// eased is how far the heap may grow during a burst, in percent of what is alive.
+// eased is the growth of the heap that is allowed during a burst, in percent of the live heap.
 const eased = 400
 
 var burst struct {
-	mu     sync.Mutex // guards what follows, and ballast
+	mu     sync.Mutex // guards the fields below, and ballast
 	under  int
-	before int // the percent otherwise
+	before int // the usual percentage
 }
 
-// Ease lets the heap grow further than otherwise before garbage is collected, until done is called: for work of a second at most that makes much and
-// keeps little of it. A [Roomy] program has the room already. Bursts may overlap. It may block for as long as a collection takes.
+// Ease lets the heap grow further before a garbage collection, until done is called. It is for work
+// of at most a second that allocates much and retains little. In a [Roomy] program it does nothing.
+// Bursts may overlap. It may block as long as a collection takes.
 func Ease() (done func()) {
 	burst.mu.Lock()
 	defer burst.mu.Unlock()
@@ -24,7 +25,7 @@ func Ease() (done func()) {
 	}
 	if burst.under++; burst.under == 1 {
 		if burst.before = debug.SetGCPercent(eased); burst.before < 0 || burst.before > eased {
-			debug.SetGCPercent(burst.before) // it was told to collect less
+			debug.SetGCPercent(burst.before) // the user configured an even higher percentage, or none
 		}
 	}
 	return sync.OnceFunc(func() {

@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// span is a range of addresses.
+// span is an address range.
 type span struct{ start, end uintptr }
 
-// forgetFiles lets the system take the pages of the program's own file and of its libraries out of its memory.
+// forgetFiles releases the memory of unmodified pages of the program's own file and of its
+// libraries.
 func forgetFiles() {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -20,19 +21,20 @@ func forgetFiles() {
 	}
 	defer f.Close()
 	for _, s := range unchanged(f) {
-		// Fails at worst without an effect: a page that is needed again, such as of the code that runs, is read from the file.
+		// An error has no consequences. A page that is needed again, such as one with running code,
+		// is read from the file.
 		syscall.Syscall(syscall.SYS_MADVISE, s.start, s.end-s.start, syscall.MADV_DONTNEED)
 	}
 }
 
-// untouch gives the memory of zeros back to the system, which has to provide some once they are read or written. They were written if there was
-// something else in their place before.
+// untouch returns the memory of zeros to the system. The pages were written if the memory had other
+// contents before; when they are used again, the system provides new ones.
 func untouch(zeros []byte) {
-	_ = syscall.Madvise(zeros, syscall.MADV_DONTNEED) // which fails at worst without an effect
+	_ = syscall.Madvise(zeros, syscall.MADV_DONTNEED) // an error has no consequences
 }
 
-// unchanged finds in the text of smaps where a file is mapped to be read by this program alone, and no page differs from the file: what was written
-// to, such as what the loader has put in place, must stay.
+// unchanged parses smaps and returns the private file mappings without modified pages. Modified
+// pages, such as those with relocations of the loader, must stay.
 func unchanged(smaps io.Reader) (list []span) {
 	var s span
 	ours := false

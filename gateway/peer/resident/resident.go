@@ -1,5 +1,5 @@
-// Package resident keeps the memory of a program that rests most of the day small, and lets one that answers many calls have more of it while it works.
-// It needs no cgo.
+// Package resident keeps the memory use of mostly idle programs small, and gives programs that
+// answer many calls more memory while they work. It does not need cgo.
 package resident
 
 import (
@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// settle is how long after the start a program gives back what only the start needed.
+// settle is the time after the start at which a program releases memory that only the start needed.
 const settle = 5 * time.Second
 
-// Settle waits until the start is over and then gives memory back, together with what more does. It returns at once when ctx ends first.
+// Settle waits until the start is over, then calls [GiveBack] and more. If ctx ends first, it
+// returns at once.
 func Settle(ctx context.Context, more ...func()) {
 	timer := time.NewTimer(settle)
 	defer timer.Stop()
@@ -29,13 +30,14 @@ func Settle(ctx context.Context, more ...func()) {
 }
 
 const (
-	// still is how long a program makes next to nothing before it rests.
+	// still is the length of the interval without allocations after which a program counts as idle.
 	still = time.Minute
-	// little is what it may make in that time, in bytes, and worth what it must have made before for something to be given back.
+	// little is the number of bytes that an idle program may allocate in that interval. worth is
+	// the number of bytes that it must have allocated before for a release to be worthwhile.
 	little, worth = 1 << 20, 8 << 20
 )
 
-// Rest calls giveBack each time that the program rests after it has worked, until ctx ends.
+// Rest calls giveBack each time the program becomes idle after work, until ctx ends.
 func Rest(ctx context.Context, giveBack func()) {
 	ticker := time.NewTicker(still)
 	defer ticker.Stop()
@@ -57,29 +59,29 @@ func Rest(ctx context.Context, giveBack func()) {
 	}
 }
 
-// made is how many bytes the program has allocated since its start.
+// made returns the number of bytes that the program has allocated since its start.
 func made() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// GiveBack returns to the system what is not used now: Go's free memory, and the pages of the files of the program and its libraries, most of which
-// only the start runs through. What of those is needed again comes from the system's cache. It takes some milliseconds, and some more are spent on the
-// pages that are needed again.
+// GiveBack returns unused memory to the system: Go's free heap, and the pages of the program's
+// files and libraries, most of which only the start uses. Pages that are needed again come from the
+// system's cache. It takes some milliseconds, and a few more when the pages are used again.
 func GiveBack() {
 	debug.FreeOSMemory()
 	forgetFiles()
 }
 
-// Run runs a program that goes on until ctx ends, and gives memory back once its start is over; of one that is [Roomy] by then also whenever it rests
-// after work.
+// Run runs a program until ctx ends. It releases memory after the start, and in a [Roomy] program
+// also whenever the program becomes idle after work.
 func Run(ctx context.Context, program func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		Settle(ctx)
-		if isRoomy() { // another collects so early that it has little to give back, and looking would wake it
+		if isRoomy() { // other programs collect so often that they have little to release, and the check itself would wake them
 			Rest(ctx, GiveBack)
 		}
 	})

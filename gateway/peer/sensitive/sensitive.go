@@ -1,10 +1,11 @@
-// Package sensitive names the files that hold credentials and the files that decide which programs
+// Package sensitive knows the files that hold credentials and the files that decide which programs
 // run later.
 //
-// The list is table.txt. The gateway uses it to ask before such a file is written, whatever the
-// rules say; a node uses it to ask before such a file is read, to leave it out of searches, and to
-// hide it from commands. Paths are text with slashes, as a gateway judges paths of other machines;
-// case is ignored, which is right on macOS and Windows and at worst asks once too often on Linux.
+// The list is table.txt. The gateway uses it to require an approval before such a file is written,
+// whatever the rules say. A node uses it to require an approval before such a file is read, to omit
+// it from searches, and to hide it from commands. Paths are strings with slashes, because a gateway
+// judges paths of other machines. Case is ignored, which is right on macOS and Windows and at worst
+// asks once too often on Linux.
 package sensitive
 
 import (
@@ -15,7 +16,7 @@ import (
 //go:embed table.txt
 var table string
 
-// Kind says what is sensitive about a file.
+// Kind is the reason why a file is sensitive.
 type Kind uint8
 
 // Kinds can be combined; table.txt explains them.
@@ -28,12 +29,12 @@ const (
 
 var kinds = map[string]Kind{"secret": Secret, "open": Open, "startup": Startup, "public": Public}
 
-// Entry is one path of the table, with its alternatives in braces written out.
+// Entry is one path of the table. Alternatives in braces are expanded into several entries.
 type Entry struct {
-	Path   string // as in the table, without the slash at the end
+	Path   string // as in the table, without the final slash
 	Kind   Kind
-	Folder bool   // everything in it counts, too
-	Source string // the program that reads it, and why
+	Folder bool   // includes everything in the folder
+	Source string // the program that reads it, and the reason
 
 	parts []string // lower case, after the anchor
 }
@@ -44,7 +45,7 @@ func (e Entry) Program() string {
 	return name
 }
 
-// Home is the path relative to the home folder; ok is false for an entry that does not begin there.
+// Home returns the path relative to the home folder; ok is false for other paths.
 func (e Entry) Home() (rel string, ok bool) { return strings.CutPrefix(e.Path, "~/") }
 
 func (e Entry) anywhere() bool { return strings.HasPrefix(e.Path, "**/") }
@@ -54,7 +55,7 @@ var entries = parse(table)
 // Entries returns the table. The caller must not change it.
 func Entries() []Entry { return entries }
 
-// parse reads the table, which a test checks to be well formed.
+// parse parses the table. A test checks that the table is well formed.
 func parse(text string) (list []Entry) {
 	for line := range strings.Lines(text) {
 		columns := strings.SplitN(strings.TrimSpace(line), "  ", 2)
@@ -76,7 +77,7 @@ func parse(text string) (list []Entry) {
 	return list
 }
 
-// expand writes out the alternatives in braces.
+// expand expands the alternatives in braces.
 func expand(pattern string) (list []string) {
 	before, rest, found := strings.Cut(pattern, "{")
 	choices, after, _ := strings.Cut(rest, "}")
@@ -91,8 +92,8 @@ func expand(pattern string) (list []string) {
 	return list
 }
 
-// index finds the entries that may begin with a name: those whose first name it is, and those whose
-// first name has a *.
+// index finds the entries whose first name may match a name: exact has those with exactly that
+// first name, globs those with a * in it.
 type index struct {
 	exact map[string][]int
 	globs []int
@@ -110,25 +111,27 @@ var byFirst = func() index {
 	return x
 }()
 
-// Find returns the first entry of one of the kinds that a path falls under. The path is absolute,
-// begins with ~/, or is relative to a folder that may be any. home is the home folder, "" where it
-// is not known. What looks like the home folder of another person counts as one.
+// Find returns the first entry of one of the given kinds that matches a path. The path is absolute,
+// begins with ~/, or is relative to an unknown folder. home is the home folder, "" if unknown.
+// Folders that look like another person's home folder count as home folders too.
 func Find(file, home string, want Kind) (Entry, bool) {
 	return search(file, home, want, func(e *Entry, rest []string) bool {
 		return (len(rest) == len(e.parts) || len(rest) > len(e.parts) && e.Folder) && matches(e.parts, rest[:len(e.parts)])
 	})
 }
 
-// FindBelow returns the first entry of one of the kinds that may lie below a folder with a hidden
-// name, such as .vscode: who puts such a folder in place writes the file as well. Folders like bin
-// or hooks hold too much else.
+// FindBelow returns the first entry of one of the given kinds that can lie below a folder with a
+// hidden name, such as .vscode, because creating or replacing such a folder writes the file too.
+// Folders with ordinary names, such as bin or hooks, contain too many other files to be treated
+// like this.
 func FindBelow(folder, home string, want Kind) (Entry, bool) {
 	return search(folder, home, want, func(e *Entry, rest []string) bool {
 		return len(rest) < len(e.parts) && strings.HasPrefix(rest[len(rest)-1], ".") && matches(e.parts[:len(rest)], rest)
 	})
 }
 
-// search returns the first entry that fits the part of a path that begins where the entry does.
+// search returns the first entry that begins at some part of the path and for which fits returns
+// true.
 func search(file, home string, want Kind, fits func(e *Entry, rest []string) bool) (Entry, bool) {
 	file, home = strings.ToLower(file), strings.ToLower(home)
 	parts := strings.Split(strings.Trim(file, "/"), "/")
@@ -145,15 +148,15 @@ func search(file, home string, want Kind, fits func(e *Entry, rest []string) boo
 	return Entry{}, false
 }
 
-// place is where a path lies.
+// place describes the position of a path.
 type place struct {
 	absolute bool
-	home     int // how many parts are the home folder; -1 when the path is in none
+	home     int // number of parts that are the home folder; -1 outside of any
 	unknown  bool
 }
 
-// begins reports whether an entry may begin at part i. Where the home folder is not known, a hidden
-// file in any folder may be in it.
+// begins reports whether an entry may begin at part i. If the home folder is unknown, a hidden file
+// in any folder may be in it.
 func (p place) begins(e *Entry, i int) bool {
 	switch {
 	case e.anywhere():
@@ -173,7 +176,7 @@ func matches(patterns, names []string) bool {
 	return true
 }
 
-// match compares one name with a pattern that has one * at most.
+// match compares a name with a pattern that has at most one *.
 func match(pattern, name string) bool {
 	before, after, found := strings.Cut(pattern, "*")
 	if !found {
@@ -182,10 +185,10 @@ func match(pattern, name string) bool {
 	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 }
 
-// homeDepth is how many parts of a path are a home folder, -1 when it is in none.
+// homeDepth returns the number of parts of a path that are a home folder, -1 outside of any.
 func homeDepth(file, home string, parts []string) int {
 	if top := strings.TrimSuffix(home, "/"); home != "" && strings.HasPrefix(file, top+"/") {
-		return strings.Count(top, "/") + min(1, strings.Count(top, ":")) // a drive is a part, too
+		return strings.Count(top, "/") + min(1, strings.Count(top, ":")) // a drive letter is a part too
 	}
 	depth := -1
 	switch first := parts[0]; {
@@ -206,7 +209,8 @@ func homeDepth(file, home string, parts []string) int {
 	return depth
 }
 
-// secretNames and secretSuffixes are the names of secret files that may lie in any folder.
+// secretNames and secretSuffixes are the names and name endings of files that are secret in any
+// folder.
 var secretNames, secretSuffixes = func() (map[string]bool, []string) {
 	names, suffixes := map[string]bool{}, []string(nil)
 	for _, e := range entries {
@@ -222,7 +226,7 @@ var secretNames, secretSuffixes = func() (map[string]bool, []string) {
 	return names, suffixes
 }()
 
-// SecretName reports whether a file of that name is secret in every folder. A search calls it for
+// SecretName reports whether a file of that name is secret in any folder. A search calls it for
 // every file.
 func SecretName(name string) bool {
 	name = strings.ToLower(name)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// read and write are to be given a socket that does not block, and something to read into or write.
+// read and write require a non-blocking socket and a non-empty buffer.
 
 func read(fd uintptr, b []byte) (int, error) { return call(syscall.SYS_READ, fd, b) }
 

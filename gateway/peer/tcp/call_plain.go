@@ -4,7 +4,8 @@ package tcp
 
 import "syscall"
 
-// On other systems their own library makes the calls. The race detector learns from these two what orders the ends of a connection within one process.
+// Other systems make the calls through their own library. These calls tell the race detector the
+// order of events between both sides of a connection within one process.
 
 func read(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b) }
 

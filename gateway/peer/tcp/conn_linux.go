@@ -2,7 +2,7 @@ package tcp
 
 import "io"
 
-// Read is as [net.Conn] has it.
+// Read implements [net.Conn].
 func (c *Conn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -22,5 +22,5 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return s.n, err
 }
 
-// Write is as [net.Conn] has it.
+// Write implements [net.Conn].
 func (c *Conn) Write(b []byte) (int, error) { return c.write(b, true) }

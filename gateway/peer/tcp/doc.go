@@ -1,7 +1,9 @@
-// Package tcp reads and writes TCP connections without telling Go's scheduler, where the system is Linux.
+// Package tcp reads and writes TCP connections on Linux without notifying Go's scheduler.
 //
-// The scheduler is told of every system call, for it may wait: when one takes longer than some microseconds, the goroutine's turn is given to another
-// thread, which is woken for that. A call of a socket that does not block never waits, but over loopback it does the peer's half of the work too and takes
-// that long; the thread finds nothing to do, and the goroutine must look for a turn again. Without it a gibibyte through a gateway takes about
-// a tenth less processor time.
+// Go announces every system call to the scheduler, because it may block. When it takes longer than
+// some microseconds, the scheduler wakes another thread to run other goroutines. A call on a
+// non-blocking socket never blocks, but over loopback it also does the peer's half of the work and
+// takes that long. The other thread then finds nothing to do, and the goroutine has to be scheduled
+// again. Without the announcement, a gibibyte through a gateway takes about a tenth less processor
+// time.
 package tcp

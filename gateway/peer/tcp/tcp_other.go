@@ -4,5 +4,5 @@ package tcp
 
 import "net"
 
-// Wrap returns c: this system cannot say what it takes at once.
+// Wrap returns c unchanged: this system cannot write without blocking.
 func Wrap(c net.Conn) net.Conn { return c }

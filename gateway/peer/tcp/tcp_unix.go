@@ -9,13 +9,14 @@ import (
 	"syscall"
 )
 
-// Conn is a TCP connection. It is safe for use by many goroutines, as [net.Conn] has it.
+// Conn is a TCP connection. It is safe for concurrent use, like [net.Conn].
 type Conn struct {
 	net.Conn
 	in, out side
 }
 
-// Wrap makes a [*Conn] of a TCP connection, which is owned by it from now on; another connection stays what it is.
+// Wrap makes a TCP connection a [*Conn], which takes ownership of it. It returns other connections
+// unchanged.
 func Wrap(c net.Conn) net.Conn {
 	t, ok := c.(*net.TCPConn)
 	if !ok {
@@ -31,10 +32,11 @@ func Wrap(c net.Conn) net.Conn {
 	return w
 }
 
-// NetConn is the connection that was wrapped.
+// NetConn returns the wrapped connection.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
-// TryWrite writes what the system takes at once, and returns how much that was. It never waits for the peer.
+// TryWrite writes as much as the system accepts at once, and returns the number of bytes. It never
+// waits for the peer.
 func (c *Conn) TryWrite(b []byte) (int, error) { return c.write(b, false) }
 
 func (c *Conn) write(b []byte, all bool) (int, error) {
@@ -50,24 +52,24 @@ func (c *Conn) write(b []byte, all bool) (int, error) {
 	return s.n, err
 }
 
-// failed is an error of the system in the words of package net.
+// failed wraps an error of the system as package net does.
 func (c *Conn) failed(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, err)}
 }
 
-// side is one direction. Calls in it follow each other, as those of package net do.
+// side is one direction of a connection. Its calls are serialized, as in package net.
 type side struct {
 	raw syscall.RawConn
-	f   func(fd uintptr) bool // one of the methods, made once: a value of it for each call would be on the heap
+	f   func(fd uintptr) bool // the read or write method, created once, because a method value for each call would be allocated on the heap
 
-	mu  sync.Mutex // guards what follows, which belongs to the call under way
+	mu  sync.Mutex // guards the fields below, which belong to the current call
 	b   []byte
 	n   int
-	all bool // nothing is to be left
+	all bool // write everything before returning
 	err error
 }
 
-// read reports whether there was something to read, or nothing will come.
+// read reports whether the call is finished: data or an error arrived.
 func (s *side) read(fd uintptr) bool {
 	for {
 		n, err := read(fd, s.b)
@@ -85,7 +87,7 @@ func (s *side) read(fd uintptr) bool {
 	}
 }
 
-// write reports whether the call is over.
+// write reports whether the call is finished.
 func (s *side) write(fd uintptr) bool {
 	for s.n < len(s.b) {
 		n, err := write(fd, s.b[s.n:])

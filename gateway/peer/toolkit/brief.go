@@ -2,10 +2,10 @@ package toolkit
 
 import "strings"
 
-// maxError is how long the text of an error is at most, in bytes. It goes to a model.
+// maxError is the maximum length in bytes of an error's text, because it is sent to a model.
 const maxError = 4000
 
-// Brief takes the middle out of the text of an error that repeats too much of what it was given, such as a path of a megabyte.
+// Brief cuts the middle out of a long error text, such as one that repeats a path of a megabyte.
 func Brief(text string) string {
 	if len(text) <= maxError {
 		return text
@@ -14,7 +14,7 @@ func Brief(text string) string {
 	return strings.ToValidUTF8(text[:half], "") + " […] " + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
-// long is an error whose text is too long to be told whole.
+// long is an error whose text is shortened.
 type long struct{ error }
 
 func (l long) Error() string { return Brief(l.error.Error()) }

@@ -7,11 +7,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// flat is a schema of arguments that are texts, numbers and yes or no, of which nothing else is said: most tools have no other. Arguments that certainly fit are
-// known without taking them apart as the general way does, which takes as long as a third of all else that a gateway does for a small call.
+// flat is a schema whose arguments are only strings, numbers and booleans without further
+// conditions, as most tools have. It recognizes valid arguments without decoding them, which would
+// take as long as a third of everything else that a gateway does for a small call.
 type flat struct {
 	of       map[string]flatArgument
-	required uint64 // their bits
+	required uint64 // as bits
 }
 
 type flatArgument struct {
@@ -19,7 +20,7 @@ type flatArgument struct {
 	bit  uint64
 }
 
-// flatten returns nil for any other schema.
+// flatten returns nil for a schema with anything else.
 func flatten(schema json.RawMessage) *flat {
 	var top map[string]json.RawMessage
 	var args map[string]map[string]json.RawMessage
@@ -30,7 +31,7 @@ func flatten(schema json.RawMessage) *flat {
 	if raw, ok := top["required"]; ok && json.Unmarshal(raw, &required) != nil {
 		return nil
 	}
-	// Only declared arguments are taken, so it does not matter whether others are allowed.
+	// Only declared arguments are accepted, so additionalProperties does not matter.
 	if string(top["type"]) != `"object"` || !onlyHas(top, "type", "properties", "required", "additionalProperties", "title", "description") {
 		return nil
 	}
@@ -61,7 +62,8 @@ func onlyHas(m map[string]json.RawMessage, names ...string) bool {
 	return true
 }
 
-// fits reports whether the arguments certainly are as the schema wants them. When it does not, the general way says so, or what is wrong.
+// fits reports whether the arguments are certainly valid. If it reports false, the general
+// validation decides.
 func (f *flat) fits(args json.RawMessage) bool {
 	if f == nil || !json.Valid(args) {
 		return false
@@ -86,7 +88,7 @@ func (f *flat) fits(args json.RawMessage) bool {
 	}) && seen&f.required == f.required
 }
 
-// number reports whether valid JSON is a number that is written in a few digits.
+// number reports whether valid JSON is a number of a few digits.
 func number(value []byte, fraction bool) bool {
 	if len(value) > 15 {
 		return false

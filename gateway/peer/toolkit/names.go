@@ -10,18 +10,20 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Arguments are read by several programs in turn, each with its own idea of JSON: the gateway's rules, the person's window, the machine. What they could
-// read differently is refused, so that what was allowed is what is done: a name that is there twice, and one that differs from the name of an argument
-// in the case of letters only.
+// Several programs read the arguments of a call, each with its own JSON decoder: the gateway's
+// rules, the person's window, the machine. Arguments that they could read differently are refused,
+// so that the call that was allowed is the call that runs: duplicate names, and names that differ
+// from an argument's name only in case.
 
-// settle takes nulls for optional arguments out of v, which is what schema describes, and refuses names that are nearly those of arguments.
+// settle removes nulls for optional arguments from v, which schema describes, and refuses names
+// that differ from an argument's name only in case.
 func settle(schema *jsonschema.Schema, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
 			p, declared := schema.Properties[name]
 			if declared && p == nil {
-				continue // a schema of somebody else's that says nothing about it
+				continue // a foreign schema without a description of this value
 			}
 			if !declared {
 				for known := range schema.Properties {
@@ -55,7 +57,7 @@ func settle(schema *jsonschema.Schema, v any) error {
 	return nil
 }
 
-// unclear refuses arguments of which nothing else is known.
+// unclear refuses ambiguous arguments when their schema is unknown.
 func unclear(args []byte) error {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(args, &top) != nil {
@@ -75,7 +77,7 @@ func unclear(args []byte) error {
 	return nil
 }
 
-// once refuses an object in text, which is valid JSON, in which a name is there twice.
+// once refuses valid JSON with a duplicate name in an object.
 func once(text []byte) error {
 	s := names{text: text}
 	s.value()
@@ -85,11 +87,11 @@ func once(text []byte) error {
 	return nil
 }
 
-// names walks through valid JSON for the names in it.
+// names scans valid JSON for names.
 type names struct {
 	text  []byte
 	at    int
-	twice string // a name that is in one object twice
+	twice string // a name that occurs twice in an object
 }
 
 func (s *names) value() {
@@ -117,7 +119,7 @@ func (s *names) value() {
 	}
 }
 
-// list walks through what stands between brackets.
+// list scans the elements between brackets.
 func (s *names) list(end byte, element func()) {
 	for s.at++; s.at < len(s.text); {
 		switch s.peek() {
@@ -132,7 +134,7 @@ func (s *names) list(end byte, element func()) {
 	}
 }
 
-// peek is the next character that is no white space; 0 at the end.
+// peek returns the next byte that is not white space; 0 at the end.
 func (s *names) peek() byte {
 	for s.at < len(s.text) && bytes.IndexByte([]byte(" \t\r\n"), s.text[s.at]) >= 0 {
 		s.at++
@@ -156,7 +158,7 @@ func (s *names) name() string {
 	return name
 }
 
-// str is the string that begins here, with its quotes.
+// str returns the string at the current position, with its quotes.
 func (s *names) str() []byte {
 	from := s.at
 	for s.at++; s.at < len(s.text); {

@@ -14,8 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
-// understood, or that refers to itself or others, accepts everything that is clear: the node has the last word.
+// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A
+// schema that cannot be parsed or has references accepts all unambiguous arguments; the node then
+// decides.
 func Validate(schema, args json.RawMessage) error {
 	s := schemas.get(schema)
 	switch {
@@ -28,20 +29,21 @@ func Validate(schema, args json.RawMessage) error {
 	return err
 }
 
-// maxSchemas is how many schemas are kept ready; a fleet has a few dozen.
+// maxSchemas is the maximum number of cached schemas; a typical gateway uses a few dozen.
 const maxSchemas = 1024
 
-// schemas keeps schemas ready for use: preparing one takes longer than all the rest of a small call.
+// schemas caches prepared schemas, because preparing one takes longer than the rest of a small
+// call.
 var schemas = cache{ready: make(map[string]ready)}
 
-// ready is a schema. resolved is nil for one that accepts everything.
+// ready is a prepared schema. resolved is nil if it accepts everything.
 type ready struct {
 	resolved *jsonschema.Resolved
 	flat     *flat
 }
 
 type cache struct {
-	mu    sync.Mutex // guards ready
+	mu    sync.Mutex // guards the field below
 	ready map[string]ready
 }
 
@@ -75,8 +77,8 @@ func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	return resolved
 }
 
-// refers reports whether a schema has a reference. One that leads back to itself would exhaust the stack, and a node's schema comes
-// from outside.
+// refers reports whether a schema has a reference. A circular reference would exhaust the stack,
+// and a node's schema is untrusted.
 func refers(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -101,7 +103,8 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 	return s
 }
 
-// plainTypes takes null out of the optional arguments' types: it is accepted anyhow, and some model APIs refuse lists of types.
+// plainTypes removes null from the types of optional arguments: null is accepted anyway, and some
+// model APIs refuse lists of types.
 func plainTypes(s *jsonschema.Schema) {
 	for name, p := range s.Properties {
 		if len(p.Types) == 2 && slices.Contains(p.Types, "null") && !slices.Contains(s.Required, name) {
@@ -120,7 +123,7 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 	}
 	var instance map[string]any
 	if json.Unmarshal(raw, &instance) != nil {
-		dec := json.NewDecoder(bytes.NewReader(raw)) // tells what is wrong
+		dec := json.NewDecoder(bytes.NewReader(raw)) // to find the reason of the error
 		if err := dec.Decode(&instance); err != nil {
 			return nil, &InputError{unreadable(err)}
 		}
@@ -152,7 +155,7 @@ func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
 	return in, nil
 }
 
-// unreadable words why arguments could not be decoded, for somebody who does not know Go.
+// unreadable explains why arguments could not be decoded, without Go terms.
 func unreadable(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

@@ -1,5 +1,6 @@
-// Package toolkit lets a tool be written once with Go types: schemas, validation, effect and capability follow from its
-// definition, and every surface (node, agent, RPC, MCP, REST) uses the same [Tool].
+// Package toolkit defines tools from Go types. The schemas, validation, effect and capabilities
+// follow from one definition, and every interface (node, agent, RPC, MCP, REST) uses the same
+// [Tool].
 package toolkit
 
 import (
@@ -13,15 +14,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Traits is what a tool's maker declares beside its function.
+// Traits are the properties of a tool that its author declares.
 type Traits struct {
 	Effect     protocol.Effect
-	Idempotent bool     // calling twice does the same as calling once
-	AcceptsKey bool     // it passes [IdempotencyKey] on to what it changes
-	Caps       []string // capability ids
+	Idempotent bool     // calling it twice has the same result as calling it once
+	AcceptsKey bool     // passes [IdempotencyKey] on to the system that it changes
+	Caps       []string // capability IDs
 }
 
-// Tool is one callable tool. Handle takes and gives raw JSON.
+// Tool is one callable tool.
 type Tool struct {
 	Spec    protocol.ToolSpec
 	Caps    []string
@@ -29,15 +30,18 @@ type Tool struct {
 	preview func(context.Context, json.RawMessage) (protocol.CallPreview, error)
 }
 
-// Risky reports whether a tool has an effect, is not idempotent and ignores its key: when a call's outcome is unknown, nothing tells a repetition from
-// the first time. Whoever starts with such a tool is warned.
+// Risky reports whether a tool has an effect, is not idempotent, and ignores its idempotency key.
+// If the outcome of such a call is unknown, a repetition cannot be recognized. A program that
+// offers such a tool logs a warning.
 func Risky(s protocol.ToolSpec) bool {
 	effect := s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown || s.SideEffect != nil && *s.SideEffect
 	return effect && !s.Idempotent && !s.AcceptsKey
 }
 
-// Declared is s as its maker means it: an effect that nobody knows is none that was declared, and one that was declared as no side effect is a read
-// . A tool of which nothing was declared is not taken for a pure read as there: it stays unknown, and is asked about.
+// Declared returns s with its effective Effect. An unknown effect counts as not declared, and a
+// tool that declares only that it has no side effect is a read. A tool that declares nothing keeps
+// the unknown effect and needs an approval, unlike in the original system, which treats it as a
+// read.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
 	switch s.Effect {
@@ -57,30 +61,33 @@ func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 
 type keyKey struct{}
 
-// WithIdempotencyKey gives a call its key.
+// WithIdempotencyKey adds the idempotency key of a call to its context.
 func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyKey{}, key)
 }
 
-// IdempotencyKey is the same for every attempt of a call and another for every other call; empty when the gateway gave none. A tool that
-// changes something elsewhere passes it on, so that a repetition is recognized there.
+// IdempotencyKey returns the call's key. It is the same for every attempt of a call and different
+// for every other call; empty if the gateway sent none. A tool that changes another system passes
+// it on, so that a repetition is recognized there.
 func IdempotencyKey(ctx context.Context) string {
 	key, _ := ctx.Value(keyKey{}).(string)
 	return key
 }
 
-// InputError says that a call's arguments do not fit the tool. Its text is meant for the model.
+// InputError reports that the arguments of a call do not fit the tool. Its text is for the model.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return Brief("Invalid arguments: " + e.Err.Error()) }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Define makes a tool from a function. Both schemas are inferred from In and Out; doc is the description for the model. It panics on
-// types that have no schema: the first test finds that. An Out that is an interface gives no output schema.
+// Define creates a tool from a function. Both schemas are inferred from In and Out; doc is the
+// description for the model. It panics on types without a schema, which the first test finds. If
+// Out is an interface, the tool has no output schema.
 //
-// An optional argument is a field with omitempty; null for it means that it was left out, as many models write it.
+// An optional argument is a field with omitempty. A null for it counts as missing, because many
+// models write it.
 //
-// An error of fn is the tool's failure, told to the model as it is.
+// An error of fn is the tool's failure, and the model gets its text.
 func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In) (Out, error)) Tool {
 	in := schemaFor[In](name)
 	plainTypes(in)
@@ -112,7 +119,8 @@ func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In
 	}
 }
 
-// WithPreview returns t with a function that says what a call would do. It must have no effect.
+// WithPreview returns t with a function that describes what a call would do. The function must have
+// no effect.
 func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPreview, error)) Tool {
 	var in jsonschema.Schema
 	if err := json.Unmarshal(t.Spec.InputSchema, &in); err != nil {
@@ -132,13 +140,14 @@ func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPrev
 	return t
 }
 
-// Call validates args and runs the tool. The error is the tool's failure; arguments that do not fit give an *InputError.
+// Call validates args and runs the tool. The error is the tool's failure, or an *InputError for
+// invalid arguments.
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	out, err := t.handle(ctx, args)
 	return out, brief(err)
 }
 
-// Preview says what Call would do; ok is false for a tool that cannot say.
+// Preview describes what Call would do; ok is false for a tool without a preview.
 func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
 	if t.preview == nil {
 		return protocol.CallPreview{}, false, nil

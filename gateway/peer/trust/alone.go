@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// How long a program waits for others that change the same file, and after how long it takes one for dead that did not finish.
+// The maximum wait for other programs that change the same file, and the age at which a lock file
+// counts as left behind by a crashed program.
 const (
 	aloneWait  = 5 * time.Second
 	aloneStale = 10 * time.Second
 )
 
-// alone runs f while no other program that asks for the same lock file does: windows, node and command line of one data folder change the same
-// file. It blocks for at most five seconds.
+// alone runs f under a lock file, because windows, the node and the command line of one data folder
+// change the same file. It waits for at most five seconds.
 func alone(lock string, f func() error) error {
 	for end := time.Now().Add(aloneWait); ; time.Sleep(5 * time.Millisecond) {
 		file, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -24,12 +25,12 @@ func alone(lock string, f func() error) error {
 			defer os.Remove(lock)
 			return f()
 		}
-		// Windows refuses access to a file that is just being removed.
+		// Windows denies access to a file while it is being removed.
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) || time.Now().After(end) {
 			return fmt.Errorf("wait for other programs: %w", err)
 		}
 		if info, err := os.Stat(lock); err == nil {
-			if age := time.Since(info.ModTime()); age > aloneStale || age < -aloneStale { // the clock may have been put back since
+			if age := time.Since(info.ModTime()); age > aloneStale || age < -aloneStale { // a negative age means that the clock was set back
 				os.Remove(lock)
 			}
 		}

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// codeWords is how many words a code has: 2²⁴ codes, of which a guesser may try three.
+// codeWords is the number of words of a code: 2²⁴ codes, of which an attacker can try three.
 const codeWords = 3
 
-// Code is an invitation that is said aloud, such as "7-maple-otter-tulip". The number finds it, the words prove it and never leave the machine.
+// Code is an invitation that is read aloud, such as "7-maple-otter-tulip". The number identifies
+// it. The words are the secret, and are never sent.
 type Code struct {
 	Number int
 	Words  []string
 }
 
-// NewCode makes a code with the number.
+// NewCode creates a code with the number.
 func NewCode(number int) Code {
 	var b [codeWords]byte
 	rand.Read(b[:])
@@ -25,10 +26,11 @@ func NewCode(number int) Code {
 
 func (c Code) String() string { return strconv.Itoa(c.Number) + "-" + strings.Join(c.Words, "-") }
 
-// secret is what the two ends must share.
+// secret returns the secret that both sides share.
 func (c Code) secret() []byte { return []byte(strings.Join(c.Words, "-")) }
 
-// ParseCode reads a code as people type it: in any case, with spaces or hyphens. A word that is not in the list is named.
+// ParseCode parses a code as people type it: in any case, with spaces or hyphens. The error names a
+// word that is not in the list.
 func ParseCode(text string) (Code, error) {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == '-' || r == ' ' || r == '\t' || r == '\n' || r == '.' || r == ',' })
 	if len(fields) != codeWords+1 {

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Giver is the gateway's end of a conversation. Begin, Check, then Confirm or an error.
+// Giver is the gateway's side of a pairing conversation: Receive, Challenge, Check, then Waiting or
+// an error.
 type Giver struct {
 	Hello Hello
 
@@ -22,7 +23,8 @@ type Giver struct {
 
 var errTalk = protocol.ErrBadRequest.With("the other end does not speak this version of pairing: bring both to the same version of Fairlead")
 
-// Receive takes the device's first message. pin is the one of the certificate that this gateway shows.
+// Receive handles the device's first message. pin belongs to the certificate that this gateway
+// showed.
 func Receive(pin Pin, m Message) (*Giver, error) {
 	g := &Giver{pin: pin, raw: m.Hello}
 	if err := json.Unmarshal(m.Hello, &g.Hello); err != nil || g.Hello.Version != version || len(g.Hello.Key) != ed25519.PublicKeySize || len(g.Hello.Commit) != sha256.Size {
@@ -31,13 +33,14 @@ func Receive(pin Pin, m Message) (*Giver, error) {
 	return g, nil
 }
 
-// Renews reports whether the device is paired already and wants a new token.
+// Renews reports whether a paired device requests a new token.
 func (g *Giver) Renews() bool { return g.Hello.Door == doorRenew }
 
-// Leaves reports whether the device is paired and ends that.
+// Leaves reports whether a paired device ends its pairing.
 func (g *Giver) Leaves() bool { return g.Hello.Door == doorLeave }
 
-// Challenge is the gateway's answer. Of link and code the one that the device's door needs must be given.
+// Challenge returns the gateway's answer. The caller passes the link's secret or the code,
+// whichever the device's hello names.
 func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
 	g.secret, g.challenge.Nonce = secret, newNonce()
 	if code != nil {
@@ -52,7 +55,7 @@ func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
 	return Message{Challenge: &g.challenge}, nil
 }
 
-// Check verifies the device's proof. After it Words are settled.
+// Check verifies the device's proof. Words is valid after it.
 func (g *Giver) Check(m Message) error {
 	p := m.Proof
 	if p == nil || len(p.Nonce) != nonceSize {
@@ -71,10 +74,10 @@ func (g *Giver) Check(m Message) error {
 	return nil
 }
 
-// Words are what the person compares.
+// Words returns the words that the person compares.
 func (g *Giver) Words() []string { return g.talk.words() }
 
-// Waiting tells the device that the person is asked for so many seconds.
+// Waiting returns the message that tells the device to wait for the person, for that many seconds.
 func (g *Giver) Waiting(seconds int) Message {
 	return Message{Waiting: &Waiting{MAC: g.talk.mac(g.secret, "gateway"), Seconds: seconds}}
 }

@@ -1,5 +1,6 @@
-// Package trust is what two machines need to trust each other: a device's key, the pin of a gateway's certificate, links and spoken codes,
-// and the conversation of a pairing. Both ends use it. The facts behind it: peers notes D5.
+// Package trust establishes trust between two machines: device keys, certificate pins of gateways,
+// links and spoken codes, and the conversation of a pairing (docs/protocol.md#pairing). Both sides
+// use it.
 package trust
 
 import (
@@ -15,25 +16,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// shortWords is how many words stand for a hash where people compare it.
+// shortWords is the number of words that represent a hash for comparison by people.
 const shortWords = 4
 
-// KeyName is the device key's name in the secret store.
+// KeyName is the name of the device key in the secret store.
 const KeyName = "device-key"
 
-// Identity is a device's key. The zero value is none.
+// Identity is a device's key. The zero value has no key.
 type Identity struct{ key ed25519.PrivateKey }
 
-// NewIdentity makes a key.
+// NewIdentity creates a key.
 func NewIdentity() Identity {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		panic(err) // crypto/rand never fails
+		panic(err) // impossible: crypto/rand never fails
 	}
 	return Identity{key}
 }
 
-// OpenIdentity reads this device's key from its secrets, or makes and stores it the first time. It may block as [keychain.Store] does.
+// OpenIdentity reads this device's key from its secrets, or creates and stores it the first time.
+// It may block as [keychain.Store] does.
 func OpenIdentity(store keychain.Store) (Identity, error) {
 	text, err := store.Get(KeyName)
 	if errors.Is(err, keychain.ErrNotFound) {
@@ -49,8 +51,8 @@ func OpenIdentity(store keychain.Store) (Identity, error) {
 	return Identity{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// ResetIdentity makes and stores a new key in place of the one there is. Gateways that know the old one do not let the device in any more. It may
-// block as [keychain.Store] does.
+// ResetIdentity creates and stores a new key that replaces the current one. Gateways that know the
+// old key refuse the device from then on. It may block as [keychain.Store] does.
 func ResetIdentity(store keychain.Store) (Identity, error) {
 	id := NewIdentity()
 	if err := store.Set(KeyName, keychain.Secret(base64.RawURLEncoding.EncodeToString(id.key.Seed()))); err != nil {
@@ -59,13 +61,13 @@ func ResetIdentity(store keychain.Store) (Identity, error) {
 	return id, nil
 }
 
-// Public is the public key.
+// Public returns the public key.
 func (i Identity) Public() ed25519.PublicKey { return i.key.Public().(ed25519.PublicKey) }
 
-// ID names the device.
+// ID returns the ID of the device.
 func (i Identity) ID() protocol.DeviceID { return DeviceID(i.Public()) }
 
-// Sign signs a message for a purpose; a signature for one purpose is worth nothing for another.
+// Sign signs a message for a purpose; the signature is invalid for any other purpose.
 func (i Identity) Sign(purpose string, message []byte) []byte {
 	return ed25519.Sign(i.key, signed(purpose, message))
 }
@@ -85,18 +87,18 @@ const (
 	ForConnect = "connect"
 )
 
-// Fingerprint is a public key's SHA-256 in hex.
+// Fingerprint returns the SHA-256 of a public key in hexadecimal.
 func Fingerprint(key ed25519.PublicKey) string {
 	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:])
 }
 
-// DeviceID is the id of the device that has the key.
+// DeviceID returns the ID of the device with the key.
 func DeviceID(key ed25519.PublicKey) protocol.DeviceID {
 	return protocol.DeviceID(Fingerprint(key)[:16])
 }
 
-// KeyWords are a key's first four words.
+// KeyWords returns the first four words of a key.
 func KeyWords(key ed25519.PublicKey) []string {
 	sum := sha256.Sum256(key)
 	return Words(sum[:], shortWords)

@@ -13,13 +13,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Link is an invitation that is copied or scanned: where the gateway is, which key it has, and a secret that counts once.
+// Link is an invitation to copy or scan: the gateway's addresses, its pin, and a secret that works
+// once.
 type Link struct {
 	Addresses []string // host:port
 	Pin       Pin
 	Invite    string
 	Secret    []byte
-	Role      string // what is invited, a node or a client; empty: it is not said. Nothing depends on it: the gateway knows
+	Role      string // of the new device, node or client; may be empty, because the gateway decides
 }
 
 const (
@@ -27,14 +28,15 @@ const (
 	maxAddresses = 8
 )
 
-// NewSecret is the secret of a new invitation.
+// NewSecret returns the secret for a new invitation.
 func NewSecret() []byte {
 	b := make([]byte, secretSize)
 	rand.Read(b)
 	return b
 }
 
-// String is fairlead://pair?a=host:port&…&p=pin&i=invitation&s=secret, and &r=role where it is said.
+// String returns fairlead://pair?a=host:port&…&p=pin&i=invitation&s=secret, with &r=role if there
+// is one.
 func (l Link) String() string {
 	q := url.Values{
 		"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.sum())},
@@ -46,14 +48,14 @@ func (l Link) String() string {
 	return "fairlead://pair?" + q.Encode()
 }
 
-// IsLink reports whether text is meant to be a link.
+// IsLink reports whether text looks like a link.
 func IsLink(text string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "fairlead:")
 }
 
 var errLink = errors.New("this is not a whole pairing link; copy it again, from fairlead:// to its end")
 
-// ParseLink reads a link. White space, which mail programs put in, is left out.
+// ParseLink parses a link. It ignores white space, because mail programs insert it.
 func ParseLink(text string) (Link, error) {
 	u, err := url.Parse(strings.Join(strings.Fields(text), ""))
 	if err != nil || !strings.EqualFold(u.Scheme, "fairlead") || u.Host != "pair" {
@@ -84,7 +86,7 @@ func ParseLink(text string) (Link, error) {
 	return l, nil
 }
 
-// CheckAddress refuses what is not host:port.
+// CheckAddress returns an error for anything but host:port.
 func CheckAddress(a string) error {
 	host, port, err := net.SplitHostPort(a)
 	if n, e := strconv.Atoi(port); err != nil || host == "" || strings.ContainsAny(host, "/?#@ ") || e != nil || n < 1 || n > 65535 {

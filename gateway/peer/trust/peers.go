@@ -17,47 +17,52 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Peer is a gateway that this device is paired with.
+// Peer is a gateway with which this device is paired.
 type Peer struct {
 	Gateway
 	Role     string            `json:"role"`
 	NodeID   protocol.NodeID   `json:"nodeId,omitempty"`
 	Device   protocol.DeviceID `json:"deviceId"`
 	PairedAt int64             `json:"pairedAt"`
-	// Ended says why the gateway does not let this device in any more; nil while it does.
+	// Ended is the reason why the gateway refuses this device; nil if it does not.
 	Ended *protocol.DeviceRefused `json:"ended,omitempty"`
-	// LeftAt is when this device ended the pairing, while the gateway does not know it yet; Unix milliseconds.
+	// LeftAt is the time in Unix milliseconds at which this device ended the pairing, until the
+	// gateway knows it.
 	LeftAt int64 `json:"leftAt,omitempty"`
 }
 
-// Tie names a pairing. A device may be several things to one gateway, each with a token and an end of its own.
+// Tie identifies a pairing. A device can have several roles at one gateway, each with its own token
+// and lifetime.
 type Tie struct {
 	Pin  Pin
 	Role string
 }
 
-// Tie names the pairing.
+// Tie returns the identity of the pairing.
 func (p Peer) Tie() Tie { return Tie{p.Pin, p.Role} }
 
-// Over reports whether a pairing has ended for good. One whose time is over may be given more, of which only the next contact tells.
+// Over reports whether a pairing has ended finally. An expired one may be extended, which the
+// device learns at the next contact.
 func (p Peer) Over() bool {
 	return p.LeftAt > 0 || p.Ended != nil && p.Ended.Reason != protocol.RefusedExpired
 }
 
-// Peers are the gateways this device is paired with. What is public of them lies in gateways.json of the data folder, their tokens with the
-// other secrets. It is safe for use by many goroutines; every method may block on disk and keychain.
+// Peers stores the gateways with which this device is paired: the public part in gateways.json of
+// the data folder, the tokens with the other secrets. It is safe for concurrent use. Every method
+// may block on disk and keychain.
 type Peers struct {
 	path    string
 	secrets keychain.Store
 	mu      sync.Mutex // guards the file
 }
 
-// OpenPeers uses the data folder dir; nothing is read before the first use.
+// OpenPeers uses the data folder dir. Nothing is read before the first use.
 func OpenPeers(dir string, secrets keychain.Store) *Peers {
 	return &Peers{path: filepath.Join(dir, "gateways.json"), secrets: secrets}
 }
 
-// tokenName is a token's name in the secret store. Of a client that was paired before it had one of its own none is found: it fetches a new one with its key.
+// tokenName returns the name of a token in the secret store. Clients that were paired before
+// clients had tokens of their own have none under this name, and fetch a new one with their key.
 func tokenName(t Tie) string {
 	name := "device-token-" + hex.EncodeToString(t.Pin.sum()[:min(8, len(t.Pin.sum()))])
 	if t.Role == protocol.RoleClient {
@@ -66,7 +71,7 @@ func tokenName(t Tie) string {
 	return name
 }
 
-// List gives every gateway, in the order they were paired.
+// List returns every pairing, in the order in which they were made.
 func (p *Peers) List() ([]Peer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +93,7 @@ func (p *Peers) read() ([]Peer, error) {
 	return list, nil
 }
 
-// Get finds a pairing; protocol.ErrNotFound when this device is not paired so.
+// Get returns a pairing, or protocol.ErrNotFound.
 func (p *Peers) Get(t Tie) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
@@ -102,8 +107,9 @@ func (p *Peers) Get(t Tie) (Peer, error) {
 	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
 }
 
-// Find gives the gateway called name, or met at that address, or the only one when name is empty, for a role; "" is any role, and of several pairings with
-// one gateway the first. One that this device has left is not found.
+// Find returns a pairing by the gateway's name or by one of its addresses; an empty name means the
+// only gateway. role "" means any role. With several pairings to one gateway, it returns the first.
+// A pairing that this device has ended is not found.
 func (p *Peers) Find(name, role string) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
@@ -123,14 +129,14 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 	var names []string
 	for _, q := range list {
 		if slices.ContainsFunc(list, func(o Peer) bool { return o.Pin != q.Pin && strings.EqualFold(o.Name, q.Name) }) && len(q.Addresses) > 0 {
-			q.Name = q.Addresses[0] // the name alone says nothing
+			q.Name = q.Addresses[0] // the name alone is ambiguous
 		}
 		names = append(names, q.Name)
 	}
 	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways, say which: " + strings.Join(names, ", "))
 }
 
-// Lookup finds a gateway that this device is a client of by its pin or its name, as [Peers.Find] does.
+// Lookup finds a gateway that this device uses as a client, by its pin or as [Peers.Find] does.
 func (p *Peers) Lookup(text string) (Peer, error) {
 	if pin, err := ParsePin(text); err == nil {
 		return p.Get(Tie{pin, protocol.RoleClient})
@@ -138,11 +144,11 @@ func (p *Peers) Lookup(text string) (Peer, error) {
 	return p.Find(text, protocol.RoleClient)
 }
 
-// Token is what the gateway gave this device.
+// Token returns the device's token for the gateway.
 func (p *Peers) Token(t Tie) (string, error) {
 	token, err := p.secrets.Get(tokenName(t))
 	if errors.Is(err, keychain.ErrNotFound) {
-		return "none", nil // the gateway says how to get one
+		return "none", nil // the gateway's refusal tells the device to fetch one
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the device's token: %w", err)
@@ -150,7 +156,7 @@ func (p *Peers) Token(t Tie) (string, error) {
 	return token.Reveal(), nil
 }
 
-// Put keeps a new pairing, in place of one with the same gateway in the same role.
+// Put stores a new pairing. It replaces one with the same gateway and role.
 func (p *Peers) Put(d Done) (Peer, error) {
 	peer := Peer{Gateway: d.Gateway, Role: d.Device.Role, NodeID: d.Device.NodeID, Device: d.Device.ID, PairedAt: time.Now().UnixMilli()}
 	if err := p.secrets.Set(tokenName(peer.Tie()), keychain.Secret(d.Token)); err != nil {
@@ -161,7 +167,7 @@ func (p *Peers) Put(d Done) (Peer, error) {
 	})
 }
 
-// Renewed keeps a new token and where the gateway is now.
+// Renewed stores a new token and the gateway's current addresses.
 func (p *Peers) Renewed(t Tie, d Done) error {
 	if err := p.secrets.Set(tokenName(t), keychain.Secret(d.Token)); err != nil {
 		return fmt.Errorf("store the device's token: %w", err)
@@ -174,7 +180,7 @@ func (p *Peers) Renewed(t Tie, d Done) error {
 	})
 }
 
-// Moved notes other addresses of a gateway, before those that were known.
+// Moved adds new addresses of a gateway before the known ones.
 func (p *Peers) Moved(t Tie, addresses []string) error {
 	return p.edit(t, func(q *Peer) {
 		all := append(slices.Clone(addresses), q.Addresses...)
@@ -188,12 +194,12 @@ func (p *Peers) Moved(t Tie, addresses []string) error {
 	})
 }
 
-// Ended notes that the gateway refuses this device for good.
+// Ended records why the gateway refuses this device.
 func (p *Peers) Ended(t Tie, why protocol.DeviceRefused) error {
 	return p.edit(t, func(q *Peer) { q.Ended = &why })
 }
 
-// LetIn notes that the gateway lets this device in, if it did not.
+// LetIn records that the gateway accepts this device, if it was refused before.
 func (p *Peers) LetIn(t Tie) error {
 	if peer, err := p.Get(t); err != nil || peer.Ended == nil {
 		return err
@@ -201,7 +207,8 @@ func (p *Peers) LetIn(t Tie) error {
 	return p.edit(t, func(q *Peer) { q.Ended = nil })
 }
 
-// Leave ends a pairing on this side until the gateway was told and it is forgotten. Its token is deleted at once.
+// Leave deletes the token and marks the pairing as ended, until the gateway was notified and
+// [Peers.Forget] is called.
 func (p *Peers) Leave(t Tie) error {
 	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
@@ -209,7 +216,7 @@ func (p *Peers) Leave(t Tie) error {
 	return p.edit(t, func(q *Peer) { q.LeftAt = time.Now().UnixMilli() })
 }
 
-// Forget ends a pairing on this side.
+// Forget deletes a pairing and its token.
 func (p *Peers) Forget(t Tie) error {
 	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
@@ -228,7 +235,7 @@ func (p *Peers) edit(t Tie, f func(*Peer)) error {
 	})
 }
 
-// change rewrites the file in one step, alone among all programs of this data folder.
+// change replaces the file atomically, under a lock among all programs of this data folder.
 func (p *Peers) change(f func([]Peer) []Peer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,26 +9,28 @@ import (
 )
 
 const (
-	// pileRead is how many bytes are read at once, pileWrite how many are written.
+	// pileRead is the size of the read buffer in bytes, pileWrite that of the write buffer.
 	pileRead  = 64 << 10
 	pileWrite = 288 << 10
-	// pileThrough is from how long a read on it goes to the connection: copying costs more than asking the system once more.
+	// pileThrough is the size from which a read bypasses the buffer: copying costs more than
+	// another system call.
 	pileThrough = 16 << 10
 )
 
-// Pile is a connection below TLS, whose records of 16 KiB would each be a write and a read of their own. It reads as much as is there, and what is written
-// between Hold and Release goes out together.
+// Pile buffers a connection below TLS, because each TLS record of 16 KiB would otherwise be a write
+// and a read of its own. It reads as much as is available. What is written between Hold and Release
+// is sent together.
 type Pile struct {
 	net.Conn
 	r *bufio.Reader
 
-	mu   sync.Mutex // guards what follows, and orders what is written
-	held []byte     // nil: what is written goes out at once
+	mu   sync.Mutex // guards the fields below, and serializes writes
+	held []byte     // nil: writes are not buffered
 }
 
 var piles = sync.Pool{New: func() any { b := make([]byte, 0, pileWrite); return &b }}
 
-// NewPile owns the connection from now on.
+// NewPile takes ownership of the connection.
 func NewPile(c net.Conn) *Pile {
 	c = tcp.Wrap(c)
 	return &Pile{Conn: c, r: bufio.NewReaderSize(c, pileRead)}
@@ -41,13 +43,13 @@ func (p *Pile) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// Peek gives the next n bytes, at most 64 KiB, and leaves them to be read. They are the pile's.
+// Peek returns the next n bytes, at most 64 KiB, without consuming them. They belong to the Pile.
 func (p *Pile) Peek(n int) ([]byte, error) { return p.r.Peek(n) }
 
-// Buffered is how many bytes have come and were not read.
+// Buffered returns the number of buffered bytes that were not read yet.
 func (p *Pile) Buffered() int { return p.r.Buffered() }
 
-// Bottom is the connection itself, for who goes on without the pile: nothing is held, and nothing buffered.
+// Bottom returns the connection itself, for use without the Pile. Nothing may be held or buffered.
 func (p *Pile) Bottom() net.Conn {
 	if c, ok := p.Conn.(interface{ NetConn() net.Conn }); ok {
 		return c.NetConn()
@@ -82,14 +84,15 @@ func (p *Pile) flushLocked() error {
 	return err
 }
 
-// Hold keeps what is written until Release, which the same goroutine calls soon.
+// Hold buffers writes until Release, which the same goroutine calls soon.
 func (p *Pile) Hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held = *piles.Get().(*[]byte)
 }
 
-// Release sends what was written since Hold. It blocks while the peer is slow, up to the connection's write deadline.
+// Release sends everything that was written since Hold. It blocks while the peer is slow, up to the
+// connection's write deadline.
 func (p *Pile) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,17 +15,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Pin is a gateway's identity on the network: the standard base64 of the SHA-256 of its certificate's public key (the form that curl's
-// --pinnedpubkey and RFC 7469 use). The certificate may be made anew, the key stays.
+// Pin is a gateway's identity on the network: the standard base64 of the SHA-256 of its
+// certificate's public key, as in curl's --pinnedpubkey and RFC 7469. A renewed certificate has the
+// same key.
 type Pin string
 
-// PinOf is the pin of a certificate.
+// PinOf returns the pin of a certificate.
 func PinOf(cert *x509.Certificate) Pin {
 	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 	return Pin(base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// ParsePin reads a pin in either alphabet of base64, with or without padding.
+// ParsePin parses a pin in either base64 alphabet, with or without padding.
 func ParsePin(s string) (Pin, error) {
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if raw, err := enc.DecodeString(s); err == nil && len(raw) == sha256.Size {
@@ -35,7 +36,7 @@ func ParsePin(s string) (Pin, error) {
 	return "", errors.New("this is no fingerprint of a gateway")
 }
 
-// sum is the pin's hash; nil for one that is none.
+// sum returns the hash; nil for an invalid pin.
 func (p Pin) sum() []byte {
 	raw, err := base64.StdEncoding.DecodeString(string(p))
 	if err != nil || len(raw) != sha256.Size {
@@ -44,7 +45,7 @@ func (p Pin) sum() []byte {
 	return raw
 }
 
-// Words are the pin's first four words.
+// Words returns the first four words of the pin.
 func (p Pin) Words() []string {
 	if sum := p.sum(); sum != nil {
 		return Words(sum, shortWords)
@@ -52,13 +53,14 @@ func (p Pin) Words() []string {
 	return nil
 }
 
-// ErrPin says that whoever answered is not the gateway that was paired. Nothing was sent to it.
+// ErrPin is returned when another machine than the paired gateway answers. Nothing was sent to it.
 var ErrPin = protocol.ErrForbidden.With("the machine that answers is not the gateway that was paired: its key is another. Nothing was sent to it")
 
-// exporterLabel separates our use of RFC 8446 exporters (section 7.5) from others'.
+// exporterLabel separates this use of TLS exporters (RFC 8446, section 7.5) from others.
 const exporterLabel = "EXPORTER-fairlead-device-1"
 
-// Binding is what only the two ends of a TLS session know (RFC 9266, tls-exporter). Signing it ties an identity to the session.
+// Binding returns a value that only the two sides of a TLS session know (RFC 9266, tls-exporter).
+// Signing it binds an identity to the session.
 func Binding(state tls.ConnectionState) ([]byte, error) {
 	if state.Version != tls.VersionTLS13 {
 		return nil, errors.New("the connection is not TLS 1.3")
@@ -66,11 +68,12 @@ func Binding(state tls.ConnectionState) ([]byte, error) {
 	return state.ExportKeyingMaterial(exporterLabel, nil, 32)
 }
 
-// dialLimit is how long one address may take until its certificate is known.
+// dialLimit is the time limit per address until its certificate is known.
 const dialLimit = 10 * time.Second
 
-// Dial connects to the first of addresses (host:port) whose certificate has the pin; an empty pin takes any certificate, which only a pairing
-// may do. It sends nothing before the certificate was checked. The error is [ErrPin] when another machine answered and none was right.
+// Dial connects to the first of addresses (host:port) whose certificate has the pin. An empty pin
+// accepts any certificate; only a pairing may use it. Nothing is sent before the certificate was
+// checked. The error is [ErrPin] when only other machines answered.
 func Dial(ctx context.Context, addresses []string, pin Pin) (conn *tls.Conn, got Pin, err error) {
 	if pin != "" && pin.sum() == nil {
 		return nil, "", errors.New("the pin is damaged")
@@ -102,7 +105,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 	var have Pin
 	conn := tls.Client(NewPile(raw), &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // the pin is the check: no authority vouches for a gateway in a living room
+		InsecureSkipVerify: true, // the pin replaces the certificate check: no authority certifies a gateway at home
 		VerifyConnection: func(state tls.ConnectionState) error {
 			have = PinOf(state.PeerCertificates[0])
 			if pin != "" && subtle.ConstantTimeCompare([]byte(have), []byte(pin)) != 1 {

@@ -7,21 +7,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Taker is the device's end.
+// Taker is the device's side of a pairing conversation.
 type Taker struct {
 	Identity  Identity
-	Applicant Applicant // without Key
+	Applicant Applicant // without its key
 	Pin       Pin       // of the certificate that the gateway showed
-	Link      *Link     // one of Link, Code, or neither: then the gateway's person is asked
+	Link      *Link     // Link, Code or neither; with neither, the person at the gateway compares words
 	Code      *Code
 	Renew     bool
 	Leave     bool
-	// OnWaiting is told the words to show, and for how many seconds the person over there is asked.
+	// OnWaiting is called with the words to show and the seconds that the person at the gateway has
+	// to answer.
 	OnWaiting func(words []string, seconds int)
 }
 
-// Run holds the conversation and returns what the gateway gave. Without link and code nothing proves who the gateway is: the caller must have the
-// person at the device compare the words before it keeps anything. A refusal is the gateway's *protocol.Error; [ErrGuess] means that the
+// Run carries out the conversation and returns the gateway's result. Without link and code nothing
+// proves the gateway's identity: the caller must have the person at the device compare the words
+// before it stores anything. A refusal is the gateway's *protocol.Error; [ErrGuess] means that the
 // gateway does not know the secret.
 func (t Taker) Run(w Wire) (Done, error) {
 	hello := Hello{Version: version, Door: protocol.DoorAsk, Applicant: t.Applicant}
@@ -82,7 +84,7 @@ func (t Taker) Run(w Wire) (Done, error) {
 	if m.Done == nil || m.Done.Token == "" && !t.Leave {
 		return Done{}, errTalk
 	}
-	m.Done.Gateway.Pin = t.Pin // what was seen and checked, not what was said
+	m.Done.Gateway.Pin = t.Pin // the verified pin, not the one that the gateway sent
 	return *m.Done, nil
 }
 

@@ -13,25 +13,27 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Path is where a gateway's network listener takes pairings: a WebSocket on which both ends send [Message] as JSON text, in turn.
+// Path is the path of the pairing WebSocket on a gateway's network listener. Both sides send
+// [Message] as JSON text, in turn.
 const Path = "/pair"
 
-// MaxMessage is how many bytes a message may have.
+// MaxMessage is the maximum size of a message in bytes.
 const MaxMessage = 64 << 10
 
-// version of the conversation.
+// version is the version of the conversation.
 const version = 1
 
-// Doors that only the conversation knows. The others are in protocol.
+// Kinds of hello that only the conversation knows. The others are in package protocol.
 const (
 	doorRenew = "renew" // a paired device fetches a new token with its key
 	doorLeave = "leave" // a paired device ends its pairing
 )
 
-// Message is one step. Exactly one field is set. The steps are Hello (device), Challenge (gateway), Proof (device), Waiting (gateway, while the
-// person decides), Done (gateway); Error ends it at any time.
+// Message is one step. Exactly one field is set. The steps are Hello (device), Challenge (gateway),
+// Proof (device), Waiting (gateway, while the person decides), Done (gateway). Error ends the
+// conversation at any step.
 type Message struct {
-	Hello     []byte          `json:"hello,omitempty"` // a Hello as JSON, as it goes into the transcript
+	Hello     []byte          `json:"hello,omitempty"` // JSON of a Hello, as it enters the transcript
 	Challenge *Challenge      `json:"challenge,omitempty"`
 	Proof     *Proof          `json:"proof,omitempty"`
 	Waiting   *Waiting        `json:"waiting,omitempty"`
@@ -39,25 +41,27 @@ type Message struct {
 	Error     *protocol.Error `json:"error,omitempty"`
 }
 
-// Wire carries a conversation. Both methods block until the connection ends or the carrier's limit is over.
+// Wire transports a conversation. Both methods block until the connection ends or the transport's
+// time limit is reached.
 type Wire interface {
 	Send(Message) error
 	Receive() (Message, error)
 }
 
-// Hello is who wants in, and by which door. Its nonce is hidden in Commit until the gateway has named its own, so that nobody can look for a
-// key that gives the same words.
+// Hello is the device's request. Door tells how it proves its right: with a link, a code, or
+// neither, or with its key if it is paired already. Commit hides its nonce until the gateway has
+// sent its own, so that nobody can search for a key that gives the same words.
 type Hello struct {
 	Version int    `json:"version"`
 	Door    string `json:"door"`
-	Invite  string `json:"invite,omitempty"` // of a link
-	Number  int    `json:"number,omitempty"` // of a code
-	Pake    []byte `json:"pake,omitempty"`   // of a code
+	Invite  string `json:"invite,omitempty"` // ID, with a link
+	Number  int    `json:"number,omitempty"` // with a code
+	Pake    []byte `json:"pake,omitempty"`   // with a code
 	Commit  []byte `json:"commit"`
 	Applicant
 }
 
-// Applicant is how a device describes itself. Nothing of it is proved but Key.
+// Applicant describes a device in its own words. Only Key is proved.
 type Applicant struct {
 	Key      []byte          `json:"key"`
 	Role     string          `json:"role"`
@@ -70,33 +74,35 @@ type Applicant struct {
 	Reach    *protocol.Reach `json:"reach,omitempty"` // of a node
 }
 
-// Challenge is the gateway's nonce, and its half of the key exchange for a code.
+// Challenge has the gateway's nonce and, with a code, its message of the key exchange.
 type Challenge struct {
 	Nonce []byte `json:"nonce"`
 	Pake  []byte `json:"pake,omitempty"`
 }
 
-// Proof opens the commitment, proves that the device knows the invitation's secret, and that the key is its own.
+// Proof opens the commitment, and proves that the device knows the invitation's secret and owns its
+// key.
 type Proof struct {
 	Nonce     []byte `json:"nonce"`
 	MAC       []byte `json:"mac,omitempty"`
 	Signature []byte `json:"signature"`
 }
 
-// Waiting says that the person is asked. MAC proves that the gateway knows the secret too, for the very certificate the device saw.
+// Waiting tells the device that the person is deciding. MAC proves that the gateway knows the
+// secret too and uses the certificate that the device saw.
 type Waiting struct {
 	MAC     []byte `json:"mac,omitempty"`
-	Seconds int    `json:"seconds"` // until the question is over
+	Seconds int    `json:"seconds"` // until the request expires
 }
 
-// Done ends a pairing well.
+// Done completes a pairing.
 type Done struct {
 	Device  protocol.Device `json:"device"`
 	Token   string          `json:"token"`
 	Gateway Gateway         `json:"gateway"`
 }
 
-// Gateway is what a device keeps of a gateway it is paired with.
+// Gateway describes a paired gateway to the device.
 type Gateway struct {
 	Name      string   `json:"name"`
 	Pin       Pin      `json:"pin"`
@@ -116,20 +122,21 @@ func commitment(nonce, key []byte) []byte {
 	return sum[:]
 }
 
-// transcript is everything that both ends said, and the gateway's key as each end saw it: a man in the middle makes them differ.
+// transcript is the hash of all messages and of the gateway's key as each side saw it. A man in the
+// middle makes the two sides' transcripts differ.
 type transcript [sha256.Size]byte
 
 func newTranscript(pin Pin, hello []byte, c Challenge, deviceNonce []byte) transcript {
 	return sha256.Sum256(joined([]byte("fairlead pair transcript"), pin.sum(), hello, c.Nonce, c.Pake, deviceNonce))
 }
 
-// words are what both ends show.
+// words returns the words that both sides show.
 func (t transcript) words() []string {
 	sum := sha256.Sum256(joined([]byte("fairlead pair words"), t[:]))
 	return Words(sum[:], shortWords)
 }
 
-// mac proves that side knows secret; nil without one.
+// mac proves that side knows secret; nil without a secret.
 func (t transcript) mac(secret []byte, side string) []byte {
 	if secret == nil {
 		return nil
@@ -141,21 +148,23 @@ func (t transcript) mac(secret []byte, side string) []byte {
 
 func same(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
 
-// sid is the session's id for the key exchange: both halves of it depend on the device's commitment and the invitation's number.
+// sid returns the session ID of the key exchange. It binds both messages to the device's commitment
+// and the invitation's number.
 func sid(number int, commit []byte) []byte {
 	return joined([]byte(strconv.Itoa(number)), commit)
 }
 
-// channel is what the code is bound to: its purpose and the version of the conversation.
+// channel is the channel identifier of the key exchange: its purpose and the version of the
+// conversation.
 var channel = fmt.Appendf(nil, "fairlead pair %d", version)
 
-// Reasons why Check refuses. ErrGuess counts as a guess of the secret.
+// Errors of Check. ErrGuess counts as a wrong guess.
 var (
 	ErrGuess = protocol.ErrForbidden.With("the code or link is not the right one, or somebody sits between the two machines")
 	errProof = protocol.ErrForbidden.With("the device could not prove that its key is its own")
 )
 
-// DecodeMessage reads a message from the wire.
+// DecodeMessage decodes a message.
 func DecodeMessage(data []byte) (Message, error) {
 	var m Message
 	if len(data) > MaxMessage {

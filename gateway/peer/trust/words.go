@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// wordList has 256 words, sorted: one for each byte. They are short, common, and hard to mishear for one another.
+// wordText has 256 words, sorted, one for each byte value. They are short, common, and hard to
+// confuse when spoken.
 //
 //go:embed words.txt
 var wordText string
 
 var wordList = strings.Fields(wordText)
 
-// Words are the first n bytes of a hash as words, so that people can compare them.
+// Words returns the words for the first n bytes of a hash, so that people can compare them.
 func Words(hash []byte, n int) []string {
 	words := make([]string, n)
 	for i := range words {

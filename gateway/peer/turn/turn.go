@@ -1,23 +1,24 @@
-// Package turn keeps what concerns one thing, such as a chat, in the order in which it came, while what concerns others goes on beside it.
+// Package turn orders work by key: work with the same key, such as a chat, runs in the order in
+// which it arrived, and work with different keys runs concurrently.
 package turn
 
 import "sync"
 
-// Queue gives out turns. The zero value is ready. It is safe for use by many goroutines.
+// Queue hands out turns. The zero value is ready. It is safe for concurrent use.
 type Queue struct {
 	mu   sync.Mutex
-	last map[string]<-chan struct{} // by key: closed when the last turn that was taken has ended
+	last map[string]<-chan struct{} // by key: closed when the last turn has ended
 }
 
-// Turn is a place in the order of one key. Whoever takes it must wait for it and end it, each once and in this order.
+// Turn is a place in the queue of one key. Its owner must call Wait and then End, each once.
 type Turn struct {
 	q      *Queue
 	key    string
-	before <-chan struct{} // nil for the first one
+	before <-chan struct{} // nil for the first turn
 	over   chan struct{}
 }
 
-// Take takes the turn after all that were taken of key and have not ended. It never blocks.
+// Take takes the turn after all unfinished turns of the key. It never blocks.
 func (q *Queue) Take(key string) Turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -29,19 +30,19 @@ func (q *Queue) Take(key string) Turn {
 	return t
 }
 
-// Wait blocks until the turn has come.
+// Wait blocks until all earlier turns have ended.
 func (t Turn) Wait() {
 	if t.before != nil {
 		<-t.before
 	}
 }
 
-// End lets the next one begin.
+// End starts the next turn.
 func (t Turn) End() {
 	t.q.mu.Lock()
 	defer t.q.mu.Unlock()
 	if t.q.last[t.key] == t.over {
-		delete(t.q.last, t.key) // nobody came after it
+		delete(t.q.last, t.key) // there is no later turn
 	}
 	close(t.over)
 }

@@ -7,16 +7,19 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// start is what the times in pings count from: a peer learns nothing of this machine's clock.
+// start is the zero of the times in pings, so that a peer learns nothing about this machine's
+// clock.
 var start = time.Now()
 
-// Ping sends a ping that says when it was sent. It may be called beside everything else on the connection.
+// Ping sends a ping that contains its time. It is safe to call concurrently with everything else on
+// the connection.
 func Ping(ws *websocket.Conn) error {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(time.Since(start)))
 	return ws.WriteControl(websocket.PingMessage, payload, time.Now().Add(WriteLimit))
 }
 
-// RoundTrip is how long ago the ping was sent that a pong answers; false for one that answers none of [Ping].
+// RoundTrip returns the time since the ping that a pong answers; false if the pong does not answer
+// a [Ping].
 func RoundTrip(pong string) (time.Duration, bool) {
 	if len(pong) != 8 {
 		return 0, false

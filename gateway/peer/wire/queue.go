@@ -11,7 +11,7 @@ func (f frame) end() {
 	}
 }
 
-// drain lets go of what nobody will write.
+// drain discards binary frames that will never be written.
 func (w *Writer) drain() {
 	for {
 		select {
@@ -23,7 +23,7 @@ func (w *Writer) drain() {
 	}
 }
 
-// put queues a frame for Run, once there is room.
+// put queues a frame for Run, and waits while the queue is full.
 func (w *Writer) put(ctx context.Context, f frame) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,13 +47,13 @@ func (w *Writer) put(ctx context.Context, f frame) bool {
 		return false
 	}
 	w.add(f)
-	if !w.busy { // else who is sees to it
+	if !w.busy { // otherwise, release signals Run
 		signal(w.wake)
 	}
 	return true
 }
 
-// The caller of closing, full, add and take has w.mu.
+// closing, full, add and take require w.mu.
 
 func (w *Writer) closing() bool { return len(w.ready) > 0 && w.ready[len(w.ready)-1].code != 0 }
 
@@ -64,7 +64,7 @@ func (w *Writer) add(f frame) {
 	w.bytes += len(f.text)
 }
 
-// take takes the turn and what is ready.
+// take starts writing and returns the queued frames.
 func (w *Writer) take() []frame {
 	batch := w.ready
 	w.busy, w.held, w.ready, w.spare, w.bytes = true, false, w.spare, nil, 0
@@ -75,7 +75,7 @@ func (w *Writer) take() []frame {
 	return batch
 }
 
-// release gives the turn back, and the memory of what was written.
+// release ends writing, and reuses the memory of the written frames.
 func (w *Writer) release(batch []frame) {
 	clear(batch)
 	w.mu.Lock()
@@ -100,12 +100,12 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// closeIn is where a close frame is; -1 for none.
+// closeIn returns the index of a close frame; -1 if there is none.
 func closeIn(list []frame) int {
 	return slices.IndexFunc(list, func(f frame) bool { return f.code != 0 })
 }
 
-// rest writes what the system did not take at once.
+// rest writes what the system did not accept at once.
 func (w *Writer) rest() bool {
 	err := w.sock.Flush()
 	w.release(nil)

@@ -10,8 +10,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Receive reads one text frame. Each piece that arrives is told to alive, so that a large frame may come slowly. A frame of another kind is given to
-// other and what that leaves unread is skipped; other may be nil.
+// Receive reads one text frame. It calls alive for each piece that arrives, so that a large frame
+// may arrive slowly. It passes other kinds of frames to other, which may be nil, and skips what
+// other leaves unread.
 func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader)) ([]byte, error) {
 	for {
 		kind, r, err := ws.NextReader()
@@ -32,10 +33,11 @@ func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader)
 	}
 }
 
-// scratch holds what small frames are read into, which most are: such a frame gets memory of its own size, not that of a growing buffer.
+// scratch holds buffers for small frames, which most are. Such a frame then gets memory of exactly
+// its size.
 var scratch = sync.Pool{New: func() any { return new([4 << 10]byte) }}
 
-// readText reads a frame to its end, into memory that the caller owns.
+// readText reads a whole frame into memory that the caller owns.
 func readText(r io.Reader, alive func()) ([]byte, error) {
 	small := scratch.Get().(*[4 << 10]byte)
 	defer scratch.Put(small)
@@ -62,17 +64,18 @@ func readText(r io.Reader, alive func()) ([]byte, error) {
 	}
 }
 
-// Deadline keeps a connection's read deadline at a distance. Moving it costs as much as decoding a small frame, so it moves only when a
-// good part of the time is over. It belongs to the reading goroutine.
+// Deadline extends the read deadline of a connection. Setting it costs as much as decoding a small
+// frame, so it is set only after a tenth of the time has passed. It belongs to the reading
+// goroutine.
 type Deadline struct {
 	ws   *websocket.Conn
 	last time.Time
 }
 
-// NewDeadline keeps the deadline of ws.
+// NewDeadline creates the Deadline of ws.
 func NewDeadline(ws *websocket.Conn) *Deadline { return &Deadline{ws: ws} }
 
-// Extend gives the peer at least nine tenths of silence once more.
+// Extend gives the peer at least nine tenths of silence from now.
 func (d *Deadline) Extend(silence time.Duration) {
 	if now := time.Now(); now.Sub(d.last) > silence/10 {
 		d.last = now

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// Send sends a text frame, which the writer owns from then on. It blocks while the peer is slow. It reports false when the connection has ended,
-// or ctx, of which the caller knows; a frame that was queued may be lost when the connection ends.
+// Send sends a text frame and takes ownership of text. It blocks while the peer is slow. It reports
+// false when the connection or ctx has ended. A queued frame may be lost when the connection ends.
 func (w *Writer) Send(ctx context.Context, text []byte) bool { return w.send(ctx, text, false) }
 
-// SendAmong is Send of a frame among many that others are about to send: theirs go along, in one write.
+// SendAmong is Send for one of many frames that several goroutines are about to send: it yields
+// first, so that their frames are sent in the same write.
 func (w *Writer) SendAmong(ctx context.Context, text []byte) bool { return w.send(ctx, text, true) }
 
 func (w *Writer) send(ctx context.Context, text []byte, among bool) bool {
@@ -25,14 +26,14 @@ func (w *Writer) send(ctx context.Context, text []byte, among bool) bool {
 			w.mu.Lock()
 		}
 		batch := w.take()
-		if end := closeIn(batch); end >= 0 { // which is Run's
+		if end := closeIn(batch); end >= 0 { // Run sends the close frame
 			w.ready, batch = slices.Clone(batch[end:]), batch[:end]
 		}
 		w.mu.Unlock()
 		err := w.write(batch)
 		w.release(batch)
 		if err != nil {
-			w.ws.Close() // ends the reader, which ends everything
+			w.ws.Close() // ends the reader, and with it the connection
 		}
 		return err == nil
 	}
@@ -40,8 +41,9 @@ func (w *Writer) send(ctx context.Context, text []byte, among bool) bool {
 	return w.put(ctx, frame{text: text})
 }
 
-// Hold is Send that never blocks, of a frame that waits for more: the caller calls [Writer.Flush] soon, without waiting for anything before. It reports
-// false when the frame would have to wait for room, or the connection has ended; then the writer has not taken it.
+// Hold queues a frame without sending it, because more will follow; the caller calls [Writer.Flush]
+// soon, without blocking before. It never blocks. It reports false, without taking the frame, when
+// the queue is full or the connection has ended.
 func (w *Writer) Hold(text []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +57,7 @@ func (w *Writer) Hold(text []byte) bool {
 	return true
 }
 
-// Flush writes what is held, as far as it can be written at once; Run does the rest. It never blocks.
+// Flush writes the held frames as far as possible at once; Run writes the rest. It never blocks.
 func (w *Writer) Flush() {
 	w.mu.Lock()
 	w.held = false
@@ -82,16 +84,17 @@ func (w *Writer) Flush() {
 	}
 }
 
-// Pong has Run answer a ping; of several that wait, the last one (RFC 6455, 5.5.3). It never blocks. Only the reader may call it.
+// Pong lets Run answer a ping; only the latest one is answered (RFC 6455, section 5.5.3). It never
+// blocks. Only the reader may call it.
 func (w *Writer) Pong(payload string) {
 	select {
 	case <-w.ping:
 	default:
 	}
-	w.ping <- payload // there is room: nobody else puts one
+	w.ping <- payload // cannot block: only the reader puts pings there
 }
 
-// Offer is Send that never blocks. It reports false as [Writer.Hold] does.
+// Offer is Send without blocking. It reports false as [Writer.Hold] does.
 func (w *Writer) Offer(text []byte) bool {
 	if !w.Hold(text) {
 		return false
@@ -100,7 +103,8 @@ func (w *Writer) Offer(text []byte) bool {
 	return true
 }
 
-// SendSoon is Offer of a frame for which nobody waits: it goes along with the next one, or by itself after a millisecond.
+// SendSoon is Offer for a frame that nobody waits for: it is sent with the next frame, or alone
+// after a millisecond.
 func (w *Writer) SendSoon(text []byte) bool {
 	if !w.Hold(text) {
 		return false
@@ -126,18 +130,20 @@ func (w *Writer) late() {
 	w.Flush()
 }
 
-// Close queues a close frame: what was sent before goes first, and what comes after is dropped. It reports false when the connection has ended, or ctx.
+// Close queues a close frame. Earlier frames are sent first, later ones are dropped. It reports
+// false when the connection or ctx has ended.
 func (w *Writer) Close(ctx context.Context, code int, reason string) bool {
 	return w.put(ctx, frame{code: code, reason: reason})
 }
 
-// SendBinary sends a binary frame behind those that were sent before. It blocks while the peer is slow, and reports false as [Writer.Send] does. done, which may
-// be nil, is called exactly once in any case, when data is not needed any more; it must not block.
+// SendBinary sends a binary frame after the earlier binary frames. It blocks while the peer is
+// slow, and reports false as [Writer.Send] does. done, which may be nil, is called exactly once in
+// any case, as soon as data is no longer needed. It must not block.
 func (w *Writer) SendBinary(ctx context.Context, data []byte, done func()) bool {
 	return w.lane(ctx, frame{binary: data, done: done})
 }
 
-// SendBehind sends a text frame behind the binary ones that were sent before; [Writer.Send] may overtake those.
+// SendBehind sends a text frame after the earlier binary frames; [Writer.Send] may overtake those.
 func (w *Writer) SendBehind(ctx context.Context, text []byte) bool {
 	return w.lane(ctx, frame{text: text})
 }
@@ -146,7 +152,7 @@ func (w *Writer) lane(ctx context.Context, f frame) bool {
 	select {
 	case w.bulk <- f:
 		select {
-		case <-w.over: // Run may have emptied the lane before
+		case <-w.over: // Run may have drained the binary queue before
 			w.drain()
 			return false
 		default:

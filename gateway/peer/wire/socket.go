@@ -9,39 +9,44 @@ import (
 	"fairlead/gateway/peer/tcp"
 )
 
-// Socket is a TCP connection, or one within the process, that can be written without waiting for the peer. What is held back goes out in one piece:
-// a hundred small frames then cost the system as much as one.
+// Socket is a TCP connection, or one within the process, that can be written without waiting for
+// the peer. Writes during Hold are sent as one: a hundred small frames then cost the system as much
+// as one.
 type Socket struct {
 	net.Conn
-	try func([]byte) (int, error) // takes what the system takes at once; nil where nothing can be tried
+	try func([]byte) (int, error) // writes what the system accepts at once; nil if the connection does not support it
 
-	// Before, when set, is called by the reading goroutine before it may have to wait. It is to be set before reading begins.
+	// Before, when set, is called by the reading goroutine before a read that may block. It must be
+	// set before reading begins.
 	Before func()
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	deadline time.Time
 	holding  bool
-	writing  bool   // someone writes what was held, or is behind
-	held     []byte // between Hold and Release
-	behind   []byte // what the system has not taken yet, with what came after it
+	writing  bool   // a goroutine is writing the held bytes or the backlog
+	held     []byte // written between Hold and Release
+	behind   []byte // backlog: bytes that the system has not accepted yet, and everything written after them
 }
 
-// maxBehind is how many bytes may wait behind a peer that takes nothing: one batch, and the control frames after it.
+// maxBehind is the maximum backlog in bytes of a peer that does not read: one batch, and the
+// control frames after it.
 const maxBehind = 4 << 20
 
-// errBehind ends a connection whose peer takes nothing but goes on asking.
+// errBehind closes a connection whose peer sends requests but does not read.
 var errBehind = errors.New("the peer takes nothing")
 
-// buffers hold what goes out in one piece.
+// buffers holds buffers for writes that are sent as one.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
 
-// keepBuffer is the largest one that is kept: one that holds the records of a binary frame.
+// keepBuffer is the size in bytes of the largest buffer that is reused: enough for the records of a
+// binary frame.
 const keepBuffer = 512 << 10
 
-// tryWriter is a connection that says what it takes at once: one of [tcp], or one within the process.
+// tryWriter is a connection that can write without blocking: one of package tcp, or one within the
+// process.
 type tryWriter interface{ TryWrite([]byte) (int, error) }
 
-// NewSocket owns the connection from now on.
+// NewSocket takes ownership of the connection.
 func NewSocket(c net.Conn) *Socket {
 	s := &Socket{Conn: tcp.Wrap(c)}
 	if t, ok := s.Conn.(tryWriter); ok {
@@ -57,7 +62,8 @@ func (s *Socket) Read(p []byte) (int, error) {
 	return s.Conn.Read(p)
 }
 
-// SetWriteDeadline bounds writes that have to wait: most need not, and setting a deadline costs as much as a part of the write.
+// SetWriteDeadline limits writes that block. Most do not, and setting a deadline costs as much as
+// part of the write, so the system's deadline is set only when needed.
 func (s *Socket) SetWriteDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,12 +71,13 @@ func (s *Socket) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetDeadline sets both.
+// SetDeadline sets both deadlines.
 func (s *Socket) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetWriteDeadline(t), s.SetReadDeadline(t))
 }
 
-// Write writes b, or puts it behind what is held or waits. One goroutine at a time may call it.
+// Write writes b, or appends it to the held bytes or the backlog. Only one goroutine at a time may
+// call it.
 func (s *Socket) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	switch {
@@ -99,17 +106,17 @@ func (s *Socket) Write(b []byte) (int, error) {
 	return n + m, err
 }
 
-// wait writes b, however long the peer takes, up to the deadline.
+// wait writes b and blocks while the peer is slow, up to the deadline.
 func (s *Socket) wait(b []byte, deadline time.Time) (int, error) {
 	s.Conn.SetWriteDeadline(deadline)
 	n, err := s.Conn.Write(b)
 	if err == nil {
-		s.Conn.SetWriteDeadline(time.Time{}) // one that has passed would fail a write that need not wait
+		s.Conn.SetWriteDeadline(time.Time{}) // a past deadline would fail later writes, even those that do not block
 	}
 	return n, err
 }
 
-// Hold keeps what is written until Release or TryRelease, which the same goroutine calls soon.
+// Hold buffers writes until Release or TryRelease, which the same goroutine calls soon.
 func (s *Socket) Hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +124,7 @@ func (s *Socket) Hold() {
 	s.held = (*buffers.Get().(*[]byte))[:0]
 }
 
-// let ends holding. It returns what was held unless that waits behind other things already.
+// let ends Hold. It returns the held bytes, or appends them to the backlog if there is one.
 func (s *Socket) let() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,15 +145,15 @@ func free(b []byte) {
 	}
 }
 
-// Release sends what was held, and what came behind it. It blocks while the peer is slow, up to [WriteLimit] and a second more for
-// each [SlowRate] bytes.
+// Release sends the held bytes and the backlog. It blocks while the peer is slow, up to
+// [WriteLimit] and a second more for each [SlowRate] bytes.
 func (s *Socket) Release() error {
 	held := s.let()
 	defer free(held)
 	return s.flush(held)
 }
 
-// flush writes b and then what is behind.
+// flush writes b and then the backlog.
 func (s *Socket) flush(b []byte) error {
 	n := 0
 	var err error
@@ -155,7 +162,7 @@ func (s *Socket) flush(b []byte) error {
 	}
 	for {
 		if err != nil {
-			return err // writing stays set: nothing may follow half a frame
+			return err // writing stays set: nothing may follow an incomplete frame
 		}
 		s.mu.Lock()
 		if n == len(b) {
@@ -173,7 +180,8 @@ func (s *Socket) flush(b []byte) error {
 	}
 }
 
-// TryRelease sends of what was held as much as can be sent at once. It reports whether that was all; else [Socket.Flush] sends the rest.
+// TryRelease sends as much of the held bytes as possible without blocking. It reports whether that
+// was all; otherwise [Socket.Flush] sends the rest.
 func (s *Socket) TryRelease() (all bool, err error) {
 	held := s.let()
 	defer free(held)
@@ -194,10 +202,10 @@ func (s *Socket) TryRelease() (all bool, err error) {
 	return len(s.behind) == 0, nil
 }
 
-// Flush sends what is behind. It blocks as Release does.
+// Flush sends the backlog. It blocks as Release does.
 func (s *Socket) Flush() error { return s.flush(nil) }
 
-// Listener makes a [Socket] of every connection that is accepted and can be one. Those of TLS stay what they are.
+// Listener makes every accepted connection a [Socket] if possible. TLS connections stay unchanged.
 type Listener struct{ net.Listener }
 
 // Accept waits for a connection.
@@ -209,7 +217,7 @@ func (l Listener) Accept() (net.Conn, error) {
 	return Wrap(c), nil
 }
 
-// Wrap makes a [Socket] of a connection that can be one.
+// Wrap makes a connection a [Socket] if possible.
 func Wrap(c net.Conn) net.Conn {
 	switch c.(type) {
 	case *net.TCPConn, tryWriter:

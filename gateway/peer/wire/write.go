@@ -7,15 +7,15 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// closeLimit is how long a close frame may take.
+// closeLimit is the time limit for sending a close frame.
 const closeLimit = 2 * time.Second
 
-// limit is when a write of so many bytes must be over.
+// limit returns the deadline for a write of that many bytes.
 func limit(size int) time.Time {
 	return time.Now().Add(WriteLimit + time.Duration(size/SlowRate)*time.Second)
 }
 
-// write writes text frames, small ones in one piece. The caller has the turn.
+// write writes text frames, small ones together. The caller has set busy.
 func (w *Writer) write(list []frame) error {
 	for len(list) > 0 {
 		n, size := 0, 0
@@ -38,7 +38,7 @@ func (w *Writer) write(list []frame) error {
 	return nil
 }
 
-// together writes frames in one piece.
+// together writes several frames at once.
 func (w *Writer) together(list []frame, release func() (bool, error)) (bool, error) {
 	w.ws.SetWriteDeadline(limit(maxDirect))
 	w.pile.Hold()
@@ -52,7 +52,7 @@ func (w *Writer) together(list []frame, release func() (bool, error)) (bool, err
 	return all, errors.Join(err, late)
 }
 
-// message writes a frame, in one piece also when it is several records.
+// message writes a frame at once, even if it consists of several TLS records.
 func (w *Writer) message(kind int, data []byte) error {
 	if w.pile == nil || w.sock != nil || len(data) < record {
 		return w.ws.WriteMessage(kind, data)

@@ -1,5 +1,6 @@
-// Package wire sends and receives the text frames of seed 004 over one WebSocket connection. Gateway and client share it: limits, keep-alive and
-// the order of frames are the same at both ends.
+// Package wire sends and receives the frames of one WebSocket connection (docs/protocol.md#frames).
+// Gateway and client share it, so that limits, keep-alive and the order of frames are the same on
+// both sides.
 package wire
 
 import (
@@ -11,75 +12,77 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Timing of writes.
+// Time limits of writes.
 const (
-	// WriteLimit is how long one frame may take, and a second more for each SlowRate bytes.
+	// WriteLimit is the time limit for one frame, plus a second for each SlowRate bytes.
 	WriteLimit = 30 * time.Second
-	// SlowRate is the slowest peer that is served, in bytes a second.
+	// SlowRate is the lowest supported speed of a peer, in bytes per second.
 	SlowRate = 64 << 10
 )
 
-// maxBulk is how many binary frames wait to be written.
+// maxBulk is the maximum number of queued binary frames.
 const maxBulk = 2
 
-// What may wait to be written before a sender waits too.
+// Limits of the text queue; beyond them, senders block.
 const (
 	maxReady      = 256
 	maxReadyBytes = 1 << 20
 )
 
-// keepReady is how many frames a connection keeps memory for.
+// keepReady is the maximum length of a queue whose memory is reused.
 const keepReady = 64
 
-// soon is how long a frame of [Writer.SendSoon] waits for company.
+// soon is the maximum delay of a frame of [Writer.SendSoon].
 const soon = time.Millisecond
 
-// maxDirect is how many bytes a frame may have that its sender writes itself: it fits into the system's buffer of a peer that keeps up.
+// maxDirect is the maximum size in bytes of frames that the sender writes itself: they fit into the
+// system's buffer of a peer that keeps up.
 const maxDirect = 32 << 10
 
-// frame is something to write: text, binary, or a close with its code.
+// frame is a queued frame: text, binary, or close with its code.
 type frame struct {
 	text   []byte
 	binary []byte
-	done   func() // of a binary frame: it was written, or never will be
+	done   func() // for a binary frame: called when it was written or discarded
 	code   int
 	reason string
 }
 
-// Writer sends frames in the order they were given to it. A sender that finds nothing waiting writes its frame itself, which saves the way over another
-// goroutine: half of what a small request takes. What comes while somebody writes goes out in one piece afterwards, by [Writer.Run]. Binary frames have a
-// lane of their own, in which text goes first: a file on its way delays a message by one frame at most.
+// Writer sends frames in the order in which they are given to it. If the queue is empty, the sender
+// writes its frame itself, which avoids another goroutine: half of the time of a small request.
+// Frames that arrive during a write are then written together by [Writer.Run]. Binary frames have a
+// queue of their own, and text goes first, so that a file delays a message by at most one frame.
 type Writer struct {
 	ws   *websocket.Conn
 	bulk chan frame
-	wake chan struct{} // holds a token when Run has something to do
-	free chan struct{} // holds a token when Run has waited for its turn and may look again
-	left chan struct{} // holds a token when the system did not take all: Run has the turn, and the rest to write
-	ping chan string   // holds the last ping that is not answered
+	wake chan struct{} // holds a token when Run has work
+	free chan struct{} // holds a token when Run, which waited for another writer, may try again
+	left chan struct{} // holds a token when the system did not accept everything: Run then writes the rest
+	ping chan string   // holds the latest unanswered ping
 	over chan struct{} // closed when Run has ended
-	pile pile          // nil where frames go out one by one
-	sock *Socket       // nil where nothing can be tried
+	pile pile          // nil if frames are written one by one
+	sock *Socket       // nil if writes cannot be non-blocking
 
-	mu    sync.Mutex // guards what follows
-	busy  bool       // somebody writes
-	wants bool       // Run waits for its turn
-	held  bool       // who put the first of ready there will write it
+	mu    sync.Mutex // guards the fields below
+	busy  bool       // a goroutine is writing
+	wants bool       // Run waits for another writer
+	held  bool       // the goroutine that queued the first of ready will write it
 	ready []frame    // text and close frames, in order
 	spare []frame    // memory for the next ready
-	bytes int        // of ready
+	bytes int        // of all frames in ready
 	room  chan struct{}
 	timer *time.Timer
-	armed bool // the timer will come
+	armed bool // timer is running
 	ended bool
 }
 
-// pile is a connection that can hold what is written until all is there: the records of a frame, or many small frames.
+// pile is a connection that can buffer writes: the records of a frame, or many small frames.
 type pile interface {
 	Hold()
 	Release() error
 }
 
-// record is the most that TLS writes at once.
+// record is the maximum size of a TLS record.
 const record = 16 << 10
 
 func pileOf(ws *websocket.Conn) (pile, *Socket) {
@@ -93,15 +96,17 @@ func pileOf(ws *websocket.Conn) (pile, *Socket) {
 	return nil, nil
 }
 
-// NewWriter makes the writer of a connection.
+// NewWriter creates the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
 	w := &Writer{ws: ws, bulk: make(chan frame, maxBulk), wake: make(chan struct{}, 1), free: make(chan struct{}, 1), left: make(chan struct{}, 1), over: make(chan struct{}), ping: make(chan string, 1)}
 	w.pile, w.sock = pileOf(ws)
 	return w
 }
 
-// Run writes what is queued, and a ping each pingEvery, until ctx ends, a write fails or a close frame was sent. After that nothing can be sent.
-// closed says that it was the close frame; the caller then lets the peer answer. The caller closes the connection.
+// Run writes queued frames, and a ping each pingEvery, until ctx ends, a write fails or a close
+// frame was sent. After that, nothing can be sent. It calls closing before the close frame. closed
+// reports that the close frame was sent; the caller then waits for the peer's answer. The caller
+// closes the connection.
 func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func()) (closed bool) {
 	defer w.drain()
 	defer w.end()
@@ -120,7 +125,7 @@ func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func(
 		case <-w.wake:
 			ok, closed = w.texts(ctx, closing)
 		case f := <-w.bulk:
-			ok, closed = w.texts(ctx, closing) // before anything binary
+			ok, closed = w.texts(ctx, closing) // before binary frames
 			if ok = ok && w.turn(ctx); ok {
 				ok = w.writeBulk(f) == nil
 				w.release(nil)
@@ -134,7 +139,7 @@ func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func(
 	return false
 }
 
-// texts writes what is ready until nothing is.
+// texts writes queued text frames until there are none.
 func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
 	for {
 		w.mu.Lock()
@@ -157,7 +162,7 @@ func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
 			w.release(batch)
 			continue
 		}
-		if w.write(batch[:end]) != nil { // the turn is kept when the end has come
+		if w.write(batch[:end]) != nil { // busy stays set: nothing may follow the close frame
 			return false, false
 		}
 		closing()
@@ -176,7 +181,7 @@ func (w *Writer) end() {
 	close(w.over)
 }
 
-// turn waits for the turn.
+// turn waits until no other goroutine writes, and sets busy.
 func (w *Writer) turn(ctx context.Context) bool {
 	for {
 		w.mu.Lock()
