@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// complete compares the sums and gives the file its name.
+// complete compares the checksums and gives the file its name.
 func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error {
 	e := r.coming[index]
 	in := r.file
@@ -49,7 +49,7 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 	return nil
 }
 
-// there counts a file that is at its place already, with the same content.
+// there counts an existing file with the same content.
 func (r *Receiver) there(e *entry) {
 	r.named(e.name)
 	r.res.Skipped++
@@ -57,7 +57,8 @@ func (r *Receiver) there(e *entry) {
 	r.res.Bytes += e.size
 }
 
-// commit gives a complete file its mode, time and name. Whoever looks at the name sees the old file or the new one.
+// commit gives a complete file its mode, time and name. The rename is atomic: others see either the
+// old file or the new one.
 func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	e := &in.entry
 	if in.size <= eager && r.same(e, sum) {
@@ -69,7 +70,7 @@ func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	settle := func() error {
 		err := in.keeper.end(true)
 		if err == nil && in.holes {
-			err = in.f.Truncate(in.size) // one may be at the end
+			err = in.f.Truncate(in.size) // the file may end with a hole
 		}
 		if err == nil && runtime.GOOS != "windows" {
 			err = in.f.Chmod(e.mode.Perm() &^ others)
@@ -114,7 +115,7 @@ func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	return nil
 }
 
-// same reports whether a small file with this sum is there.
+// same reports whether a small file with this checksum exists under the name.
 func (r *Receiver) same(e *entry, sum []byte) bool {
 	f, info := r.regular(e.name)
 	if f == nil {
@@ -129,7 +130,7 @@ func (r *Receiver) same(e *entry, sum []byte) bool {
 	return err == nil && bytes.Equal(h.Sum(nil), sum)
 }
 
-// name moves the part to its name, or to another one when that is taken.
+// name renames the part file to its name, or to another one if the name is taken.
 func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
@@ -169,8 +170,9 @@ func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped
 	}
 }
 
-// clashes reports whether a name is that of another file of this very transfer here: some systems take two names for one, by their letters' case or by the
-// way letters are put together. Where both are in the folder it keeps them apart.
+// clashes reports whether a name belongs to another file of this transfer: some file systems treat
+// two names as equal that differ in case or Unicode normalization. If the folder has both, the file
+// system distinguishes them.
 func (r *Receiver) clashes(name string) bool {
 	if other, like := r.names[fold(name)]; !like || other == exact(name) {
 		return false
@@ -188,7 +190,8 @@ func (r *Receiver) clashes(name string) bool {
 	return err != nil || !slices.Contains(names, base)
 }
 
-// identical reports whether two files have the same content: an earlier attempt may have come this far.
+// identical reports whether two files have the same content, because an earlier attempt may have
+// completed the file.
 func (r *Receiver) identical(a, b string) bool {
 	fa, ia := r.regular(a)
 	if fa == nil {

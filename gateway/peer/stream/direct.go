@@ -9,47 +9,50 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Direct connects the two ends of a transfer beside their connections to the gateway. Errors are worded for the log only: whatever goes wrong, the
-// transfer goes through those.
+// Direct connects the two ends of a transfer without the gateway's message connections. Its errors
+// are for the log only: after any failure, the transfer uses the gateway.
 type Direct interface {
-	// Source prepares the end that connects.
+	// Source prepares the connecting end.
 	Source(id protocol.TransferID) (Caller, error)
-	// Destination prepares the end that waits for the source, and begins to; nothing else is let in.
+	// Destination prepares and starts the listening end, which accepts nobody but the source.
 	Destination(id protocol.TransferID, source protocol.TransferPeer) (Listener, error)
 }
 
-// Caller is a source that may connect.
+// Caller is a source that can connect.
 type Caller interface {
-	// Self is what the destination must know.
+	// Self returns what the destination needs to know.
 	Self() protocol.TransferPeer
-	// Dial connects to the destination and proves who it is; so does the other end. The route is a Route constant.
+	// Dial connects to the destination; both ends prove their identity. The route is a Route
+	// constant.
 	Dial(ctx context.Context, destination protocol.TransferPeer) (conn net.Conn, route string, err error)
 }
 
-// Listener is a destination that waits.
+// Listener is a listening destination.
 type Listener interface {
-	// Self is what the source must know.
+	// Self returns what the source needs to know.
 	Self() protocol.TransferPeer
-	// Accept waits for the source, for as long as the listener wants to, and listens no more when it returns.
+	// Accept waits for the source until the listener's time limit, and then stops listening.
 	Accept(ctx context.Context) (net.Conn, error)
-	// Close is for a listener whose Accept was not called; else it does nothing.
+	// Close stops a listener whose Accept was not called; otherwise it does nothing.
 	Close()
 }
 
-// worthwhile is from how many bytes on a connection of their own is worth the time that it takes to make.
+// worthwhile is the minimum number of bytes for a connection of their own.
 const worthwhile = 16 << 20
 
-// nearLimit is how long a source whose destination is near waits for it before it begins to send through the gateway.
+// nearLimit is the maximum time for which a source waits for a direct connection before it starts
+// to send through the gateway.
 const nearLimit = 3 * time.Second
 
-// Direct gives transfers connections of their own, where the other end can have them too. Call it before anything else.
+// Direct enables connections of their own for transfers whose other end supports them. Call it
+// before anything else.
 func (e *Ends) Direct(d Direct) *Ends {
 	e.direct = d
 	return e
 }
 
-// sendItems is the source's part after its start: call, which may be nil, connects to the destination. fresh makes a sender, and is told whether it is the
-// attempt's first one.
+// sendItems sends after transfer.start. call, which may be nil, connects to the destination. fresh
+// creates a sender; its argument reports whether it is the attempt's first one.
 func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, near bool, fresh func(first bool) *Sender) error {
 	e.pace.running.Add(1)
 	defer e.pace.running.Add(-1)
@@ -63,8 +66,8 @@ func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, near bool, fr
 	return s.Run(ctx)
 }
 
-// sendOver sends through the gateway until the ends have met, and over a lane from then on. Where the machines are near each other nothing is sent before it
-// is known whether they meet.
+// sendOver sends through the gateway until the ends are connected, and over a lane afterwards. If a
+// connection from machine to machine is possible, it waits for that before it sends anything.
 func (e *Ends) sendOver(ctx context.Context, n *end, call Caller, near bool, s *Sender) error {
 	r := newRoad(ctx, e, n)
 	r.meet(func(ctx context.Context) (net.Conn, byte, error) {
@@ -93,8 +96,8 @@ func (e *Ends) sendOver(ctx context.Context, n *end, call Caller, near bool, s *
 	return r.end(ctx, err)
 }
 
-// receiveItems is the destination's part after it has accepted. fresh makes a receiver that speaks through the gateway, and is told whether it is the
-// attempt's first one.
+// receiveItems receives after transfer.accept. fresh creates a receiver that uses the gateway; its
+// argument reports whether it is the attempt's first one.
 func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh func(first bool) *Receiver) (Result, error) {
 	if listen == nil {
 		return fresh(true).Run(ctx)
@@ -111,7 +114,7 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 		r.finish()
 	}
 	if err = r.end(ctx, err); !errors.Is(err, errApart) {
-		if errors.Is(context.Cause(ctx), ErrDiscard) { // it may have heard of its connection's end first
+		if errors.Is(context.Cause(ctx), ErrDiscard) { // the connection may have ended before ctx did
 			first.discard()
 		}
 		return before, err
@@ -120,7 +123,8 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 	return res.after(before), err
 }
 
-// after counts what an earlier part of the same attempt has written, which this one found there.
+// after adds the counts of an earlier part of the same attempt, whose files this part found
+// complete.
 func (r Result) after(before Result) Result {
 	r.Written += before.Written
 	r.New += before.New

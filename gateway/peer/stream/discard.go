@@ -39,7 +39,7 @@ func (e *Ends) stop(p protocol.TransferStop) {
 	}
 }
 
-// discard removes the unfinished file of a transfer that was cancelled while it rested.
+// discard removes the unfinished files of a transfer that was cancelled while it was not running.
 func (e *Ends) discard(p protocol.TransferStop) {
 	mark := markOf(p.Stream.ID)
 	e.ledger.forget(mark, atDestination)
@@ -60,12 +60,13 @@ func (e *Ends) discard(p protocol.TransferStop) {
 	e.discarded(p.TransferID, p.Stream.ID)
 }
 
-// discarded confirms that nothing unfinished is left of a transfer; a gateway that does not hear it asks again.
+// discarded confirms that a transfer left nothing unfinished. A gateway that does not receive it
+// asks again.
 func (e *Ends) discarded(number uint32, id protocol.TransferID) {
 	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
 	defer cancel()
 	e.peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)
 }
 
-// confirmLimit is how long it may take to confirm something.
+// confirmLimit is the time limit for sending a confirmation.
 const confirmLimit = 5 * time.Second

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Disk is the files of whoever runs this program: for a window or command line that a person uses. Relative paths lie in Dir.
+// Disk gives access to all files of the user, for a window or command line. Relative paths are
+// relative to Dir.
 type Disk struct{ Dir string }
 
 func (d Disk) abs(name string) (string, error) {
@@ -16,7 +17,7 @@ func (d Disk) abs(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// Source is [Files].
+// Source implements [Files].
 func (d Disk) Source(name string) (Item, func(), error) {
 	fail := func(abs string, err error) (Item, func(), error) {
 		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, reason(err)) //lint:ignore ST1005 the original's text
@@ -44,7 +45,7 @@ func (d Disk) Source(name string) (Item, func(), error) {
 	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, func() { root.Close() }, nil
 }
 
-// Target is [Files].
+// Target implements [Files].
 func (d Disk) Target(name string, into, make bool) (Target, error) {
 	abs, err := d.abs(name)
 	if err != nil {

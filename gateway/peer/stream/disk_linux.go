@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasSyncAll says that small files need not be synced one by one.
+// hasSyncAll reports that small files need not be synced one by one.
 const hasSyncAll = true
 
-// syncAll makes everything that was written on the disk of a folder last. An error says that the disk has not taken something that was written since the
-// folder was opened, by whomever.
+// syncAll makes everything on a folder's file system durable. It returns an error if the disk
+// failed to write anything since the folder was opened, including data of other programs.
 func syncAll(dir *os.File) error {
 	raw, err := dir.SyscallConn()
 	if err != nil {
@@ -23,14 +23,16 @@ func syncAll(dir *os.File) error {
 	return err
 }
 
-// writeback has the system begin to write a part of a file to the disk, so that less is left to do when it is synced at its end.
+// writeback asks the system to start writing part of a file to the disk, so that the final sync has
+// less to do.
 func writeback(f *os.File, from, n int64) {
 	if raw, err := f.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) { unix.SyncFileRange(int(fd), from, n, unix.SYNC_FILE_RANGE_WRITE) })
 	}
 }
 
-// renameNew renames a file within a folder, unless there is one of the new name: fs.ErrExist. It is errors.ErrUnsupported where the system cannot.
+// renameNew renames a file within a folder unless the new name exists (fs.ErrExist). It returns
+// errors.ErrUnsupported if the system cannot do that.
 func renameNew(dir *os.File, from, to string) error {
 	raw, err := dir.SyscallConn()
 	if err != nil {

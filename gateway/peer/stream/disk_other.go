@@ -9,7 +9,7 @@ import (
 
 const hasSyncAll = false
 
-// syncAll has nothing to do: every file was synced when it was complete.
+// syncAll does nothing: every file was synced when it was complete.
 func syncAll(*os.File) error { return nil }
 
 func writeback(*os.File, int64, int64) {}

@@ -15,22 +15,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Files is what an end may read and write. Errors are worded for people.
+// Files gives an end access to files. Error texts are for people.
 type Files interface {
-	// Source finds a file or folder to send. release lets go of its handle.
+	// Source opens a file or folder to send. release closes its handle.
 	Source(path string) (item Item, release func(), err error)
-	// Target opens the folder to write into, and makes it if make is set: path itself when into is set, else the one that path is in.
+	// Target opens the folder to write into, and creates it if make is set: path itself if into is
+	// set, otherwise its parent folder.
 	Target(path string, into, make bool) (Target, error)
 }
 
-// Target is a folder to write into. Whoever has it closes Root.
+// Target is a folder to write into. Its holder closes Root.
 type Target struct {
 	Root *os.Root
-	Name string // what the one thing that is sent shall be called; empty: everything keeps its name
-	Abs  string // of the folder, for people
+	Name string // new name of the only item; empty: items keep their names
+	Abs  string // path of the folder, for messages
 }
 
-// path is where a name in the folder is, for people.
+// path returns the path of a name in the folder, for messages.
 func (t Target) path(name string) string {
 	switch {
 	case t.Abs == "gsv:":
@@ -41,54 +42,57 @@ func (t Target) path(name string) string {
 	return filepath.Join(t.Abs, name)
 }
 
-// Peer is the gateway, for its ends. Methods may block.
+// Peer is the connection to the gateway. Methods may block.
 type Peer interface {
-	// Report calls a method; behind binary frames that were sent before when behind is set.
+	// Report calls a method, after earlier binary frames if behind is set.
 	Report(ctx context.Context, method string, params any, behind bool) error
-	// SendFrame sends a binary frame, which it owns from then on.
+	// SendFrame sends a binary frame and takes ownership of it.
 	SendFrame(ctx context.Context, f *Frame) error
 }
 
-// Consent may refuse what would be received, with words for people; nil lets everything in that Files lets in. It may block.
+// Consent may refuse an incoming transfer; its error is for people. nil accepts everything that
+// Files allows. It may block.
 type Consent func(ctx context.Context, in protocol.TransferReceive) error
 
-// Ends are the ends of transfers on one connection. Event and Binary are called on the connection's reading goroutine.
+// Ends are the ends of all transfers on one connection. Event and Binary are called on the
+// connection's reading goroutine.
 type Ends struct {
 	files   Files
 	peer    Peer
 	consent Consent
 	log     *slog.Logger
-	ledger  *Ledger // of what is unfinished; may be nil
+	ledger  *Ledger // records unfinished files; may be nil
 	direct  Direct  // may be nil
-	worth   int64   // from how many bytes on a transfer gets a connection of its own
-	pace    Pace    // of what is sent
+	worth   int64   // minimum number of bytes for a connection of their own
+	pace    Pace    // of outgoing transfers
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	open  map[role]*end
-	turns map[turn]*waiting // the last ones
+	turns map[turn]*waiting // the latest turn of each transfer
 	wg    sync.WaitGroup
 	shut  bool
-	// refusals is how many refusals wait for the gateway's answer.
+	// refusals is the number of refusals that wait for the gateway's response.
 	refusals int
 }
 
-// role is one side of a transfer. A gateway with only the basic protocol uses one number for both
-// sides when a transfer stays on one machine.
+// role is one side of a transfer. A gateway without the extensions uses one number for both sides
+// when a transfer stays on one machine.
 type role struct {
 	id     uint32
 	source bool
 }
 
-// maxOpen is how many transfers one connection has at most.
+// maxOpen is the maximum number of transfers on one connection.
 const maxOpen = 256
 
-// maxRefusals is how many refusals wait for the gateway's answer at a time; more are dropped.
+// maxRefusals is the maximum number of refusals that wait for the gateway's response; more are
+// dropped.
 const maxRefusals = 16
 
-// errLost is the cause of an end whose connection is gone.
+// errLost is the cancellation cause when the connection is lost.
 var errLost = errors.New("the connection to the gateway was lost")
 
-// NewEnds serves transfers. log and consent may be nil.
+// NewEnds creates the ends for a connection. log and consent may be nil.
 func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -96,24 +100,24 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	return &Ends{files: files, peer: peer, consent: consent, log: log, worth: worthwhile, open: make(map[role]*end), turns: make(map[turn]*waiting)}
 }
 
-// Keep has unfinished files written down in a ledger. Call it before anything else.
+// Keep sets the ledger that records unfinished files. Call it before anything else.
 func (e *Ends) Keep(l *Ledger) *Ends {
 	e.ledger = l
 	return e
 }
 
-// end is one transfer at this end.
+// end is one end of one transfer.
 type end struct {
 	role
 	in     *Inbox
 	begun  chan struct{}              // closed by transfer.start
-	met    chan protocol.TransferPeer // how to reach the destination, by transfer.meet; once
+	met    chan protocol.TransferPeer // receives the destination's address from transfer.meet, once
 	once   sync.Once
 	cancel context.CancelCauseFunc
-	basic  bool // frames are a file's bytes
+	basic  bool // without records: frames contain the bytes of one file
 }
 
-// Event takes an event that belongs to transfers, and reports whether it does. It does not block.
+// Event handles an event and reports whether it belongs to transfers. It does not block.
 func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	var err error
 	switch name {
@@ -123,7 +127,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 			e.begin(p.TransferID, p.Stream, true, func(ctx context.Context, n *end) { e.send(ctx, n, p) })
 		}
 	case protocol.EventTransferReceive:
-		p := protocol.TransferReceive{Size: -1} // one without a size is refused
+		p := protocol.TransferReceive{Size: -1} // a missing size is refused
 		if err = json.Unmarshal(payload, &p); err == nil {
 			e.begin(p.TransferID, p.Stream, false, func(ctx context.Context, n *end) { e.receive(ctx, n, p) })
 		}
@@ -140,7 +144,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 			if n := e.find(p.TransferID, true); n != nil {
 				select {
 				case n.met <- p.Peer:
-				default: // it was told before
+				default: // already received
 				}
 			}
 		}
@@ -170,10 +174,10 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	return true
 }
 
-// Binary takes a frame, which it owns from then on. It drops a frame of an unknown transfer. It
-// blocks only in the basic protocol, while the gateway sends faster than the disk writes.
+// Binary takes ownership of a frame. It drops frames of unknown transfers. It blocks only for a
+// transfer without records, while the gateway sends faster than the disk writes.
 func (e *Ends) Binary(f *Frame) {
-	n := e.find(f.ID(), false) // data goes to destinations; only records go to a source, too
+	n := e.find(f.ID(), false) // data goes to destinations; a source receives only records
 	if n == nil {
 		n = e.find(f.ID(), true)
 	}
@@ -181,7 +185,7 @@ func (e *Ends) Binary(f *Frame) {
 	case n == nil:
 		f.Free()
 	case n.basic:
-		n.in.PutWait(context.Background(), f) // ends with the inbox
+		n.in.PutWait(context.Background(), f) // returns when the inbox is closed
 	default:
 		n.in.Put(f)
 	}
@@ -241,8 +245,8 @@ func (e *Ends) replaceLocked(r role) {
 	}
 }
 
-// refuseLocked reports that there are too many transfers. At most maxRefusals reports wait for an
-// answer at a time. The caller holds e.mu.
+// refuseLocked reports that there are too many transfers. At most maxRefusals reports wait for a
+// response at a time. The caller holds e.mu.
 func (e *Ends) refuseLocked(ctx context.Context, n *end) {
 	if e.refusals >= maxRefusals {
 		n.cancel(nil)
@@ -263,7 +267,8 @@ func (e *Ends) refuseLocked(ctx context.Context, n *end) {
 	})
 }
 
-// Drop ends everything, because the connection is gone; what is unfinished is kept. The Ends may be used on.
+// Drop stops all transfers because the connection is lost. Unfinished files stay. The Ends can be
+// used again.
 func (e *Ends) Drop() {
 	e.mu.Lock()
 	for _, n := range e.open {
@@ -273,7 +278,7 @@ func (e *Ends) Drop() {
 	e.mu.Unlock()
 }
 
-// Close is Drop for good, and waits.
+// Close stops all transfers finally and waits for them.
 func (e *Ends) Close() {
 	e.mu.Lock()
 	e.shut = true
@@ -284,7 +289,7 @@ func (e *Ends) Close() {
 
 func (e *Ends) out(ctx context.Context, f *Frame) error { return e.peer.SendFrame(ctx, f) }
 
-// report tells the gateway, unless the transfer is over.
+// report calls a method of the gateway, unless the transfer has ended.
 func (e *Ends) report(ctx context.Context, n *end, method string, params any, behind bool) bool {
 	err := e.peer.Report(ctx, method, params, behind)
 	if err != nil && ctx.Err() == nil {

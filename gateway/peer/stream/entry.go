@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// entry takes an announcement.
+// entry handles an announced entry.
 func (r *Receiver) entry(ctx context.Context, e entry) error {
 	large := e.mode.IsRegular() && e.size > eager
 	err := r.place(&e)
@@ -40,7 +40,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 	default:
 		known := r.coming[e.index]
 		if known != nil {
-			known.entry = e // it changed at the source, and comes anew
+			known.entry = e // changed at the source; it is sent again
 			return nil
 		}
 		x := &expected{entry: e}
@@ -58,7 +58,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 	return nil
 }
 
-// place checks an entry's name and gives it its place below the folder.
+// place checks an entry's name and determines its path below the folder.
 func (r *Receiver) place(e *entry) error {
 	top, rest, nested := strings.Cut(e.name, "/")
 	if r.Rename != "" {
@@ -79,7 +79,8 @@ func (r *Receiver) place(e *entry) error {
 	return r.parents(path.Dir(e.name))
 }
 
-// parents makes the folders down to dir, and sees that none of them is a link: what lies behind one is another place than its name says.
+// parents creates the folders down to dir, and checks that none of them is a symbolic link, which
+// would lead to another place.
 func (r *Receiver) parents(dir string) error {
 	if r.real[dir] {
 		return nil
@@ -111,7 +112,7 @@ func (r *Receiver) taken(name string) bool {
 	return err == nil
 }
 
-// folder makes a folder, or takes one that is there.
+// folder creates a folder, or uses an existing one.
 func (r *Receiver) folder(e *entry) error {
 	if err := r.parents(e.name); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (r *Receiver) folder(e *entry) error {
 	return nil
 }
 
-// link makes a symbolic link that leads nowhere outside.
+// link creates a symbolic link that stays inside the folder.
 func (r *Receiver) link(e *entry) error {
 	if err := CheckLink(runtime.GOOS, e.name, e.link); err != nil {
 		return err
@@ -155,5 +156,5 @@ func (r *Receiver) link(e *entry) error {
 	return reason(err)
 }
 
-// others is what another machine may not let people here do with what it sends.
+// others are the permission bits that a remote machine may not set: writing by group and others.
 const others = 0o022

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblock keeps open from waiting for the other end of a named pipe.
+// nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// free is how many bytes fit on the disk that dir is on; -1 when nobody can say.
+// free returns the free space in bytes on the disk of dir; -1 if unknown.
 func free(dir *os.Root) int64 {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -33,7 +33,8 @@ func diskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || quotaUs
 
 func quotaUsed(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
-// identity tells a file from others, also of the same name.
+// identity returns the identity of a file, which distinguishes it from other files of the same
+// name.
 func identity(f *os.File) (id fileIdentity) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -30,7 +30,8 @@ func diskFull(err error) bool {
 
 func quotaUsed(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
 
-// identity tells a file from others, also of the same name.
+// identity returns the identity of a file, which distinguishes it from other files of the same
+// name.
 func identity(f *os.File) (id fileIdentity) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 	"path"
 )
 
-// folder is a folder below the receiver's that is held open, because what comes next is mostly in it too.
+// folder is an open folder below the receiver's folder. It stays open because the next entries are
+// usually in it too.
 type folder struct {
 	name string
 	root *os.Root
-	file *os.File // of the same folder, for what an os.Root cannot do; nil if it could not be opened
+	file *os.File // the same folder, for operations that os.Root lacks; nil if it could not be opened
 }
 
-// at gives the handle of the folder that name is in, and its name there.
+// at returns the handle of the folder that contains name, and the name in that folder.
 func (r *Receiver) at(name string) (*os.Root, string) {
 	dir, base := path.Split(name)
 	if dir == "" {
@@ -68,7 +69,7 @@ func (r *Receiver) remove(name string) error {
 	return root.Remove(base)
 }
 
-// rename moves a file within its folder.
+// rename renames a file within its folder.
 func (r *Receiver) rename(from, to string) error {
 	root, base := r.at(to)
 	if path.Dir(from) != path.Dir(to) {
@@ -80,7 +81,7 @@ func (r *Receiver) rename(from, to string) error {
 	return root.Rename(path.Base(from), base)
 }
 
-// exclusive gives a part its name if nothing has it: fs.ErrExist otherwise.
+// exclusive renames a part file to its name, unless the name exists (fs.ErrExist).
 func (r *Receiver) exclusive(part, name string) error {
 	root, base := r.at(name)
 	from := part
@@ -102,7 +103,7 @@ func (r *Receiver) exclusive(part, name string) error {
 	if diskFull(err) {
 		return err
 	}
-	// A file system without hard links.
+	// The file system has no hard links.
 	if dir, openErr := root.Open("."); openErr == nil {
 		err := renameNew(dir, from, base)
 		dir.Close()
@@ -110,7 +111,7 @@ func (r *Receiver) exclusive(part, name string) error {
 			return err
 		}
 	}
-	// The name is taken by an empty file first, which the part then replaces.
+	// Reserve the name with an empty file, which the part file then replaces.
 	f, err := root.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -11,15 +11,16 @@ import (
 
 const (
 	idSize = 4
-	// maxBody is how many bytes follow the id in a frame that we make.
+	// maxBody is the maximum number of bytes after the ID in a frame that is sent.
 	maxBody = protocol.ChunkSize
 )
 
 // Frame is one binary frame (docs/protocol.md#frames), or a piece of one that is longer than
 // [ChunkSize]. The holder calls Free once, or passes the frame on.
 type Frame struct {
-	buf []byte // id and body
-	// Piece says that the frame it belongs to goes on, or went before: such a frame is not one of ours.
+	buf []byte // ID and body
+	// Piece reports that the frame is a piece of a longer one. Fairlead's own ends do not send
+	// those.
 	Piece bool
 }
 
@@ -31,20 +32,21 @@ func newFrame(id uint32) *Frame {
 	return f
 }
 
-// ID is the transfer's.
+// ID returns the number of the transfer.
 func (f *Frame) ID() uint32 { return binary.LittleEndian.Uint32(f.buf) }
 
-// SetID gives the frame another transfer's number.
+// SetID changes the number of the transfer.
 func (f *Frame) SetID(id uint32) { binary.LittleEndian.PutUint32(f.buf, id) }
 
-// Bytes is the frame as it goes over the wire; Body what follows the id.
+// Bytes returns the whole frame as it is sent; Body returns the part after the ID.
 func (f *Frame) Bytes() []byte { return f.buf }
 func (f *Frame) Body() []byte  { return f.buf[idSize:] }
 
-// Free lets others use the frame's memory.
+// Free returns the frame's memory to the pool.
 func (f *Frame) Free() { frames.Put(f) }
 
-// ReadFrame reads a binary frame and hands it on, a long one in pieces; alive is called for each. One that is too short to have an id is dropped.
+// ReadFrame reads a binary frame and passes it to take, a long one in pieces; it calls alive for
+// each. A frame without a complete ID is dropped.
 func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 	var head [idSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -69,7 +71,8 @@ func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 			return nil
 		}
 		if f.Piece = piece; n == maxBody && !piece {
-			// It is long if there is more to come, which only the next read says; a receiver of records finds that out by the piece that follows.
+			// Only the next read tells whether the frame continues. A receiver of records
+			// recognizes a long frame by its second piece.
 			f.Piece = false
 		}
 		take(f)

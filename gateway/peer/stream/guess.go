@@ -2,22 +2,23 @@ package stream
 
 import "context"
 
-// guess is that a receiver has nothing of a file. While it has not said so, the file's bytes are sent all the same: what it has of it they do not touch.
+// guess assumes that the receiver has nothing of a file. Until the receiver answers, the file's
+// bytes are sent anyway; they do not touch what the receiver has.
 type guess struct {
 	s     *Sender
 	index uint32
 	known bool
 }
 
-// guessError says that a guess was wrong, and what the receiver has.
+// guessError reports that a guess was wrong, with the receiver's answer.
 type guessError struct{ verdict }
 
 func (e *guessError) Error() string { return "the receiver has something of the file" }
 
-// open reports whether the receiver has not said anything yet.
+// open reports whether the receiver has not answered yet.
 func (g *guess) open() bool { return g != nil && !g.known }
 
-// ask looks whether the receiver has said something: a *guessError when it has not nothing.
+// ask checks for an answer. It returns a *guessError if the receiver has something.
 func (g *guess) ask() error {
 	g.s.mu.Lock()
 	v, ok := g.s.verdicts[g.index]
@@ -29,7 +30,7 @@ func (g *guess) ask() error {
 	return g.heard(v)
 }
 
-// settle waits until the receiver has said something.
+// settle waits for the receiver's answer.
 func (g *guess) settle(ctx context.Context) error {
 	if err := g.s.pack.flush(ctx); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// keepsHoles reports whether files on the disk that dir is on can have holes.
+// keepsHoles reports whether files on the disk of dir can have holes.
 func keepsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -24,5 +24,5 @@ func keepsHoles(dir *os.Root) bool {
 		}
 		name = append(name, byte(c))
 	}
-	return slices.Contains([]string{"apfs", "nfs", "smbfs"}, string(name)) // HFS+ and those of memory cards have none
+	return slices.Contains([]string{"apfs", "nfs", "smbfs"}, string(name)) // HFS+ and the file systems of memory cards do not support them
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepsHoles reports whether files on the disk that dir is on can have holes.
+// keepsHoles reports whether files on the disk of dir can have holes.
 func keepsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -25,5 +25,5 @@ func keepsHoles(dir *os.Root) bool {
 	return true
 }
 
-// hfsPlusMagic is HFSPLUS_SUPER_MAGIC of the kernel's hfsplus_raw.h.
+// hfsPlusMagic is HFSPLUS_SUPER_MAGIC from the kernel's hfsplus_raw.h.
 const hfsPlusMagic = 0x482b

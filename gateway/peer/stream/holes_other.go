@@ -4,5 +4,6 @@ package stream
 
 import "os"
 
-// keepsHoles reports whether files on the disk that dir is on can have holes; nobody knows.
+// keepsHoles returns false, because this system does not tell whether files on a disk can have
+// holes.
 func keepsHoles(*os.Root) bool { return false }

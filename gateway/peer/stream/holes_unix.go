@@ -8,13 +8,14 @@ import (
 	"syscall"
 )
 
-// sparse reports whether a file has holes that are worth to be looked for.
+// sparse reports whether a file has enough holes to look for them.
 func sparse(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(st.Blocks)*512 < info.Size()-(1<<20)
 }
 
-// gap is how many bytes of a hole there are at an offset; 0 where there is data, or where the system cannot say. It moves the file's position.
+// gap returns the length in bytes of the hole at an offset; 0 if there is data, or if the system
+// cannot tell. It moves the file's offset.
 func gap(f *os.File, at, size int64) int64 {
 	data, err := f.Seek(at, seekData)
 	switch {
@@ -26,7 +27,7 @@ func gap(f *os.File, at, size int64) int64 {
 	return min(data, size) - at
 }
 
-// extent is where the data at an offset ends. It moves the file's position.
+// extent returns the end of the data at an offset. It moves the file's offset.
 func extent(f *os.File, at, size int64) int64 {
 	end, err := f.Seek(at, seekHole)
 	if err != nil {
@@ -35,5 +36,5 @@ func extent(f *os.File, at, size int64) int64 {
 	return min(end, size)
 }
 
-// makeHoles lets a file have holes, which it always does here.
+// makeHoles does nothing: files can always have holes here.
 func makeHoles(*os.File) {}

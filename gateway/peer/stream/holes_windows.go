@@ -17,7 +17,8 @@ func sparse(info os.FileInfo) bool {
 // ranges is FILE_ALLOCATED_RANGE_BUFFER.
 type ranges struct{ offset, length int64 }
 
-// next is the first part of a file with data from an offset on; ok is false when the system cannot say, and its length 0 when there is none.
+// next returns the first range with data at or after an offset. Its length is 0 if there is none.
+// ok is false if the system cannot tell.
 func next(f *os.File, at, size int64) (r ranges, ok bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -35,7 +36,8 @@ func next(f *os.File, at, size int64) (r ranges, ok bool) {
 	return r, n == 0 || r.offset >= 0 && r.length > 0
 }
 
-// gap is how many bytes of a hole there are at an offset; 0 where there is data, or where the system cannot say.
+// gap returns the length in bytes of the hole at an offset; 0 if there is data, or if the system
+// cannot tell.
 func gap(f *os.File, at, size int64) int64 {
 	r, ok := next(f, at, size)
 	switch {
@@ -47,7 +49,7 @@ func gap(f *os.File, at, size int64) int64 {
 	return max(min(r.offset, size)-at, 0)
 }
 
-// extent is where the data at an offset ends.
+// extent returns the end of the data at an offset.
 func extent(f *os.File, at, size int64) int64 {
 	r, ok := next(f, at, size)
 	if !ok || r.length == 0 || r.offset > at {
@@ -56,7 +58,8 @@ func extent(f *os.File, at, size int64) int64 {
 	return min(r.offset+r.length, size)
 }
 
-// makeHoles lets a file have holes, where its disk can; else they are zeros on the disk.
+// makeHoles allows holes in a file, if its disk supports them; otherwise they become zeros on the
+// disk.
 func makeHoles(f *os.File) {
 	if raw, err := f.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) {
@@ -66,7 +69,7 @@ func makeHoles(f *os.File) {
 	}
 }
 
-// keepsHoles reports whether files on the disk that dir is on can have holes.
+// keepsHoles reports whether files on the disk of dir can have holes.
 func keepsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {

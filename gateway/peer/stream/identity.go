@@ -2,9 +2,10 @@ package stream
 
 import "time"
 
-// fileIdentity tells whether a file is the one that it was; the texts are empty where the system does not say.
+// fileIdentity identifies a file and its state. The strings are empty if the system does not
+// provide them.
 type fileIdentity struct {
-	file    string        // the same for as long as the file exists, whatever is written to it
-	content string        // the same until somebody writes to it, or changes anything else about it
-	age     time.Duration // how long ago that was last
+	file    string        // constant for the life of the file, whatever is written to it
+	content string        // constant until the content or any metadata of the file changes
+	age     time.Duration // time since the last change
 }

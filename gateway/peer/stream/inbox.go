@@ -6,27 +6,29 @@ import (
 	"sync"
 )
 
-// ErrFlood says that a peer sent more than it was allowed to.
+// ErrFlood reports that a peer sent more than it was allowed to.
 var ErrFlood = errors.New("the other end sent more than it was allowed to")
 
-// Inbox holds the frames that arrived for one end and were not taken yet, at most limit bytes of them. It is safe for use by many goroutines.
+// Inbox queues the frames that arrived for one end, at most limit bytes. It is safe for concurrent
+// use.
 type Inbox struct {
 	limit int
-	wake  chan struct{} // holds a token when there may be something to take
-	room  chan struct{} // holds a token when there may be room
+	wake  chan struct{} // holds a token when the queue may not be empty
+	room  chan struct{} // holds a token when there may be space
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	queue []*Frame
 	bytes int
-	err   error // why there will be no more
+	err   error // the reason, once closed
 }
 
-// NewInbox makes an inbox of limit bytes.
+// NewInbox creates an inbox of limit bytes.
 func NewInbox(limit int) *Inbox {
 	return &Inbox{limit: limit, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// Put adds a frame, which the inbox owns from then on. It never blocks; a frame for which there is no room ends the inbox with [ErrFlood].
+// Put adds a frame and takes ownership of it. It never blocks. A frame beyond the limit closes the
+// inbox with [ErrFlood].
 func (b *Inbox) Put(f *Frame) {
 	b.mu.Lock()
 	switch {
@@ -43,7 +45,8 @@ func (b *Inbox) Put(f *Frame) {
 	signal(b.wake)
 }
 
-// PutWait is Put for a peer that knows no limits: it waits until there is room. It reports false when the inbox or ctx has ended.
+// PutWait is Put for a peer without flow control: it waits for space. It reports false when the
+// inbox is closed or ctx has ended.
 func (b *Inbox) PutWait(ctx context.Context, f *Frame) bool {
 	for {
 		b.mu.Lock()
@@ -63,7 +66,7 @@ func (b *Inbox) PutWait(ctx context.Context, f *Frame) bool {
 	}
 }
 
-// Next takes the next frame. After the inbox was closed it gives what is left, and then the reason.
+// Next waits for the next frame. After Close it returns the remaining frames, and then the reason.
 func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
 	for {
 		b.mu.Lock()
@@ -81,7 +84,7 @@ func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
 		err := b.err
 		b.mu.Unlock()
 		if err != nil {
-			signal(b.wake) // for whoever else waits
+			signal(b.wake) // wakes another waiting goroutine
 			return nil, err
 		}
 		select {
@@ -92,14 +95,14 @@ func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
 	}
 }
 
-// Empty reports whether there is nothing to take at the moment.
+// Empty reports whether no frame is queued.
 func (b *Inbox) Empty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.queue) == 0
 }
 
-// Close says that nothing more comes, and why.
+// Close closes the inbox for new frames, with a reason.
 func (b *Inbox) Close(err error) {
 	b.mu.Lock()
 	b.closeLocked(err)

@@ -15,40 +15,44 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// expected is a file that was announced.
+// expected is a file that was announced and not yet completed.
 type expected struct {
 	entry
-	// What there is of it: its sums, and whether that is a complete file and not a part, and what that is called.
+	// The receiver's existing data: its hashes; whether it is a complete file instead of a part
+	// file; its name.
 	sum   *ladder
 	whole bool
 	found string
-	some  bool // there is something of it
-	// content is the part's when it was hashed, as [identity] tells; empty without one.
+	some  bool // there is existing data
+	// content is the identity of the part file's content when it was hashed ([identity]); empty
+	// without a part file.
 	content string
 }
 
 // incoming is a file that is being written.
 type incoming struct {
 	entry
-	announced string // its name as it was to be
+	announced string // the name in the announcement
 	part      string // its name until it is complete
 	f         *os.File
-	past      *uncached // writes f while it is not nil
-	keeper    *keeper   // of marks; may be nil
+	past      *uncached // writes f, unless nil
+	keeper    *keeper   // stores checkpoints; may be nil
 	sum       *ladder
 	at        int64
 	holes     bool
-	behind    int64 // up to where the disk was set to work
-	match     bool  // it is the file that is there under its own name
+	behind    int64 // offset up to which the system was asked to write to the disk
+	match     bool  // an existing file under its own name; nothing is written
 }
 
-// markOf begins the names of all unfinished files of a transfer, and of no other one.
+// markOf returns the prefix of the names of all unfinished files of a transfer. No other file has
+// it.
 func markOf(id protocol.TransferID) string {
 	h := sha256.Sum256([]byte(id))
 	return partPrefix + hex.EncodeToString(h[:8]) + "-"
 }
 
-// partName is what an unfinished file is called: the same in every attempt of a transfer.
+// partName returns the name of an unfinished file, which is the same in every attempt of a
+// transfer.
 func (r *Receiver) partName(name string) string {
 	h := sha256.Sum256([]byte(string(r.Transfer) + "\x00" + name))
 	return path.Join(path.Dir(name), markOf(r.Transfer)+hex.EncodeToString(h[:8])+partSuffix)
@@ -73,12 +77,12 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		if r.file.index != index || offset != 0 {
 			return broken("a file begins in another one")
 		}
-		r.file.close(r, true) // it changed at the source, and is sent anew
+		r.file.close(r, true) // it changed at the source, and is sent again
 		r.file = nil
 	}
 	e := r.coming[index]
 	if e == nil {
-		return nil // it was not wanted, or failed: what follows is for nobody
+		return nil // not wanted, or failed: the data that follows is ignored
 	}
 	f, err := r.open(e, offset)
 	if err != nil {
@@ -90,12 +94,13 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		return nil
 	}
 	if r.file = f; f.size > eager {
-		r.told = time.Time{} // the gateway is to know what would be left if it ended here
+		r.told = time.Time{} // report progress at once, so that the gateway knows which file is unfinished if the transfer stops here
 	}
 	return nil
 }
 
-// guess is begin of a file of which the sender takes it that nothing is there. Else it is nothing; what is there stays.
+// guess is begin for a file of which the sender assumes that the receiver has nothing. Otherwise it
+// does nothing, and the existing data stays.
 func (r *Receiver) guess(index uint32) error {
 	if e := r.coming[index]; e == nil || e.some {
 		return nil
@@ -121,13 +126,13 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 	}
 	key := keyOf(ofPart, x.name)
 	if _, err := r.lstat(in.part); errors.Is(err, fs.ErrNotExist) {
-		if err := r.trail.cut(key, "", 0); err != nil { // the new one may be taken for an old one
+		if err := r.trail.cut(key, "", 0); err != nil { // otherwise an old checkpoint could be applied to the new part file
 			return nil, reason(err)
 		}
 	}
 	var err error
 	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // of an earlier attempt
+	if errors.Is(err, fs.ErrExist) { // left by an earlier attempt
 		if info, err := r.lstat(in.part); err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is no file", in.part)
 		}
@@ -192,7 +197,7 @@ func (in *incoming) write(p []byte) error {
 	if _, err := in.f.Write(p); err != nil {
 		return writeError(reason(err))
 	}
-	in.sum.add(p) // of what is there already: a mark may be made of it
+	in.sum.add(p) // existing data: a checkpoint can be made of it
 	if in.at-in.behind >= writebackEvery {
 		writeback(in.f, in.behind, in.at-in.behind)
 		in.behind = in.at
@@ -200,7 +205,7 @@ func (in *incoming) write(p []byte) error {
 	return nil
 }
 
-// asUsual has what follows written through the system's cache.
+// asUsual switches to writing through the system's cache.
 func (in *incoming) asUsual() error {
 	if in.past == nil {
 		return nil
@@ -216,7 +221,7 @@ func (in *incoming) asUsual() error {
 	return nil
 }
 
-// writebackEvery is after how many bytes the disk is set to work.
+// writebackEvery is the number of bytes after which the system is asked to write to the disk.
 const writebackEvery = 8 << 20
 
 var zeros [256 << 10]byte
@@ -232,7 +237,7 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 		in.holes = true
 		makeHoles(in.f)
 	}
-	if err := in.f.Truncate(in.at); err != nil { // lest a mark is made of what is beyond the end
+	if err := in.f.Truncate(in.at); err != nil { // so that no checkpoint is made of data beyond the end
 		return writeError(reason(err))
 	}
 	if _, err := in.f.Seek(in.at, io.SeekStart); err != nil {
@@ -252,10 +257,10 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 	return nil
 }
 
-// close lets go of a file that is not complete.
+// close closes an incomplete file.
 func (in *incoming) close(r *Receiver, remove bool) {
 	if in.past != nil {
-		_ = in.past.end(!remove) // what could not be written is not there when it is gone on with
+		_ = in.past.end(!remove) // an unwritten end is sent again by the next attempt
 		in.past = nil
 	}
 	lost := in.keeper.end(remove) != nil
@@ -275,7 +280,7 @@ func (in *incoming) close(r *Receiver, remove bool) {
 	}
 }
 
-// quit gives up the file that the sender cannot send.
+// quit gives up a file that the sender cannot send.
 func (r *Receiver) quit(index uint32, why string) error {
 	e := r.coming[index]
 	delete(r.coming, index)

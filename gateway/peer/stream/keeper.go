@@ -6,21 +6,25 @@ import (
 	"time"
 )
 
-// keeper writes records to a trail when they may be believed, which is when the disk has what they are of.
+// keeper writes checkpoints to a trail once they are reliable, which is when the disk has the data.
 //
-// Of a part that is being written, a mark says that the bytes before it are on the disk, and that the sum was made of just those: so the part is
-// synced first. A crash of the program leaves what it had written; one of the machine may leave less of it, or zeros, but only behind the last mark.
-// What is behind it is hashed again when the part is gone on with, and all of that is compared with the source's sum. Who writes to the part between two
-// attempts is noticed by its times ([trail.rest]), and then all of it is hashed again. So it is when the first one was killed: then its last times are
-// its own or somebody else's, and nobody knows whose.
+// For a part file that is being written, a checkpoint asserts that the disk has the bytes before it
+// and that the hash covers exactly those. So the part file is synced first. A crash of the program
+// leaves everything that it wrote. A crash of the machine may lose data or leave zeros, but only
+// after the last checkpoint; that range is hashed again on resume, and the result is compared with
+// the source's checksum. If another program writes to the part file between two attempts, its times
+// change ([trail.rest]), and the whole part file is hashed again. The same happens if the first
+// attempt was killed, because then nobody knows who changed the times last.
 //
-// Of a file that somebody else may write, a mark says that it was so while it had these times, to the tick of the clock ([watcher]): so it counts only
-// if they were a while ago when it was read, and the file is synced before, lest a crash of the machine leaves the times and not the bytes.
+// For a file that other programs may write, a checkpoint asserts the content at certain file times,
+// to the resolution of the clock ([watcher]). So it counts only if those times were old enough when
+// the file was read, and the file is synced first, because a crash of the machine could otherwise
+// keep the times and lose the data.
 type keeper struct {
 	t    *trail
 	sync func() error
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	pending []note
 	busy    bool
 	stop    bool
@@ -28,13 +32,13 @@ type keeper struct {
 	wg      sync.WaitGroup
 }
 
-// note is a record that waits.
+// note is a record that waits to be written.
 type note struct {
 	key trailKey
 	step
 }
 
-// keep takes records. It does not wait for the disk.
+// keep queues records. It does not wait for the disk.
 func (k *keeper) keep(notes ...note) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -60,8 +64,8 @@ func (k *keeper) run() {
 	k.busy = false
 }
 
-// end waits until the disk has everything, unless what it is of is removed. An error says that it may have lost something: the system tells only whoever
-// syncs first.
+// end waits until the disk has everything, unless the file was removed. An error means that the
+// disk may have lost data: the system reports that only to the first sync.
 func (k *keeper) end(removed bool) error {
 	if k == nil {
 		return nil
@@ -74,23 +78,24 @@ func (k *keeper) end(removed bool) error {
 }
 
 const (
-	// settles is how long ago a file must have changed last before it is read, so that the clock's tick tells the next change from that one.
+	// settles is the minimum age of the last change of a file before it is read, so that the
+	// resolution of the clock can distinguish the next change.
 	settles = 2 * time.Second
-	// written is after how long the system has written out a change by itself.
+	// written is the time after which the system has written a change to the disk by itself.
 	written = time.Minute
 )
 
-// watcher is a keeper's like for a file that somebody else may write. It belongs to one goroutine.
+// watcher stores checkpoints for a file that other programs may write. It belongs to one goroutine.
 type watcher struct {
 	t      *trail
 	key    trailKey
-	name   string // what it is called, where that is not its own name
+	name   string // its name, if that is not the announced one
 	id     fileIdentity
 	f      *os.File
 	synced bool
 }
 
-// watch is called before anything of the file is read.
+// watch must be called before anything of the file is read.
 func watch(t *trail, key trailKey, name string, f *os.File) *watcher {
 	w := &watcher{t: t, key: key, name: name, f: f}
 	if t != nil {
@@ -99,10 +104,10 @@ func watch(t *trail, key trailKey, name string, f *os.File) *watcher {
 	return w
 }
 
-// marks gives what is known of the file up to a number of bytes.
+// marks returns the checkpoints of the file up to an offset.
 func (w *watcher) marks(upTo int64) []mark { return w.t.marks(w.key, w.id.content, upTo) }
 
-// keep takes a mark.
+// keep stores a checkpoint.
 func (w *watcher) keep(m mark) {
 	if w.id.content == "" || w.id.age < w.t.settles {
 		return

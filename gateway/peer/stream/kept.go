@@ -18,47 +18,51 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// What a transfer replaces is kept, so that the person can have it back ([Ends] on [protocol.EventTransferUndo]): in a hidden folder at the top of the
-// folder that was sent to, on the same disk, as a second name of the old file. So whoever looks at the name sees the old file or the new one, and a crash
-// at any point leaves either. It is kept for [KeptAge], and at most [maxKept] of it in one folder; the oldest goes first, also where the disk has no room
-// for what arrives. The folder has the name of the trash of a machine's workspace, whose own entries are none of ours.
+// A replaced file is retained, so that the person can restore it ([Ends] on
+// [protocol.EventTransferUndo]): as a second hard link in a hidden folder at the top of the
+// destination folder, on the same disk. Other programs see either the old file or the new one under
+// the name, and a crash at any point leaves one of them. It is retained for [KeptAge], and at most
+// [maxKept] bytes in one destination folder. The oldest are removed first, also when the disk has
+// no space for new data. The hidden folder has the name of the trash of a machine's workspace;
+// other entries in it are never touched.
 const (
 	trashName = ".fairlead-trash"
-	// KeptAge is how long what a transfer has replaced is kept.
+	// KeptAge is the time for which replaced files are retained.
 	KeptAge = 30 * 24 * time.Hour
-	// maxKept is how many bytes of it are kept in one folder that was sent to.
+	// maxKept is the maximum number of bytes of retained files in one destination folder.
 	maxKept = 10 << 30
-	// keptList is the list of what is in a transfer's entry.
+	// keptList is the name of the list of files in a transfer's entry.
 	keptList = "list"
 )
 
-// kept is what one transfer has replaced.
+// kept is the trash entry of one transfer: the files that it has replaced.
 type kept struct {
-	root  *os.Root // of the folder that is sent to
-	entry string   // its folder below root
+	root  *os.Root // the destination folder
+	entry string   // path of the entry's folder below root
 	list  *os.File // nil until something is replaced
 	n     int
-	bytes int64 // of all entries in this folder
+	bytes int64 // of all entries in this trash
 	files map[string]bool
 }
 
 // replaced is one line of the list.
 type replaced struct {
-	N    int    `json:"n"`    // the file in the entry
-	Name string `json:"name"` // of the file that it was, below the folder that is sent to
-	// Of the file that took its place, by which undo knows it; Link is where that leads if it is a symbolic link.
+	N    int    `json:"n"`    // name of the file in the entry
+	Name string `json:"name"` // original path, relative to the destination folder
+	// The file that replaced it, by which undo recognizes it. Link is its target if it is a
+	// symbolic link.
 	Size  int64  `json:"size"`
 	Mtime int64  `json:"mtime"`
 	Link  string `json:"link,omitempty"`
 }
 
-// keptMark ends the names of a transfer's entries.
+// keptMark returns the suffix of the names of a transfer's entries.
 func keptMark(id protocol.TransferID) string {
 	h := sha256.Sum256([]byte(id))
 	return "-t" + hex.EncodeToString(h[:8])
 }
 
-// openKept finds what earlier attempts have kept.
+// openKept finds the entry of earlier attempts.
 func openKept(root *os.Root, id protocol.TransferID) *kept {
 	k := &kept{root: root, files: make(map[string]bool)}
 	for _, e := range keptEntries(root) {
@@ -76,7 +80,7 @@ func openKept(root *os.Root, id protocol.TransferID) *kept {
 	return k
 }
 
-// keptEntries are those in the trash of a folder that transfers have made, the oldest first.
+// keptEntries returns the entries of transfers in a folder's trash, oldest first.
 func keptEntries(root *os.Root) (names []string) {
 	dir, err := root.Open(trashName)
 	if err != nil {
@@ -97,7 +101,7 @@ func keptEntries(root *os.Root) (names []string) {
 	return names
 }
 
-// keptAt is when an entry was made; ok is false for what is none of ours.
+// keptAt returns the creation time of an entry; ok is false for other entries of the trash.
 func keptAt(entry string) (at time.Time, ok bool) {
 	millis, mark, _ := strings.Cut(entry, "-")
 	n, err := strconv.ParseInt(millis, 10, 64)
@@ -105,7 +109,7 @@ func keptAt(entry string) (at time.Time, ok bool) {
 	return time.UnixMilli(n), err == nil && hexErr == nil && strings.HasPrefix(mark, "t") && len(raw) == 8
 }
 
-// readKept reads an entry's list, up to where a crash has cut it off.
+// readKept reads an entry's list. It ignores a line that was cut off by a crash.
 func readKept(root *os.Root, entry string) (lines []replaced) {
 	f, err := root.Open(path.Join(entry, keptList))
 	if err != nil {
@@ -123,7 +127,7 @@ func readKept(root *os.Root, entry string) (lines []replaced) {
 	return lines
 }
 
-// make makes the entry, with its first file.
+// make creates the entry when its first file is added.
 func (k *kept) make() (err error) {
 	if k.list != nil {
 		return nil
@@ -144,12 +148,13 @@ func (k *kept) make() (err error) {
 	return err
 }
 
-// keep gives what has a name a second one in the trash, or moves it there where that cannot be; then back undoes it. line says what takes its place.
+// keep links a file into the trash, or moves it there if the file system has no hard links; then
+// back undoes the move. line describes the replacement.
 func (k *kept) keep(line replaced) (back func(), err error) {
 	back = func() {}
 	info, err := k.root.Lstat(line.Name)
 	if err != nil {
-		return back, nil // there is nothing any more
+		return back, nil // the file no longer exists
 	}
 	if err = k.make(); err != nil {
 		return back, err
@@ -164,13 +169,13 @@ func (k *kept) keep(line replaced) (back func(), err error) {
 	line.N = k.n
 	raw, err := json.Marshal(line)
 	if err == nil {
-		_, err = k.list.Write(append(raw, '\n')) // before: a crash leaves a line about a file that is not in the trash
+		_, err = k.list.Write(append(raw, '\n')) // first, so that a crash leaves at most a line without a file
 	}
 	if err != nil {
 		return back, err
 	}
 	at := path.Join(k.entry, strconv.Itoa(k.n))
-	if err = k.root.Link(line.Name, at); err != nil { // a file system without second names
+	if err = k.root.Link(line.Name, at); err != nil { // a file system without hard links
 		if err = k.root.Rename(line.Name, at); err == nil {
 			back = func() { k.root.Rename(at, line.Name) }
 		}
@@ -189,8 +194,8 @@ func (k *kept) close() {
 	}
 }
 
-// thinKept removes entries that are older than before, and then the oldest until all take at most so many bytes; one of them stays in any case. It returns
-// how many bytes there are.
+// thinKept removes entries that are older than before, and then the oldest until the rest takes at
+// most most bytes; it never removes the entry stays. It returns the remaining number of bytes.
 func thinKept(root *os.Root, before time.Time, most int64, stays string) (bytes int64) {
 	type entry struct {
 		name string
@@ -230,7 +235,8 @@ func keptSize(root *os.Root, entry string) (size int64) {
 	return size
 }
 
-// sweepKept removes what is too old, and the trash when nothing is left in it; rest says that there is still something.
+// sweepKept removes expired entries, and the trash if it is empty then; rest reports that something
+// remains.
 func sweepKept(root *os.Root, before time.Time) (rest bool) {
 	thinKept(root, before, maxKept, "")
 	dir, err := root.Open(trashName)
@@ -249,21 +255,21 @@ func sweepKept(root *os.Root, before time.Time) (rest bool) {
 	return len(keptEntries(root)) > 0
 }
 
-// Undone is what came of bringing back what a transfer has replaced.
+// undone is the result of restoring the files that a transfer replaced.
 type undone struct {
-	back     int // files that are again as they were
+	back     int // number of restored files
 	problems []protocol.TransferProblem
 }
 
-// undo brings back what a transfer has replaced below a folder. What took its place goes into the trash in its stead, unless somebody has changed it since:
-// then nothing is done about that file.
+// undo restores the files that a transfer replaced below a folder. The files that replaced them go
+// to the trash, unless they were changed since: such a file stays, and the old one is not restored.
 func undo(root *os.Root, id protocol.TransferID) (u undone) {
 	for _, name := range slices.Backward(keptEntries(root)) {
 		if !strings.HasSuffix(name, keptMark(id)) {
 			continue
 		}
 		entry := path.Join(trashName, name)
-		first, last := make(map[string]int), make(map[string]replaced) // an attempt that was cut may have kept a file that the next one kept again
+		first, last := make(map[string]int), make(map[string]replaced) // an interrupted attempt may have retained a file that the next one retained again
 		var names []string
 		for _, line := range readKept(root, entry) {
 			if _, err := root.Lstat(path.Join(entry, strconv.Itoa(line.N))); err != nil {
@@ -298,7 +304,7 @@ func undoOne(root *os.Root, entry string, n int, line replaced) error {
 	case err != nil:
 		return reason(err)
 	}
-	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was kept, and then not replaced
+	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was linked into the trash, but not replaced
 		return reason(root.Remove(old))
 	}
 	link := ""
@@ -316,7 +322,7 @@ func undoOne(root *os.Root, entry string, n int, line replaced) error {
 	return reason(root.Rename(old, line.Name))
 }
 
-// plainParents sees that no folder down to dir is a symbolic link.
+// plainParents checks that no folder down to dir is a symbolic link.
 func plainParents(root *os.Root, dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		switch info, err := root.Lstat(dir); {

@@ -13,32 +13,36 @@ import (
 )
 
 const (
-	// laneBeat is how often an end says that it is there, laneQuiet how long it may be silent, or take to read what it is sent.
+	// laneBeat is the interval of heartbeats; laneQuiet is the maximum silence of the other end,
+	// and its time limit for reading a frame.
 	laneBeat  = 5 * time.Second
 	laneQuiet = 20 * time.Second
-	// laneLinger is how long the destination waits for the source to end the connection first, so that its last word gets through.
+	// laneLinger is the time for which the destination waits for the source to close the connection
+	// first, so that its last message arrives.
 	laneLinger = time.Second
-	// laneGot in place of a length is the destination's last word: it has everything.
+	// laneGot, in place of a length, is the destination's last message: it has everything.
 	laneGot = math.MaxUint32
 )
 
-// errApart says that the ends have no connection of their own, or none any more: the transfer goes on through the gateway.
+// errApart reports that the ends have no connection of their own (any more): the transfer continues
+// through the gateway.
 var errApart = errors.New("the ends do not reach each other")
 
-// lane carries a transfer's frames over a connection of its own. What is the transfer's number on the way through the gateway is the length of the
-// body here; a frame without a body only says that the end is there.
+// lane carries a transfer's frames over a connection of its own. In place of the transfer's number,
+// a frame begins with the length of its body. A frame without a body is a heartbeat.
 type lane struct {
-	n    *end // gets the frames that come
+	n    *end // receives the frames
 	conn net.Conn
 	stop context.CancelFunc
-	over chan struct{} // closed when nothing more comes
+	over chan struct{} // closed when nothing more arrives
 	once sync.Once
 	wg   sync.WaitGroup
 
-	mu sync.Mutex // one frame at a time is written
+	mu sync.Mutex // serializes writes of frames
 }
 
-// newLane owns the connection from now on, and sends; it reads from listen on. It ends with ctx; close it in any case.
+// newLane takes ownership of the connection. It can send at once and starts reading with listen. It
+// ends with ctx; the caller must close it in any case.
 func newLane(ctx context.Context, conn net.Conn, n *end) *lane {
 	ctx, stop := context.WithCancel(ctx)
 	l := &lane{n: n, conn: conn, stop: stop, over: make(chan struct{})}
@@ -46,7 +50,7 @@ func newLane(ctx context.Context, conn net.Conn, n *end) *lane {
 	return l
 }
 
-// listen begins to read; it is false when that was so already.
+// listen starts reading; it reports false if it was called before.
 func (l *lane) listen() (first bool) {
 	l.once.Do(func() {
 		first = true
@@ -55,7 +59,7 @@ func (l *lane) listen() (first bool) {
 			way := byte(laneArrived)
 			if !l.read() {
 				way = laneLost
-				bottom(l.conn).Close() // ends what is being written
+				bottom(l.conn).Close() // aborts a blocked write
 			}
 			f := newFrame(l.n.id)
 			f.buf = append(f.buf, recRoute, 1, 0, 0, 0, way)
@@ -65,7 +69,7 @@ func (l *lane) listen() (first bool) {
 	return first
 }
 
-// close ends the connection and waits.
+// close closes the connection and waits.
 func (l *lane) close() {
 	l.stop()
 	l.wg.Wait()
@@ -73,7 +77,8 @@ func (l *lane) close() {
 
 func apart(err error) error { return fmt.Errorf("%w: %w", errApart, err) }
 
-// read takes what comes until the connection ends, or the destination has everything, which is true.
+// read receives frames until the connection ends, or until the destination has everything; then it
+// reports true.
 func (l *lane) read() (arrived bool) {
 	var head [idSize]byte
 	for {
@@ -99,15 +104,16 @@ func (l *lane) read() (arrived bool) {
 	}
 }
 
-// beat says from time to time that this end is there, whatever else it does, until ctx ends; then it ends the connection. There is no farewell: TLS's
-// would wait for an end that does not read, and what counts as an end is said by a frame.
+// beat sends heartbeats until ctx ends, and then closes the connection, without TLS's closing
+// alert: that would wait for an end that does not read, and the regular end of a transfer is a
+// frame of its own.
 func (l *lane) beat(ctx context.Context) {
 	raw := bottom(l.conn)
 	tick := time.NewTicker(laneBeat)
 	defer tick.Stop()
 	var beats sync.WaitGroup
 	defer beats.Wait()
-	defer raw.Close() // ends a beat that is under way
+	defer raw.Close() // aborts a blocked heartbeat
 	for {
 		select {
 		case <-ctx.Done():
@@ -118,7 +124,7 @@ func (l *lane) beat(ctx context.Context) {
 	}
 }
 
-// bottom is the connection below TLS.
+// bottom returns the connection below TLS.
 func bottom(c net.Conn) net.Conn {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		return t.NetConn()
@@ -136,7 +142,7 @@ func (l *lane) write(b []byte) error {
 	return nil
 }
 
-// send is [Send].
+// send implements [Send].
 func (l *lane) send(ctx context.Context, f *Frame) error {
 	defer f.Free()
 	f.SetID(uint32(len(f.Body())))
@@ -147,7 +153,8 @@ func (l *lane) send(ctx context.Context, f *Frame) error {
 	return err
 }
 
-// finish is the destination's: it says that it has everything, and gives the source a moment to hear it and to hang up.
+// finish is called by the destination: it sends the last message and gives the source a moment to
+// read it and to close the connection.
 func (l *lane) finish() {
 	if l.write(binary.LittleEndian.AppendUint32(nil, laneGot)) != nil {
 		return

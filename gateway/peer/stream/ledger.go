@@ -12,22 +12,25 @@ import (
 	"time"
 )
 
-// PartAge is how long an unfinished file is kept for the next attempt of its transfer. After that a retry sends the whole file.
+// PartAge is the time for which an unfinished file is retained for the next attempt of its
+// transfer. After that, a retry sends the whole file.
 const PartAge = 14 * 24 * time.Hour
 
-// Ledger remembers, over crashes, in which folders the unfinished files of which transfers may be, so that none stays for good and nothing else is
-// ever removed: an entry names its folders, and the names of the files in them begin with the transfer's own mark. A nil Ledger remembers nothing.
-// It is safe for use by many goroutines and processes.
+// Ledger records on disk which folders may have unfinished files of which transfers, so that they
+// are removed in the end, and nothing else ever is: an entry lists folders, and the names of the
+// unfinished files in them begin with the transfer's own prefix. A nil Ledger records nothing. It
+// is safe for concurrent use, also by several processes.
 type Ledger struct{ dir string }
 
-// OpenLedger keeps a ledger in a folder, which is made when it is needed.
+// OpenLedger uses a folder, which is created when it is needed.
 func OpenLedger(dir string) *Ledger { return &Ledger{dir} }
 
 func (l *Ledger) path(mark string) string {
 	return filepath.Join(l.dir, strings.TrimPrefix(mark, partPrefix))
 }
 
-// note says that a file of this mark is about to be in a folder. A ledger that cannot be written keeps nothing from arriving.
+// note records that a file with this prefix is about to be created in a folder. A failure to record
+// does not stop the transfer.
 func (l *Ledger) note(mark, folder string) {
 	if l == nil {
 		return
@@ -43,7 +46,7 @@ func (l *Ledger) note(mark, folder string) {
 	}
 }
 
-// untouched reports whether nothing of a transfer was ever written here, or all of that is gone.
+// untouched reports whether nothing of a transfer was ever written here, or everything was removed.
 func (l *Ledger) untouched(mark string) bool {
 	if l == nil {
 		return false
@@ -52,20 +55,22 @@ func (l *Ledger) untouched(mark string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// The ends of a transfer, for which there is a trail each.
+// The ends of a transfer, each with a trail of its own.
 const (
 	atSource      = "out"
 	atDestination = "in"
 )
 
-// maxOver is how many trails of transfers that are over are kept: their ends' word that they are may not have been heard.
+// maxOver is the maximum number of trails of finished transfers that are retained, because the
+// gateway may not have received the final report.
 const maxOver = 32
 
 func (l *Ledger) trailPath(mark, where string) string {
 	return filepath.Join(l.dir, "trails", strings.TrimPrefix(mark, partPrefix)+where)
 }
 
-// trail opens what is known of the files of a transfer at one of its ends. over says whether the transfer is; nothing more is written then.
+// trail opens the checkpoints of a transfer's files at one of its ends. over marks the transfer as
+// finished; nothing more is written then.
 func (l *Ledger) trail(mark, where string) (t *trail, over func()) {
 	if l == nil {
 		return nil, func() {}
@@ -83,10 +88,10 @@ func (l *Ledger) trail(mark, where string) (t *trail, over func()) {
 
 const overSuffix = ".over"
 
-// thin removes the oldest trails of transfers that are over.
+// thin removes the oldest trails of finished transfers.
 func (l *Ledger) thin() {
 	dir := filepath.Join(l.dir, "trails")
-	list, _ := os.ReadDir(dir) // none there is none to remove
+	list, _ := os.ReadDir(dir) // on an error there is nothing to remove
 	var infos []fs.FileInfo
 	for _, entry := range list {
 		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), overSuffix) {
@@ -99,7 +104,7 @@ func (l *Ledger) thin() {
 	}
 }
 
-// forget removes what is known of the files of a transfer at one of its ends.
+// forget removes the checkpoints of a transfer's files at one of its ends.
 func (l *Ledger) forget(mark, where string) {
 	if l != nil {
 		os.Remove(l.trailPath(mark, where))
@@ -107,7 +112,7 @@ func (l *Ledger) forget(mark, where string) {
 	}
 }
 
-// forgetOld removes what is known of the files of transfers that nobody has gone on with since before.
+// forgetOld removes the checkpoints of transfers without an attempt since before.
 func (l *Ledger) forgetOld(before time.Time) {
 	dir := filepath.Join(l.dir, "trails")
 	list, _ := os.ReadDir(dir)
@@ -118,14 +123,15 @@ func (l *Ledger) forgetOld(before time.Time) {
 	}
 }
 
-// done says that no unfinished file of this mark is left.
+// done records that no unfinished file with this prefix is left.
 func (l *Ledger) done(mark string) {
 	if l != nil {
 		os.Remove(l.path(mark))
 	}
 }
 
-// clean removes the unfinished files of a mark that were not written after before, all of them when it is zero, and returns how many there were.
+// clean removes the unfinished files with a prefix that were not written after before, or all of
+// them if before is zero, and returns their number.
 func (l *Ledger) clean(files Files, mark string, before time.Time) (removed int) {
 	if l == nil {
 		return 0
@@ -138,7 +144,7 @@ func (l *Ledger) clean(files Files, mark string, before time.Time) (removed int)
 	seen := make(map[string]bool)
 	for s := bufio.NewScanner(strings.NewReader(string(data))); s.Scan(); {
 		folder, err := strconv.Unquote(s.Text())
-		if err != nil || seen[folder] { // cut off by a crash: nothing was made in it yet
+		if err != nil || seen[folder] { // cut off by a crash, before anything was created in the folder
 			continue
 		}
 		seen[folder] = true
@@ -152,7 +158,8 @@ func (l *Ledger) clean(files Files, mark string, before time.Time) (removed int)
 	return removed
 }
 
-// sweepFolder removes what begins with mark in a folder. An error says that something may be left.
+// sweepFolder removes the files in a folder whose names begin with mark. An error means that some
+// may be left.
 func sweepFolder(files Files, folder, mark string, before time.Time) (removed int, err error) {
 	t, err := files.Target(strings.TrimPrefix(folder, "gsv:"), true, false)
 	if err != nil {
@@ -189,8 +196,8 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 	}
 }
 
-// Sweep removes what transfers left unfinished that nobody has gone on with since before, and returns how many files that were. A folder that cannot
-// be reached is looked into the next time.
+// Sweep removes the unfinished files of transfers without an attempt since before, and returns
+// their number. Unreachable folders are tried again the next time.
 func (l *Ledger) Sweep(files Files, before time.Time) (removed int) {
 	if l == nil {
 		return 0
@@ -214,7 +221,7 @@ func (l *Ledger) sweep(files Files, entry os.DirEntry, before time.Time) (remove
 		return 0
 	}
 	defer end()
-	info, err := os.Lstat(l.path(mark)) // an attempt may have begun since the folder was read
+	info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
 		return 0
 	}

@@ -9,11 +9,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MaxListed is how many files a folder may have that is sent file by file.
+// MaxListed is the maximum number of files in a folder that is sent one file at a time.
 const MaxListed = 10_000
 
-// listFolder reports the files of a folder to the gateway. It returns false for anything else than
-// a folder.
+// listFolder reports the files of a folder to the gateway. It returns false for anything but a
+// folder.
 func (e *Ends) listFolder(ctx context.Context, n *end, p protocol.TransferSend) bool {
 	item, release, err := e.files.Source(p.Path)
 	if err != nil {

@@ -14,34 +14,38 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Named is the files of a [Disk] that its person has named to one gateway in a transfer which they began here. A gateway may be on another computer, and be
-// somebody else's one day: over a person's window it reads and writes what they named to it, and nothing else. What was named is remembered over starts,
-// since transfers wait and go on. It is safe for use by many goroutines and processes.
+// Named gives one gateway access to the files of a [Disk] that the person named in transfers which
+// they started here. A gateway may be on another computer, which may change hands: through a
+// person's window it can read and write only the paths that were named to it. The paths are stored,
+// because transfers can continue after a restart. It is safe for concurrent use, also by several
+// processes.
 type Named struct {
 	disk    Disk
-	file    string // empty: it is remembered until the program ends
+	file    string // empty: remembered only until the program ends
 	gateway string
 
 	mu    sync.Mutex // guards known
 	known map[wish]bool
 }
 
-// wish is one end of a transfer.
+// wish is a path that was named as one end of a transfer.
 type wish struct {
-	out     bool // it is sent
+	out     bool // to be sent, not received
 	path    string
-	gateway string // to which it was named
+	gateway string // the gateway to which it was named
 }
 
 const (
-	// namedAge is how long it is remembered what was named: longer than any transfer waits that nobody looks after.
+	// namedAge is the time for which a path is remembered: longer than any unattended transfer
+	// waits.
 	namedAge = 90 * 24 * time.Hour
-	// namedSize is from how many bytes on the file is read for what is old, at the start.
+	// namedSize is the size in bytes from which old lines are removed from the file at the start.
 	namedSize = 1 << 20
 )
 
-// OpenNamed remembers beside a ledger what is named to a gateway: the pin of one that this device is paired with, the address of one that is reached so,
-// empty for the data folder's own. A nil ledger remembers until the program ends.
+// OpenNamed stores the named paths beside a ledger. gateway is the pin of a paired gateway, the
+// address of another one, or empty for the gateway of the data folder. With a nil ledger, paths are
+// remembered until the program ends.
 func OpenNamed(d Disk, l *Ledger, gateway string) *Named {
 	n := &Named{disk: d, gateway: gateway, known: make(map[wish]bool)}
 	if l != nil {
@@ -51,7 +55,8 @@ func OpenNamed(d Disk, l *Ledger, gateway string) *Named {
 	return n
 }
 
-// Add remembers what a transfer that is about to be asked for names on this computer. An error says that it would be forgotten with this program.
+// Add remembers the local paths of a transfer that is about to be requested. An error means that
+// they will be forgotten when the program ends.
 func (n *Named) Add(p protocol.TransferStartParams) error {
 	var list []wish
 	for _, s := range p.Sources {
@@ -97,7 +102,7 @@ func (n *Named) appendWish(list []wish, endpoint string, out bool) []wish {
 	return list
 }
 
-// has reports whether somebody named a path here; another program of theirs may have written it down.
+// has reports whether the person named a path here, possibly in another program that stored it.
 func (n *Named) has(w wish) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,7 +114,7 @@ func (n *Named) has(w wish) bool {
 	return n.known[w]
 }
 
-// remembered is a wish with when it was written down.
+// remembered is a wish with the time at which it was stored.
 type remembered struct {
 	wish
 	at   time.Time
@@ -141,7 +146,7 @@ func parseWish(line string) (w remembered, ok bool) {
 	return remembered{wish{out == "true", path, gateway}, time.UnixMilli(ms), line}, err == nil && err2 == nil && err3 == nil && (out == "true" || out == "false")
 }
 
-// thin drops what is old from a large file.
+// thin removes old lines from a large file.
 func (n *Named) thin() {
 	info, err := os.Stat(n.file)
 	if err != nil || info.Size() < namedSize {
@@ -157,10 +162,10 @@ func (n *Named) thin() {
 	}
 }
 
-// Disk is all files, for who works on this computer's own behalf.
+// Disk gives access to all files, for the program's own work on this computer.
 func (n *Named) Disk() Disk { return n.disk }
 
-// Source is [Files].
+// Source implements [Files].
 func (n *Named) Source(name string) (Item, func(), error) {
 	if err := n.check(name, true, "sends"); err != nil {
 		return Item{}, nil, err
@@ -168,7 +173,7 @@ func (n *Named) Source(name string) (Item, func(), error) {
 	return n.disk.Source(name)
 }
 
-// Target is [Files].
+// Target implements [Files].
 func (n *Named) Target(name string, into, make bool) (Target, error) {
 	if err := n.check(name, false, "writes to"); err != nil {
 		return Target{}, err

@@ -12,16 +12,18 @@ import (
 )
 
 const (
-	maxName  = 255  // bytes, of each part: what the common file systems allow
-	maxPath  = 4096 // bytes in all
+	maxName  = 255  // bytes per path element, the limit of common file systems
+	maxPath  = 4096 // bytes in total
 	maxDepth = 255
-	// partPrefix begins the names of unfinished files. Nothing of that kind is sent or received.
+	// partPrefix is the prefix of the names of unfinished files. Files with such names are neither
+	// sent nor received.
 	partPrefix = ".fairlead-"
 	partSuffix = ".part"
 )
 
-// CheckName says why a name that another machine chose, with slashes and relative to the chosen folder, cannot be used on goos. What it lets through
-// names exactly one place below that folder. The error's text is for people.
+// CheckName returns why a name from another machine, with slashes and relative to the chosen
+// folder, cannot be used on goos, or nil. An accepted name refers to exactly one place below that
+// folder. The error's text is for people.
 func CheckName(goos, name string) error {
 	if name == "" || len(name) > maxPath {
 		return fmt.Errorf("its name is empty or longer than %d bytes", maxPath)
@@ -72,7 +74,7 @@ func badPart(goos, p string) string {
 	return ""
 }
 
-// device knows the names that are devices on Windows, with any extension.
+// device reports whether p is a device name on Windows, with any extension.
 func device(p string) bool {
 	base, _, _ := strings.Cut(p, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
@@ -95,8 +97,9 @@ func short(p string) bool {
 	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.Contains(ext, ".") && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// CheckLink says why a symbolic link at name, made by another machine, cannot be made here: it must stay in the folder whatever other links there are.
-// Only leading ".." are let through, which count from a folder that is known to be none.
+// CheckLink returns why a symbolic link at name, from another machine, cannot be created here, or
+// nil. It must stay in the folder whatever other links exist. ".." is accepted only at the
+// beginning, where it counts from a folder that is known not to be a link.
 func CheckLink(goos, name, target string) error {
 	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
 		return fmt.Errorf("it is a symbolic link to nowhere")
@@ -121,7 +124,8 @@ func CheckLink(goos, name, target string) error {
 
 var seed = maphash.MakeSeed()
 
-// fold is the same for names that some file system takes for one: by case, or by the way letters are put together.
+// fold returns the same value for names that some file system treats as equal, because they differ
+// only in case or Unicode normalization.
 func fold(name string) uint64 {
 	if !ascii(name) {
 		name = norm.NFC.String(strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, norm.NFD.String(name)))
@@ -142,7 +146,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// Numbered gives "report (2).pdf" for report.pdf and 2.
+// Numbered returns "report (2).pdf" for report.pdf and 2.
 func Numbered(name string, n int) string {
 	ext := ""
 	if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= 16 {
@@ -159,7 +163,7 @@ func Numbered(name string, n int) string {
 	return name + number + ext
 }
 
-// kind words what cannot be sent.
+// kind describes a kind of file that cannot be sent.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -7,34 +7,38 @@ import (
 )
 
 const (
-	// firstShared is how many bytes all transfers that share a connection have under way at first, and leastWindow how many each has at least: a frame
-	// and what goes before the next credit.
+	// firstShared is the initial number of bytes in flight of all transfers on a connection
+	// together. leastWindow is the minimum for each: a frame, and what is sent before the next
+	// credit.
 	firstShared = 4 << 20
 	leastWindow = 128 << 10
-	// sharedBody is how long its frames are.
+	// sharedBody is the maximum length of a frame when several transfers share the connection.
 	sharedBody = 64 << 10
-	// patience is how much longer than at best bytes may be under way. Longer means that they wait in the system's buffers, before every call's answer.
+	// patience is the queueing delay that is accepted above the best time. More means that bytes
+	// wait in the system's buffers, where they delay the answer of every call.
 	patience = 20 * time.Millisecond
-	// forgetEvery is after how long the best time is looked for anew: the way may be another one.
+	// forgetEvery is the interval after which the best time is measured again, because the network
+	// path may have changed.
 	forgetEvery = 30 * time.Second
 )
 
-// Pace is what the transfers that go out over one connection share: they have together as many bytes under way as keep the way full, and each of them the
-// same. The zero Pace is ready; it is safe for use by many goroutines.
+// Pace is shared by the outgoing transfers of one connection. Together they have as many bytes in
+// flight as the connection needs, in equal parts. The zero Pace is ready. It is safe for concurrent
+// use.
 type Pace struct {
 	running atomic.Int32
 
-	mu      sync.Mutex // guards what follows
-	window  int        // for all of them
+	mu      sync.Mutex // guards the fields below
+	window  int        // of all transfers together
 	best    time.Duration
-	since   time.Time // when best was looked for anew
-	changed time.Time // when window was made smaller
+	since   time.Time // time of the last reset of best
+	changed time.Time // time of the last reduction of window
 }
 
 // shared reports whether there is more than one transfer.
 func (p *Pace) shared() bool { return p != nil && p.running.Load() > 1 }
 
-// each is how many bytes a transfer may have under way.
+// each returns the number of bytes that a transfer may have in flight.
 func (p *Pace) each() int {
 	if !p.shared() {
 		return Window
@@ -47,7 +51,7 @@ func (p *Pace) each() int {
 	return min(Window, max(leastWindow, p.window/int(p.running.Load())))
 }
 
-// took hears how long n bytes were under way, until they were written.
+// took records that n bytes were in flight for the time d, until they were written.
 func (p *Pace) took(n int, d time.Duration, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,25 +61,25 @@ func (p *Pace) took(n int, d time.Duration, now time.Time) {
 		p.best, p.since = d, now
 	}
 	switch {
-	case old: // what waits goes away for a moment, so that the best time is not that of a queue
+	case old: // shrinks the window for a moment, so that the best time is measured without a queue
 		p.window = max(all*leastWindow, p.window/2)
 		p.changed = now
 	case d <= p.best+patience:
 		p.window = min(all*Window, p.window+n/4)
-	case now.Sub(p.changed) > d: // else what was done about it does not show yet
+	case now.Sub(p.changed) > d: // otherwise the last reduction has not taken effect yet
 		p.window = max(all*leastWindow, p.window*3/4)
 		p.changed = now
 	}
 }
 
-// way is what of a transfer is under way.
+// way tracks the bytes in flight of one transfer.
 type way struct {
-	sent, given int64 // bytes; given ones were written
-	begun       bool  // the first credit has come, which is no answer to anything
+	sent, given int64 // total bytes sent and bytes written by the receiver
+	begun       bool  // the first credit, which answers nothing, has arrived
 	marks       []stamp
 }
 
-// stamp is when the bytes up to a total were sent.
+// stamp is the time at which the bytes up to a total were sent.
 type stamp struct {
 	total int64
 	at    time.Time
@@ -86,7 +90,7 @@ func (w *way) send(n int, now time.Time) {
 	w.marks = append(w.marks, stamp{w.sent, now})
 }
 
-// back takes n bytes of credit, and says how long the last of the bytes that they are for were under way.
+// back subtracts n bytes of credit, and returns how long the last of these bytes were in flight.
 func (w *way) back(n int, now time.Time) (took time.Duration, ok bool) {
 	if !w.begun {
 		w.begun = true

@@ -15,73 +15,76 @@ import (
 )
 
 const (
-	// grantEvery is how many written bytes are given back at once, grantLeast when no more are there to be written.
+	// grantEvery is the number of written bytes for which credit is granted at once; grantLeast
+	// applies when no more data waits to be written.
 	grantEvery = 768 << 10
 	grantLeast = 32 << 10
-	// progressEvery is how often the receiver says how far it is.
+	// progressEvery is the interval of progress records.
 	progressEvery = 100 * time.Millisecond
-	// maxProblems is how many problems are told; all are counted.
+	// maxProblems is the maximum number of reported problems; all are counted.
 	maxProblems = 50
 )
 
-// Receiver writes what a [Sender] sends. It is used once.
+// Receiver writes what a [Sender] sends. It can be used once.
 type Receiver struct {
 	ID       uint32
-	Transfer protocol.TransferID // names part files
+	Transfer protocol.TransferID // identifies part files
 	Root     *os.Root            // the folder to write into
-	// Rename is what the one thing that is sent shall be called; empty: everything keeps its name.
+	// Rename is the new name of the only item; empty: items keep their names.
 	Rename   string
 	Conflict string
 	Out      Send
 	In       *Inbox
-	Tell     Send // where it says how far it is; nil is Out
-	Early    int  // bytes that the sender may send before it hears anything
-	// Routed, which may be nil, is told which way the sender sends from now on. It may block.
+	Tell     Send // sends progress; nil means Out
+	Early    int  // number of bytes that the sender may send without credit
+	// Routed, which may be nil, is called when the sender switches its route. It may block.
 	Routed func(ctx context.Context, way byte) error
-	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
+	// Note, which may be nil, is called with each folder, relative to Root, before an unfinished
+	// file is created in it.
 	Note func(dir string)
-	// Replaces, which may be nil, is told once, before the first file that is there is replaced, and what was there is kept: see [KeptAge]. A receiver
-	// without Transfer keeps nothing.
+	// Replaces, which may be nil, is called once, before the first existing file is replaced and
+	// retained: see [KeptAge]. A receiver without Transfer retains nothing.
 	Replaces func()
 
 	pack   packer
-	owed   int // bytes written and not given back
+	owed   int // bytes written for which no credit was granted yet
 	told   time.Time
 	coming map[uint32]*expected // announced, not complete
-	file   *incoming            // the one that is being written
-	noted  map[string]bool      // folders that Note was told
-	real   map[string]bool      // folders that are known to be no links
-	names  map[uint64]uint64    // of what was made: folded names to names, both as sums
-	tops   map[string]bool      // the first parts of these
+	file   *incoming            // the file that is being written
+	noted  map[string]bool      // folders for which Note was called
+	real   map[string]bool      // folders that are known not to be symbolic links
+	names  map[uint64]uint64    // of created files: folded names to names, both as hashes
+	tops   map[string]bool      // the first elements of these names
 	disk   *os.File             // Root's folder, open since before anything was written
-	dirs   []entry              // to get their modes and times at the end
+	dirs   []entry              // folders that get their modes and times at the end
 	held   *folder
 	end    bool
 
 	old       *kept  // nil until something is replaced
-	trail     *trail // of what was hashed; may be nil
+	trail     *trail // stores checkpoints; may be nil
 	settler   *keeper
-	unsettled []note // of files that are at their places, and not synced
-	unsynced  int64  // bytes of them
-	reread    int64  // bytes that were there and hashed again
+	unsettled []note // of files that have their names, but are not synced
+	unsynced  int64  // their size in bytes
+	reread    int64  // existing bytes that were hashed again
 	res       Result
 }
 
-// Result is what became of a transfer at its destination.
+// Result is the result of a transfer at its destination.
 type Result struct {
 	Arrived
 	Written  int64 // bytes
 	New      int   // files written
-	Skipped  int   // files that were there already, or were not wanted
+	Skipped  int   // identical files that existed already, and unwanted files
 	Failed   int
-	Kept     int // files that were replaced, also by earlier attempts, and are in the trash
+	Kept     int // replaced files, also by earlier attempts, that are in the trash
 	Problems []protocol.TransferProblem
-	Top      string // name of the first top file or folder
-	again    bool   // it began anew in the middle
+	Top      string // name of the first top-level file or folder
+	again    bool   // the transfer started over during the attempt
 }
 
-// Run receives everything. What it returns without an error is on the disk for good. When ctx ends with [ErrDiscard] as its cause, what is
-// unfinished is removed; otherwise it is kept for a later attempt.
+// Run receives everything. When it returns without an error, everything is durable on the disk.
+// When ctx ends with [ErrDiscard] as its cause, unfinished files are removed; otherwise they stay
+// for a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.noted = make(map[string]bool)
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
@@ -133,10 +136,11 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	return r.res, err
 }
 
-// ErrDiscard is the cause of a context that ends because the transfer was cancelled: what is unfinished is removed.
+// ErrDiscard is the cause of a context that ends because the transfer was cancelled. Unfinished
+// files are then removed.
 var ErrDiscard = errors.New("the transfer was cancelled")
 
-// discard removes what Run left unfinished.
+// discard removes the unfinished files of Run.
 func (r *Receiver) discard() {
 	if r.file != nil {
 		r.file.close(r, true)
@@ -179,7 +183,7 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 	switch kind {
 	case recData:
 		if r.file == nil {
-			return nil // of a file that is not wanted
+			return nil // of an unwanted file
 		}
 		return r.file.write(payload)
 	case recHole:
@@ -241,7 +245,7 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		r.end = true
 	case recAlive:
 	case recRoute:
-		r.owed -= recHead + len(payload) // the sender did not need leave for it
+		r.owed -= recHead + len(payload) // records other than data need no credit
 		way, err := parseRoute(payload)
 		if err != nil || r.Routed == nil {
 			return err
@@ -260,8 +264,9 @@ func (r *Receiver) alive(ctx context.Context) error {
 	return r.tell(ctx)
 }
 
-// patiently has f wait for the disk, which may take minutes where it is slow, and says meanwhile that this end is alive. Nothing is said to a peer of the
-// seed, which has no word for that.
+// patiently calls f, which waits for the disk, possibly for minutes, and meanwhile tells the other
+// end that this end is alive. A peer without records gets nothing, because its protocol has no
+// message for that.
 func (r *Receiver) patiently(ctx context.Context, f func() error) error {
 	if r.Out == nil {
 		return f()
@@ -285,7 +290,8 @@ func (r *Receiver) patiently(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// isAlive says that this end is alive, and nothing of how far it is. Who cannot hear it hears nothing else either.
+// isAlive sends a sign of life without progress. Errors are ignored, because the next send returns
+// them too.
 func (r *Receiver) isAlive(ctx context.Context) {
 	p := packer{id: r.ID, send: r.Out}
 	if r.Tell != nil {
@@ -296,10 +302,10 @@ func (r *Receiver) isAlive(ctx context.Context) {
 	}
 }
 
-// problem tells of something that does not come as it was, and is no failure.
+// problem reports an entry that arrived changed or was omitted, which is not a failure.
 func (r *Receiver) problem(name, text string) { r.tellProblem(len(r.res.Problems), name, text) }
 
-// lost counts a file that does not come, and tells of it before all that are no failures.
+// lost counts a failed file, and reports it before the problems that are not failures.
 func (r *Receiver) lost(name, text string) {
 	r.tellProblem(min(r.res.Failed, len(r.res.Problems)), name, text)
 	r.res.Failed++
@@ -311,17 +317,17 @@ func (r *Receiver) tellProblem(at int, name, text string) {
 	r.res.Problems = list[:min(len(list), maxProblems)]
 }
 
-// fail counts a file that cannot be had.
+// fail counts a file that could not be received.
 func (r *Receiver) fail(e *entry, err error) {
 	r.lost(e.name, err.Error())
 }
 
-// fatal reports whether an error ends the transfer, and not only the file.
+// fatal reports whether an error ends the whole transfer instead of one file.
 func fatal(err error) bool {
 	return err != nil && (errors.Is(err, ErrProtocol) || diskFull(err) || errors.Is(err, context.Canceled))
 }
 
-// finish gives folders their modes and times, the innermost first, and makes everything last.
+// finish sets the modes and times of folders, innermost first, and makes everything durable.
 func (r *Receiver) finish(ctx context.Context, lost error) error {
 	if len(r.coming) > 0 {
 		return broken("files were announced and not sent")
@@ -333,7 +339,7 @@ func (r *Receiver) finish(ctx context.Context, lost error) error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if len(r.names) > 0 && lost == nil { // also of what an earlier attempt has written
+	if len(r.names) > 0 && lost == nil { // also what an earlier attempt wrote
 		lost = r.patiently(ctx, func() error { return syncAll(r.disk) })
 	}
 	if lost != nil {

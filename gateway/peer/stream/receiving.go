@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// receive is the destination's side.
+// receive runs the destination's end of a transfer.
 func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) {
 	if p.Stream == nil {
 		e.receiveFile(ctx, n, p)
@@ -34,7 +34,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	mark := markOf(p.Stream.ID)
 	untouched := e.ledger.untouched(mark)
 	defer e.ledger.begin(mark)()
-	if p.Stream.Attempt <= 1 || untouched { // else nobody knows how much of it is here
+	if p.Stream.Attempt <= 1 || untouched { // otherwise it is unknown how much of it is here
 		if err := roomFor(t.Root, p); err != nil {
 			refuse(errors.New(protocol.Capital(err.Error())))
 			return
@@ -51,7 +51,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 	}
 	accepted := make(chan struct{})
-	go func() { // what the source has sent already is written while the answer is on its way
+	go func() { // data that has arrived already is written while transfer.accept is on its way
 		defer close(accepted)
 		if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
 			n.cancel(errLost)
@@ -81,7 +81,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	switch {
 	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
 		e.ledger.done(mark)
-	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left another one
+	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left unfinished files
 		e.ledger.clean(e.files, mark, time.Time{})
 	}
 	if err != nil && ctx.Err() != nil {

@@ -8,55 +8,56 @@ import (
 	"io/fs"
 )
 
-// Kinds of record. The sender's:
+// Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
 const (
 	recEntry = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
 	recBegin = 'b' // data of a file follows: index, offset
 	recGuess = 'g' // the same, from the beginning, if the receiver has nothing of it: index
 	recData  = 'd' // bytes
-	recHole  = 'h' // so many zeros
-	recFile  = 'x' // the file is complete: index, SHA-256 of all of it
-	recQuit  = 'q' // the file cannot be sent: index, why
-	recNote  = 'n' // something was left out, as such things are: name, why
-	recLost  = 'l' // something could not be read: name, why
-	recEnd   = 'z' // that is all
+	recHole  = 'h' // a number of zeros
+	recFile  = 'x' // a file is complete: index, SHA-256 of the whole file
+	recQuit  = 'q' // a file cannot be sent: index, reason
+	recNote  = 'n' // an entry was omitted on purpose: name, reason
+	recLost  = 'l' // an entry could not be read: name, reason
+	recEnd   = 'z' // the end
 )
 
-// The receiver's:
+// From the receiver:
 const (
-	recCredit   = 'c' // so many more bytes may be sent
-	recVerdict  = 'v' // what the receiver has of a file: index, bytes (-1: it wants none), sums at each block and at the end
-	recProgress = 'p' // files and bytes that are there, index of the file it is at
+	recCredit   = 'c' // number of further bytes that may be sent
+	recVerdict  = 'v' // existing data of a file: index, bytes (-1: not wanted), checksums at the end of each block and at the end
+	recProgress = 'p' // number of complete files and bytes, index of the current file
 )
 
-// recAlive, either's, says that it works on something that takes long.
+// recAlive, from either end, is a sign of life during work that takes long.
 const recAlive = 'k'
 
-// recRoute, either's, says which way the end sends from now on: to the gateway and to the other end.
+// recRoute, from either end, announces the route on which the end sends from now on, to the gateway
+// and to the other end.
 const recRoute = 'w'
 
-// recHead is a record's kind and length.
+// recHead is the length of a record's header: its kind and the length of its payload.
 const recHead = 1 + 4
 
-// ErrProtocol says that the other end does not keep to the records.
+// ErrProtocol reports that the other end violates the record protocol.
 var ErrProtocol = errors.New("the other end sent something that cannot be understood")
 
 func broken(what string) error { return fmt.Errorf("%w (%s)", ErrProtocol, what) }
 
-// Send sends one frame, which it owns from then on, and blocks while the way is full.
+// Send sends one frame, takes ownership of it, and blocks while the connection is congested.
 type Send func(ctx context.Context, f *Frame) error
 
-// packer puts records into frames. It belongs to one goroutine.
+// packer packs records into frames. It belongs to one goroutine.
 type packer struct {
 	id    uint32
 	send  Send
-	spend func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: they always may
-	body  func() int                             // how long the next frame's body may be; nil: maxBody
+	spend func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: no limit
+	body  func() int                             // returns the maximum length of the next frame's body; nil: maxBody
 	frame *Frame
-	limit int // of frame's body
+	limit int // maximum length of frame's body
 }
 
-// flush sends what is there.
+// flush sends the current frame.
 func (p *packer) flush(ctx context.Context) error {
 	if p.frame == nil {
 		return nil
@@ -101,7 +102,8 @@ func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
 	return nil
 }
 
-// space gives what is free of the present frame for a data record, at least least bytes; commit says how many of them were filled.
+// space returns the free part of the current frame for a data record, of at least least bytes;
+// commit is called with the number of bytes that were filled.
 func (p *packer) space(ctx context.Context, least int) ([]byte, error) {
 	if err := p.room(ctx, least); err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func (p *packer) commit(n int) {
 	p.frame.buf = b
 }
 
-// records calls f with each record of a frame's body.
+// records calls f for each record of a frame's body.
 func records(body []byte, f func(kind byte, payload []byte) error) error {
 	for len(body) > 0 {
 		if len(body) < recHead {
@@ -136,7 +138,8 @@ func records(body []byte, f func(kind byte, payload []byte) error) error {
 	return nil
 }
 
-// Progress reads how far a receiver is out of a frame that it sent; ok is false when the frame does not tell.
+// Progress returns the progress that a receiver reports in a frame; ok is false if the frame has
+// none.
 func Progress(f *Frame) (p Arrived, ok bool) {
 	records(f.Body(), func(kind byte, payload []byte) error {
 		if kind == recProgress {
@@ -149,11 +152,11 @@ func Progress(f *Frame) (p Arrived, ok bool) {
 	return p, ok
 }
 
-// Arrived is what is at the destination, whether it was sent or there already.
+// Arrived counts what is at the destination, whether it was sent or existed before.
 type Arrived struct {
 	Files   int
 	Bytes   int64
-	Current string // the file that is on its way, below the destination
+	Current string // the file in progress, relative to the destination
 }
 
 func (a Arrived) encode() []byte {
@@ -162,7 +165,7 @@ func (a Arrived) encode() []byte {
 	return append(b, cut(a.Current, maxText)...)
 }
 
-// maxText is how long an error or a name for people is in a record.
+// maxText is the maximum length of an error text or display name in a record.
 const maxText = 1000
 
 func cut(s string, n int) string {
@@ -172,13 +175,13 @@ func cut(s string, n int) string {
 	return s
 }
 
-// entry is a file, folder or link as it goes over the wire.
+// entry is a file, folder or link as sent.
 type entry struct {
 	index uint32
 	mode  fs.FileMode // type and permissions
 	size  int64
 	mtime int64  // nanoseconds since 1970
-	name  string // with slashes, relative to the destination folder
+	name  string // slash-separated, relative to the destination folder
 	link  string
 }
 
@@ -203,12 +206,12 @@ func parseEntry(b []byte) (e entry, err error) {
 	return e, nil
 }
 
-// verdict is what a receiver has of a file.
+// verdict tells how much the receiver has of a file.
 type verdict struct {
 	index uint32
-	have  int64    // bytes; -1: send nothing of it
-	sums  [][]byte // of everything up to each block's end, the last one of everything
-	guess *guess   // it may be another one; nil: the receiver has said so
+	have  int64    // bytes; -1: the file is not wanted
+	sums  [][]byte // of everything up to the end of each block; the last one of everything
+	guess *guess   // the verdict is an assumption; nil: it came from the receiver
 }
 
 func (v verdict) encode() []byte {
@@ -234,7 +237,7 @@ func parseVerdict(b []byte) (v verdict, err error) {
 	return v, nil
 }
 
-// reader takes a payload apart; bad says that it was too short.
+// reader decodes a payload; bad reports that it was too short.
 type reader struct {
 	b   []byte
 	bad bool

@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// decide says what there is of a large file already: a part of an earlier attempt, or a file of the same size under its name, which may be the same.
+// decide determines how much of a large file exists: a part file of an earlier attempt, or a file
+// of the same size under its name, which may be identical.
 func (r *Receiver) decide(ctx context.Context, x *expected) error {
 	v := verdict{index: x.index}
 	f, size, tell, end := r.candidate(x)
@@ -38,7 +39,7 @@ func (r *Receiver) decide(ctx context.Context, x *expected) error {
 		}
 		x.some = true
 		v.have, v.sums = size, x.sum.sums()
-		if x.whole { // all of it or nothing
+		if x.whole { // all or nothing
 			for i := range v.sums[:len(v.sums)-1] {
 				v.sums[i] = make([]byte, sumSize)
 			}
@@ -47,8 +48,9 @@ func (r *Receiver) decide(ctx context.Context, x *expected) error {
 	return r.say(ctx, recVerdict, v.encode())
 }
 
-// candidate opens what may be a file's beginning, and tells how much of it is to be hashed, who hears of the marks, and what is to be called at the end.
-// A part comes first: there is one only if what was under the name was another file.
+// candidate opens existing data of a file, and returns the size to hash, a function that receives
+// checkpoints, and one to call at the end. A part file is preferred: it exists only if the file
+// under the name was a different one.
 func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mark), end func() error) {
 	part := r.partName(x.name)
 	if info, err := r.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
@@ -60,9 +62,9 @@ func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mar
 			if r.trail.touched(x.name, id.content) {
 				if r.trail.cut(key, "", 0) != nil {
 					f.Close()
-					return nil, 0, nil, nil // what is remembered of it may be wrong
+					return nil, 0, nil, nil // its checkpoints may be wrong
 				}
-				r.trail.rest(x.name, id.content) // it is hashed as it is now, and only once though that be interrupted
+				r.trail.rest(x.name, id.content) // record its present identity, so that it is hashed only once even if that is interrupted
 			}
 			x.content = id.content
 			x.sum = newLadder(r.trail.marks(key, file, size))
@@ -85,16 +87,17 @@ func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mar
 	return nil, 0, nil, nil
 }
 
-// keeper makes one for a part.
+// keeper creates the keeper of a part file.
 func (r *Receiver) keeper(f *os.File) *keeper { return &keeper{t: r.trail, sync: f.Sync} }
 
 const (
-	// settleEvery is after how many bytes of smaller files they are synced together, and written down as complete; settleMost is how many they are.
+	// settleEvery is the number of bytes after which smaller files are synced together and recorded
+	// as complete; settleMost is the number of files.
 	settleEvery = 64 << 20
 	settleMost  = 256
 )
 
-// placed writes down that a file is complete and at its place, under this name, so that a later attempt needs not hash it.
+// placed records that a file is complete under this name, so that a later attempt need not hash it.
 func (r *Receiver) placed(in *incoming, name string, synced bool) {
 	if r.trail == nil || in.size <= eager {
 		return
@@ -104,7 +107,7 @@ func (r *Receiver) placed(in *incoming, name string, synced bool) {
 		return
 	}
 	defer f.Close()
-	if info.Size() != in.size || info.ModTime().UnixNano() != in.mtime { // somebody has it already
+	if info.Size() != in.size || info.ModTime().UnixNano() != in.mtime { // another program changed it already
 		return
 	}
 	n := note{keyOf(ofWhole, in.announced), step{mark: in.sum.state(), file: identity(f).content, name: name}}
@@ -123,7 +126,7 @@ func (r *Receiver) placed(in *incoming, name string, synced bool) {
 	r.unsettled, r.unsynced = nil, 0
 }
 
-// settled writes down the rest, which was synced.
+// settled writes the remaining records, whose files were synced.
 func (r *Receiver) settled() {
 	r.trail.add(r.unsettled...)
 	r.unsettled = nil

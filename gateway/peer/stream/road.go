@@ -11,34 +11,36 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The payloads of recRoute: which way an end sends from now on.
+// Payloads of recRoute: the route on which an end sends from now on.
 const (
-	byRelay   = 0 // through the gateway; whatever was under way another way is lost
-	byDirect  = 1 // from machine to machine
+	byRelay   = 0 // through the gateway; whatever was in flight on another route is lost
+	byDirect  = 1 // directly from machine to machine
 	byLane    = 2 // over a connection of its own through the gateway
-	byNeither = 3 // through the gateway as before: a source that was to try has not met the destination
-	// Both come of the lane itself, behind what came over it.
+	byNeither = 3 // still through the gateway: the source tried to connect, and failed
+	// Both come from the lane itself, after the frames that it received.
 	laneLost    = 254
 	laneArrived = 255 // the destination has everything
 )
 
-// meetLimit is how long a destination whose source has turned waits for its own end of the connection, on which the source has heard it.
+// meetLimit is the maximum time for which a destination waits for its side of a connection on which
+// the source sends already.
 const meetLimit = 5 * time.Second
 
-// road is how one end's records travel: through the gateway, and over a lane once the ends have met. The source turns first and says so in a record, its
-// last one through the gateway; the destination reads the lane from that record on, turns too, and says so likewise. So each end reads everything in the
-// order in which it was sent, and nothing has to be sent again.
+// road is the route of one end's records: through the gateway, and over a lane once the ends are
+// connected. The source switches first and announces it in its last record through the gateway. The
+// destination reads from the lane after that record, switches too, and announces it likewise. So
+// each end reads everything in the order in which it was sent, and nothing is sent twice.
 type road struct {
 	e     *Ends
 	n     *end
 	ctx   context.Context
 	leave context.CancelFunc
-	met   chan struct{} // closed when conn and way are what they stay
-	conn  net.Conn      // nil: the ends have not met
+	met   chan struct{} // closed when conn and way are final
+	conn  net.Conn      // nil: not connected
 	way   byte
-	lane  atomic.Pointer[lane] // nil until this end turns
+	lane  atomic.Pointer[lane] // nil until this end switches
 	got   atomic.Bool          // the destination has everything
-	left  atomic.Bool          // the other end goes through the gateway again
+	left  atomic.Bool          // the other end uses the gateway again
 	wg    sync.WaitGroup
 }
 
@@ -48,7 +50,7 @@ func newRoad(ctx context.Context, e *Ends, n *end) *road {
 	return r
 }
 
-// meet has connect make a connection to the other end while records travel already.
+// meet starts connecting to the other end, while records are sent already.
 func (r *road) meet(connect func(context.Context) (net.Conn, byte, error)) {
 	r.wg.Go(func() {
 		defer close(r.met)
@@ -63,7 +65,7 @@ func (r *road) meet(connect func(context.Context) (net.Conn, byte, error)) {
 	})
 }
 
-// soon waits for as long as limit and reports whether the ends have met.
+// soon waits for the connection, at most for the time limit, and reports whether there is one.
 func (r *road) soon(ctx context.Context, limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -76,14 +78,15 @@ func (r *road) soon(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// turn begins to send over the lane, and tells the other end so through the gateway. The caller knows that the ends have met.
+// turn switches sending to the lane, and announces it to the other end through the gateway. The
+// ends must be connected.
 func (r *road) turn(ctx context.Context) error {
 	r.e.log.Info("The ends have met", "transfer", r.n.id, "straight", r.way == byDirect)
 	r.lane.Store(newLane(r.ctx, r.conn, r.n))
 	return r.e.route(ctx, r.n, r.way)
 }
 
-// send is [Send], the way that this end has turned to.
+// send implements [Send] on the current route.
 func (r *road) send(ctx context.Context, f *Frame) error {
 	if l := r.lane.Load(); l != nil {
 		return l.send(ctx, f)
@@ -91,7 +94,7 @@ func (r *road) send(ctx context.Context, f *Frame) error {
 	return r.e.out(ctx, f)
 }
 
-// turning is send of a source, which turns as soon as it can.
+// turning is send for a source, which switches to the lane as soon as possible.
 func (r *road) turning(ctx context.Context, f *Frame) error {
 	if r.lane.Load() == nil {
 		select {
@@ -109,7 +112,7 @@ func (r *road) turning(ctx context.Context, f *Frame) error {
 	return r.send(ctx, f)
 }
 
-// answered takes the destination's word on its way.
+// answered handles the destination's announcement of its route.
 func (r *road) answered(_ context.Context, way byte) error {
 	l := r.lane.Load()
 	switch {
@@ -126,7 +129,7 @@ func (r *road) answered(_ context.Context, way byte) error {
 	return nil
 }
 
-// turned takes the source's word on its way, and turns as well.
+// turned handles the source's announcement of its route, and switches too.
 func (r *road) turned(ctx context.Context, way byte) error {
 	switch way {
 	case byRelay:
@@ -158,7 +161,8 @@ func (r *road) turned(ctx context.Context, way byte) error {
 	return nil
 }
 
-// finished is the source's, when it has sent everything: over a lane it waits until the destination has everything.
+// finished is called by a source that has sent everything. With a lane, it waits until the
+// destination has everything.
 func (r *road) finished() error {
 	for r.lane.Load() != nil && !r.got.Load() {
 		f, err := r.n.in.Next(r.ctx)
@@ -173,15 +177,16 @@ func (r *road) finished() error {
 	return nil
 }
 
-// finish is the destination's, when it has everything.
+// finish is called by a destination that has everything.
 func (r *road) finish() {
 	if l := r.lane.Load(); l != nil {
 		l.finish()
 	}
 }
 
-// end lets go of everything and gives err, but the cause of ctx when that has ended. When err is errApart both ends have told each other so, and what was
-// under way is gone.
+// end releases everything and returns err, or the cause of ctx if ctx has ended. When it returns
+// errApart, both ends have announced that they use the gateway again, and frames in flight are
+// lost.
 func (r *road) end(ctx context.Context, err error) error {
 	r.leave()
 	r.wg.Wait()
@@ -205,12 +210,12 @@ func (r *road) end(ctx context.Context, err error) error {
 	return errApart
 }
 
-// part tells the other end that this one goes through the gateway again, and waits for its word, so that nothing that was meant for before is taken for
-// what comes after. The lane is closed.
+// part announces to the other end that this end uses the gateway again, and waits for the other
+// end's announcement, so that no earlier frame is mistaken for a later one. The lane is closed.
 func (r *road) part(ctx context.Context) error {
 	now, stop := context.WithCancel(ctx)
 	stop()
-	for r.drop(now) == nil { // what is there is of before, some of it from the lane: the other end begins anew only when it has this one's word
+	for r.drop(now) == nil { // queued frames are old, some of them from the lane: the other end starts again only after this end's announcement
 	}
 	if err := r.e.route(ctx, r.n, byRelay); err != nil {
 		return err
@@ -223,7 +228,8 @@ func (r *road) part(ctx context.Context) error {
 	return nil
 }
 
-// drop takes a frame that nobody wants any more, and notes if the other end says in it that it goes through the gateway again.
+// drop discards a frame, but records whether it announces that the other end uses the gateway
+// again.
 func (r *road) drop(ctx context.Context) error {
 	f, err := r.n.in.Next(ctx)
 	if err != nil {
@@ -238,7 +244,7 @@ func (r *road) drop(ctx context.Context) error {
 	})
 }
 
-// route tells the gateway and the other end which way this end sends from now on.
+// route announces to the gateway and the other end the route on which this end sends from now on.
 func (e *Ends) route(ctx context.Context, n *end, way byte) error {
 	p := packer{id: n.id, send: e.out}
 	if err := p.add(ctx, recRoute, []byte{way}); err != nil {
@@ -247,7 +253,7 @@ func (e *Ends) route(ctx context.Context, n *end, way byte) error {
 	return p.flush(ctx)
 }
 
-// routes calls f with what a frame says of its end's way.
+// routes calls take for each route announcement in a frame.
 func routes(f *Frame, take func(way byte) error) error {
 	return records(f.Body(), func(kind byte, payload []byte) error {
 		if kind != recRoute {
@@ -268,14 +274,15 @@ func parseRoute(payload []byte) (way byte, err error) {
 	return payload[0], nil
 }
 
-// Turn is what a frame says of the way that its end sends from now on.
+// Turn is a route announcement.
 type Turn struct {
 	Route string // a Route constant
-	// Apart says that the ends have parted: what it went over is no more. Missed says that they have not met from machine to machine, as they might have.
+	// Apart reports that the ends gave up their own connection. Missed reports that a connection
+	// from machine to machine was possible but failed.
 	Apart, Missed bool
 }
 
-// Turned reads out of a frame which way its end sends from now on; ok is false when the frame does not tell.
+// Turned returns the route announcement in a frame; ok is false if there is none.
 func Turned(f *Frame) (t Turn, ok bool) {
 	routes(f, func(way byte) error {
 		switch ok = true; way {

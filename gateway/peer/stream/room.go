@@ -7,11 +7,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// spare is how much of a disk is left free at least.
+// spare is the space in bytes that is always left free on a disk.
 const spare = 16 << 20
 
-// roomFor says that the disk has no room for what would arrive. Holes take none where the disk can have them too; a source that tells of more holes than
-// there are meets a full disk later.
+// roomFor returns an error if the disk has no space for a transfer. Holes need no space if the disk
+// supports them; a source that claims too many holes runs into a full disk later.
 func roomFor(dir *os.Root, p protocol.TransferReceive) error {
 	room, need := free(dir), p.Size
 	need = max(need, 0)
@@ -21,7 +21,7 @@ func roomFor(dir *os.Root, p protocol.TransferReceive) error {
 	if room < 0 || room-spare >= need {
 		return nil
 	}
-	for room-spare < need && dropKept(dir) { // what was replaced lately stands in no one's way
+	for room-spare < need && dropKept(dir) { // retained copies of replaced files give way to new data
 		room = free(dir)
 	}
 	if room-spare >= need {
@@ -30,10 +30,11 @@ func roomFor(dir *os.Root, p protocol.TransferReceive) error {
 	return fmt.Errorf("the disk has %d MiB left, and %d MiB would arrive", room>>20, need>>20)
 }
 
-// maxExtents is how many parts of one file are looked at for how much of it is data; the rest counts as such.
+// maxExtents is the maximum number of extents of one file that are examined; the rest counts as
+// data.
 const maxExtents = 100_000
 
-// holes is how many bytes of a sparse file are holes.
+// holes returns the number of bytes of a sparse file that are holes.
 func holes(f found) (n int64) {
 	file, info, err := openRegular(f.root, f.at)
 	if err != nil {

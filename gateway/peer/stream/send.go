@@ -8,22 +8,25 @@ import (
 )
 
 const (
-	// Window is how many bytes a sender may have under way that the receiver has not written yet. With what the receiver is writing (uncachedBlock, twice)
-	// either end and the gateway hold at most 4 MiB in memory for one transfer.
+	// Window is the maximum number of bytes in flight that the receiver has not written yet.
+	// Including what the receiver is writing (uncachedBlock, twice), either end and the gateway use
+	// at most 4 MiB of memory for one transfer.
 	Window = 3 << 20
-	// Early is how many bytes a sender may have under way that was told so before the receiver has said anything.
+	// Early is the maximum number of bytes that a sender may have in flight before the receiver has
+	// answered, if the gateway allows it.
 	Early = 1 << 20
-	// eager is up to which size a file is sent without waiting for the receiver's verdict.
+	// eager is the size up to which a file is sent without waiting for the receiver's verdict.
 	eager = 64 << 10
-	// ahead is how many larger files are announced before their turn, so that verdicts come in time.
+	// ahead is the number of larger files that are announced in advance, so that verdicts arrive in
+	// time.
 	ahead = 32
-	// tries is how often a file that changes while it is sent is begun.
+	// tries is the maximum number of attempts to send a file that changes meanwhile.
 	tries = 3
-	// aliveEvery is how often an end that is busy says so.
+	// aliveEvery is the interval of signs of life of a busy end.
 	aliveEvery = 5 * time.Second
 )
 
-// Sender sends items. It is used once.
+// Sender sends items. It can be used once.
 type Sender struct {
 	ID    uint32
 	Items []Item
@@ -31,27 +34,28 @@ type Sender struct {
 	Out   Send
 	In    *Inbox
 	Pace  *Pace // of the connection; may be nil
-	// Early is how many bytes the receiver has let it send already; more than none has it begin the first file before it hears what is there of it.
+	// Early is the credit in bytes at the start. If it is not 0, the first file starts before the
+	// receiver has told how much it has of it.
 	Early int
-	// Routed, which may be nil, is told which way the receiver sends from now on. It must not block.
+	// Routed, which may be nil, is called when the receiver switches its route. It must not block.
 	Routed func(ctx context.Context, way byte) error
 
-	trail  *trail // of what was hashed; may be nil
-	reread int64  // bytes that were sent before and hashed again
+	trail  *trail // stores checkpoints; may be nil
+	reread int64  // bytes of earlier attempts that were hashed again
 	pack   packer
 	next   uint32
-	// guessed says that a file was begun before its verdict.
+	// guessed reports that a file was started before its verdict.
 	guessed bool
-	busy    time.Time // when it last said that it is alive
+	busy    time.Time // time of the last sign of life
 	news    chan struct{}
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	credit   int        // bytes that may be sent
 	way      way
 	verdicts map[uint32]verdict
 }
 
-// Run sends everything and returns when it is on its way, or ctx ends, or the other end fails.
+// Run sends everything. It returns when everything was sent, ctx ends, or the other end fails.
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.credit = s.Early
@@ -71,7 +75,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	return err
 }
 
-// listen takes what the receiver says. It always does, whatever the sending side waits for.
+// listen handles the receiver's records, independently of sending.
 func (s *Sender) listen(ctx context.Context) error {
 	for {
 		f, err := s.In.Next(ctx)
@@ -89,7 +93,7 @@ func (s *Sender) listen(ctx context.Context) error {
 	}
 }
 
-// heard takes one record, under s.mu.
+// heard handles one record, under s.mu.
 func (s *Sender) heard(ctx context.Context, kind byte, payload []byte) error {
 	switch kind {
 	case recCredit:
@@ -121,7 +125,7 @@ func (s *Sender) heard(ctx context.Context, kind byte, payload []byte) error {
 	return nil
 }
 
-// await waits until ready, which is called under s.mu, says so.
+// await waits until ready, which is called under s.mu, returns true.
 func (s *Sender) await(ctx context.Context, ready func() bool) error {
 	for {
 		s.mu.Lock()
@@ -138,7 +142,8 @@ func (s *Sender) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// body is how long the next frame may be: calls and their answers go between frames.
+// body returns the maximum length of the next frame, which is limited because calls and their
+// results are sent between frames.
 func (s *Sender) body() int {
 	if s.Pace.shared() {
 		return sharedBody
@@ -169,7 +174,7 @@ func (s *Sender) verdict(ctx context.Context, index uint32) (v verdict, err erro
 
 func (s *Sender) sendAll(ctx context.Context) error {
 	w := newWalker(s.Items, s.Links, func(kind byte, name, why string) error { return s.note(ctx, kind, name, why) })
-	var queue []found // announced or small, in their order
+	var queue []found // announced or small files, in order
 	large := 0
 	end := false
 	for {
@@ -216,13 +221,13 @@ func (s *Sender) sendAll(ctx context.Context) error {
 	return s.pack.flush(ctx)
 }
 
-// note says of something that it does not come, and why: kind is recNote or recLost.
+// note reports an entry that is not sent, and the reason; kind is recNote or recLost.
 func (s *Sender) note(ctx context.Context, kind byte, name, why string) error {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
 	return s.pack.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))
 }
 
-// large sends a file that was announced, from where the receiver has it.
+// large sends an announced file, from the offset up to which the receiver has it.
 func (s *Sender) large(ctx context.Context, f found) error {
 	if err := s.pack.flush(ctx); err != nil {
 		return err

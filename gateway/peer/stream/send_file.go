@@ -14,10 +14,10 @@ import (
 	"fairlead/gateway/peer/cached"
 )
 
-// errMoved says that a file changed while it was sent.
+// errMoved reports that a file changed while it was sent.
 var errMoved = errors.New("it changed while it was sent")
 
-// file sends one file, again when it changes meanwhile.
+// file sends one file, and again if it changes meanwhile.
 func (s *Sender) file(ctx context.Context, f found, v verdict) error {
 	for try := 1; ; try++ {
 		err := s.once(ctx, f, v, try)
@@ -41,7 +41,7 @@ func (s *Sender) file(ctx context.Context, f found, v verdict) error {
 	}
 }
 
-// fileError is the failure of one file, not of the transfer.
+// fileError is the failure of one file, which does not end the transfer.
 type fileError struct{ err error }
 
 func (e *fileError) Error() string { return e.err.Error() }
@@ -56,7 +56,7 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 	defer file.Close()
 	if try > 1 || info.Size() != f.size || info.ModTime().UnixNano() != f.mtime {
 		if v.have == f.size {
-			v.have = 0 // it may be a complete file there, to which nothing is added
+			v.have = 0 // it may be a complete file at the receiver, to which nothing can be added
 		}
 		f.size, f.mtime, f.mode = info.Size(), info.ModTime().UnixNano(), info.Mode()&fs.ModePerm
 		if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
@@ -103,7 +103,7 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 	return s.pack.add(ctx, recFile, append(binary.LittleEndian.AppendUint32(nil, f.index), sum.h.Sum(nil)...))
 }
 
-// agree finds out up to where the receiver has the same.
+// agree determines up to which offset the receiver has the same bytes.
 func (s *Sender) agree(ctx context.Context, file *os.File, v verdict, w *watcher) (*ladder, error) {
 	s.busy = time.Now()
 	var aliveErr error
@@ -138,16 +138,17 @@ func (s *Sender) agree(ctx context.Context, file *os.File, v verdict, w *watcher
 	return sum, nil
 }
 
-// noSum is what stands for a sum that there is not.
+// noSum stands for a missing checksum.
 var noSum = string(make([]byte, sumSize))
 
-// data sends the rest of a file, which must be size bytes long, unless a guess about it proves wrong. Zeros of a file with holes stay holes.
+// data sends the rest of a file, which must be size bytes long, unless a guess about it proves
+// wrong. Zeros of a file with holes are sent as holes.
 func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool, g *guess) error {
 	in := io.Reader(file)
 	if size > eager {
 		in = cached.Reader(file)
 	}
-	run, look := int64(0), int64(0) // zeros that were read and not sent; where to look for a hole next
+	run, look := int64(0), int64(0) // number of zeros read but not sent; offset of the next search for a hole
 	for sum.n < size {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -181,7 +182,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 			continue
 		}
 		if run > 0 {
-			kept := bytes.Clone(buf) // the hole takes its place in the frame
+			kept := bytes.Clone(buf) // the hole's record takes this space in the frame
 			if err := s.hole(ctx, &run); err != nil {
 				return err
 			}
@@ -200,10 +201,11 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 	return nil
 }
 
-// piece is how much of a file is read at once at least, in bytes.
+// piece is the minimum number of bytes of a file to read at once.
 const piece = 16 << 10
 
-// read reads a part of the file, of what is left of it, into the frame; it is sent when it is committed.
+// read reads the next part of the file, of which left bytes remain, into the frame; it is sent when
+// it is committed.
 func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
 	buf, err := s.pack.space(ctx, int(min(left, piece)))
 	if err != nil {
@@ -219,7 +221,7 @@ func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, 
 	return buf[:n], nil
 }
 
-// copied puts bytes into frames.
+// copied copies bytes into frames.
 func (s *Sender) copied(ctx context.Context, data []byte) error {
 	for len(data) > 0 {
 		buf, err := s.pack.space(ctx, 1)
@@ -233,7 +235,7 @@ func (s *Sender) copied(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// openRegular opens a file to be sent, without waiting for anyone.
+// openRegular opens a file for sending, without blocking on a named pipe.
 func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
 	f, err := root.OpenFile(at, os.O_RDONLY|nonblock, 0)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// lookEvery is after how many bytes a file with holes is looked at for the next one.
+// lookEvery is the number of bytes after which a file with holes is searched for the next hole.
 const lookEvery = 1 << 20
 
-// maxRun bounds the zeros that are told as one hole, in bytes.
+// maxRun is the maximum number of zeros in one hole record.
 const maxRun = 1 << 30
 
-// skip sends a hole, a part at a time: hashing zeros takes its time too.
+// skip sends a hole in parts, because hashing zeros takes time too.
 func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
 	for n > 0 {
 		part := min(n, 256<<20)
@@ -54,7 +54,8 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// pass sends the hole at the place where the file is read, if there is one, and goes on behind it. It returns its length.
+// pass sends the hole at the current offset of the file, if there is one, and continues after it.
+// It returns the hole's length.
 func (s *Sender) pass(ctx context.Context, file *os.File, sum *ladder, size int64) (int64, error) {
 	n := gap(file, sum.n, size)
 	if n > 0 {

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// send is the source's side.
+// send runs the source's end of a transfer.
 func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	switch {
 	case p.Stream != nil:
@@ -56,7 +56,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	mark := markOf(p.Stream.ID)
 	trail, over := e.ledger.trail(mark, atSource)
 	defer trail.close()
-	if near && len(n.met) == 0 { // it comes before the start, or not at all
+	if near && len(n.met) == 0 { // it arrives before transfer.start, or never
 		call = nil
 	}
 	err = e.sendItems(ctx, n, call, near, func(first bool) *Sender {

@@ -14,15 +14,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// basicIdle is how long an end waits for a gateway with only the basic protocol, which does not
-// report that the other end failed. Then the end gives up without a report: the gateway may have
-// given the number to another transfer.
+// basicIdle is the maximum wait for a gateway without the extensions, which does not report that
+// the other end failed. Then this end gives up without a report, because the gateway may have
+// reused the number for another transfer.
 const basicIdle = 10 * time.Minute
 
 var errIdle = errors.New("nothing was heard of the transfer for 10 minutes")
 
-// sendFile is the source of the basic protocol: it reports one file, waits for its start, and sends
-// its bytes.
+// sendFile is the source of a transfer without records: it reports one file, waits for
+// transfer.start, and sends its bytes.
 func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
 	f, size, mime, err := e.openFile(p.Path, p.Name)
@@ -44,14 +44,13 @@ func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 			return
 		}
 		done.Error = err.Error()
-		// In the basic protocol only transfer.meta has an error, and transfer.complete means
-		// success.
+		// Without records only transfer.meta has an error, and transfer.complete means success.
 		e.report(ctx, n, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: done.Error}, true)
 	}
 	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
 }
 
-// openFile opens the file at a path, or the one of that name below it.
+// openFile opens the file at a path, or, if below is set, the file below that folder.
 func (e *Ends) openFile(name, below string) (f *os.File, size int64, mime string, err error) {
 	item, release, err := e.files.Source(name)
 	if err != nil {
@@ -77,7 +76,8 @@ func (e *Ends) openFile(name, below string) (f *os.File, size int64, mime string
 	return f, info.Size(), mime, nil
 }
 
-// mimeOf knows a file by its first bytes; text is what it is if they are text, and may be empty.
+// mimeOf returns the MIME type of a file by its first bytes. text is the type for text files, and
+// may be empty.
 func mimeOf(f io.ReaderAt, text string) (string, error) {
 	head := make([]byte, 512)
 	k, err := f.ReadAt(head, 0)
@@ -86,7 +86,7 @@ func mimeOf(f io.ReaderAt, text string) (string, error) {
 	}
 	mime, _, _ := strings.Cut(http.DetectContentType(head[:k]), ";")
 	switch mime {
-	case "text/plain": // nothing was recognized, which the original does not tell either
+	case "text/plain": // nothing was recognized; then the original system sends no type either
 		return text, nil
 	case "application/octet-stream":
 		return "", nil
@@ -94,7 +94,7 @@ func mimeOf(f io.ReaderAt, text string) (string, error) {
 	return mime, nil
 }
 
-// mimeOfOne is the MIME type of what is sent when that is one file, and empty when nothing is known of it.
+// mimeOfOne returns the MIME type if a single file is sent; empty if unknown.
 func mimeOfOne(items []Item) string {
 	if len(items) != 1 {
 		return ""
@@ -105,7 +105,7 @@ func mimeOfOne(items []Item) string {
 	}
 	f, _, err := openRegular(one.Root, one.At)
 	if err != nil {
-		return "" // sending it will say why
+		return "" // the error is reported when the file is sent
 	}
 	defer f.Close()
 	mime, err := mimeOf(f, one.Text)

@@ -16,8 +16,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// receiveFile is the destination of the basic protocol. It writes to a temporary file in the same
-// folder and renames it when the file is complete.
+// receiveFile is the destination of a transfer without records. It writes to a temporary file in
+// the same folder and renames it when the file is complete.
 func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
 	accept := protocol.TransferAcceptParams{TransferID: &n.id}
 	part, err := e.openPart(ctx, p)
@@ -43,7 +43,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		f.Free()
 		if err != nil {
 			err = writeError(reason(err))
-		} else if written > p.Size { // nobody knows how much more there is
+		} else if written > p.Size { // the amount of further data is unknown
 			err = writeError(fmt.Errorf("more arrives than the %d bytes that were announced", p.Size))
 		}
 	}
@@ -73,14 +73,14 @@ func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
 	return in.Next(ctx)
 }
 
-// part is a file that is not yet under its name.
+// part is a file that does not have its name yet.
 type part struct {
 	root       *os.Root
-	to         Target // root, for people
-	name, temp string // in root, with slashes
+	to         Target // the folder of root, for messages
+	name, temp string // below root, with slashes
 	abs        string
 	f          *os.File
-	mode       fs.FileMode // of the file that it replaces; 0: there is none
+	mode       fs.FileMode // of the file that it replaces; 0: none
 	conflict   string
 	id         protocol.TransferID
 	replaces   func()
@@ -129,8 +129,8 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	return w, nil
 }
 
-// targetOf opens the folder for one file. With a place it is the folder of the whole transfer,
-// where replaced files are kept, and the file's name may have folders.
+// targetOf opens the folder for one file. With a place, that is the folder of the whole transfer,
+// where replaced files are retained, and the file's name may have folders.
 func (e *Ends) targetOf(p protocol.TransferReceive) (Target, error) {
 	if p.Place == nil {
 		return e.files.Target(p.Path, false, true)
@@ -163,7 +163,7 @@ func (w *part) commit(ctx context.Context, done *protocol.TransferDoneParams) er
 	}
 	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, Replaces: w.replaces}
 	defer r.release()
-	if r.identical(w.name, w.temp) { // nothing that is worth to be kept
+	if r.identical(w.name, w.temp) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}
 	name, skipped, err := r.name(ctx, &incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
@@ -178,7 +178,7 @@ func (w *part) commit(ctx context.Context, done *protocol.TransferDoneParams) er
 	return err
 }
 
-// discard removes what did not become the file, and lets go of everything.
+// discard removes an incomplete file and releases everything.
 func (w *part) discard() {
 	w.f.Close()
 	w.root.Remove(w.temp)

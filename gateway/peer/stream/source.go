@@ -13,24 +13,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Item is a file or folder to send: held by the handle of the folder that it is in, or of itself when At is ".".
+// Item is a file or folder to send, with the handle of its parent folder, or of itself if At is
+// ".".
 type Item struct {
 	Root *os.Root
-	At   string // in Root, with slashes
-	Name string // what it is called at the destination
-	Abs  string // for people
-	Text string // its MIME type if it turns out to be text; may be empty
+	At   string // below Root, with slashes
+	Name string // its name at the destination
+	Abs  string // path for messages
+	Text string // its MIME type if it is text; may be empty
 }
 
-// walker gives what there is to send, folders before what is in them, each folder in the order of its names.
+// walker walks everything to send: a folder comes before its contents, and the entries of a folder
+// are sorted by name.
 type walker struct {
 	items []Item
 	links string
 	note  func(kind byte, name, why string) error
-	stack []place // what is to be looked at, the next one last
+	stack []place // entries to visit, the next one last
 }
 
-// place is something to look at.
+// place is an entry to visit.
 type place struct {
 	root     *os.Root
 	at, name string
@@ -38,7 +40,7 @@ type place struct {
 	depth    int
 }
 
-// found is what the walker gives.
+// found is an entry that the walker returns.
 type found struct {
 	entry
 	root   *os.Root
@@ -54,7 +56,8 @@ func newWalker(items []Item, links string, note func(kind byte, name, why string
 	return w
 }
 
-// next gives the next thing; ok is false at the end. An error is that of an item itself, or of note.
+// next returns the next entry; ok is false at the end. An error comes from an item itself, or from
+// note.
 func (w *walker) next() (f found, ok bool, err error) {
 	for len(w.stack) > 0 {
 		p := w.stack[len(w.stack)-1]
@@ -85,12 +88,12 @@ func (w *walker) next() (f found, ok bool, err error) {
 				err = CheckLink("", p.name, e.link)
 			}
 			if err == nil && p.top {
-				err = errors.New("it is a symbolic link") // what it leads to is not sent with it
+				err = errors.New("it is a symbolic link") // its target is not part of the transfer
 			}
 		default:
 			left, err = recNote, errors.New(kind(info.Mode()))
 		}
-		if p.top { // it was asked for
+		if p.top { // the person asked for it
 			left = recLost
 		}
 		if err != nil {
@@ -107,12 +110,12 @@ func (w *walker) next() (f found, ok bool, err error) {
 func (w *walker) look(p place) (os.FileInfo, error) {
 	info, err := p.root.Lstat(p.at)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && w.links == protocol.LinksFollow {
-		return p.root.Stat(p.at) // as far as the handle lets it
+		return p.root.Stat(p.at) // as far as the handle allows it
 	}
 	return info, err
 }
 
-// push puts what is in a folder on the stack.
+// push puts the entries of a folder on the stack.
 func (w *walker) push(p place) error {
 	if p.depth >= maxDepth {
 		return fmt.Errorf("it lies more than %d folders deep", maxDepth)
@@ -145,14 +148,15 @@ func (w *walker) abs(p place) string {
 	return p.name
 }
 
-// Load is how much there is to send.
+// Load is the amount of data to send.
 type Load struct {
 	Files int
 	Bytes int64
-	Holes int64 // bytes of Bytes that are holes of sparse files
+	Holes int64 // number of Bytes that are holes of sparse files
 }
 
-// Count looks at everything that would be sent, until ctx ends. An item that cannot be read is an error in the original's words.
+// Count examines everything that would be sent, until ctx ends. An unreadable item is an error with
+// the original system's text.
 func Count(ctx context.Context, items []Item, links string) (l Load, err error) {
 	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
@@ -173,7 +177,7 @@ func Count(ctx context.Context, items []Item, links string) (l Load, err error) 
 	}
 }
 
-// reason strips the operation and path that os puts before an error.
+// reason removes the operation and path that package os puts before an error.
 func reason(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -186,5 +190,5 @@ func reason(err error) error {
 	return err
 }
 
-// writeError says that something could not be written, in the original's words.
+// writeError returns a write error with the original system's text.
 func writeError(err error) error { return fmt.Errorf("%s: %w", "Write error", err) }

@@ -11,14 +11,16 @@ import (
 
 const (
 	sumSize = sha256.Size
-	// stride is how far apart the states of a hash are that are written down: about what is hashed again after an interruption.
+	// stride is the distance of stored checkpoints in bytes: about as much is hashed again after an
+	// interruption.
 	stride = 16 << 20
-	// block is how far apart the sums are that tell how much of an unfinished file is good, of one for which maxBlocks of them suffice.
+	// block is the distance in bytes of the checksums that tell how much of an unfinished file is
+	// valid, for files with at most maxBlocks of them.
 	block     = 64 << 20
 	maxBlocks = 1024
 )
 
-// blockOf is how far apart the sums of n bytes are.
+// blockOf returns the distance of the checksums of n bytes.
 func blockOf(n int64) int64 {
 	b := int64(block)
 	for n/b > maxBlocks {
@@ -27,22 +29,22 @@ func blockOf(n int64) int64 {
 	return b
 }
 
-// blocks is how many sums there are of n bytes.
+// blocks returns the number of checksums of n bytes.
 func blocks(n int64) int {
 	b := blockOf(n)
 	return int((n + b - 1) / b)
 }
 
-// ladder hashes a file from its beginning and keeps the states at the ends of blocks.
+// ladder hashes a file from its beginning and retains the states at the ends of blocks.
 type ladder struct {
 	h     hash.Hash
 	n     int64
 	marks []mark
-	tell  func(mark) // hears of each stride; may be nil
-	read  int64      // bytes that were there and hashed again
+	tell  func(mark) // called with each checkpoint; may be nil
+	read  int64      // existing bytes that were hashed again
 }
 
-// newLadder goes on from the last of the marks of a file.
+// newLadder continues from the last checkpoint of a file.
 func newLadder(marks []mark) *ladder {
 	l := &ladder{h: sha256.New()}
 	if len(marks) == 0 {
@@ -65,7 +67,7 @@ func (l *ladder) state() mark {
 	return mark{l.n, state}
 }
 
-// add hashes what follows.
+// add hashes the next bytes.
 func (l *ladder) add(p []byte) {
 	for len(p) > 0 {
 		k := min(int64(len(p)), stride-l.n%stride)
@@ -80,7 +82,7 @@ func (l *ladder) add(p []byte) {
 func (l *ladder) mark() {
 	m := l.state()
 	if b := blockOf(m.n); m.n%b == 0 {
-		if k := len(l.marks); k > 0 && l.marks[0].n < b { // they are twice as far apart from now on
+		if k := len(l.marks); k > 0 && l.marks[0].n < b { // the blocks are twice as long from now on
 			kept := l.marks[:0]
 			for _, old := range l.marks {
 				if old.n%b == 0 {
@@ -96,7 +98,7 @@ func (l *ladder) mark() {
 	}
 }
 
-// climb hashes r from where it is up to n bytes. A shorter r is io.ErrUnexpectedEOF.
+// climb hashes r from the current offset to n. A shorter r is io.ErrUnexpectedEOF.
 func (l *ladder) climb(ctx context.Context, r io.ReaderAt, n int64, alive func()) error {
 	buf := make([]byte, 128<<10)
 	for l.n < n {
@@ -117,7 +119,7 @@ func (l *ladder) climb(ctx context.Context, r io.ReaderAt, n int64, alive func()
 	return nil
 }
 
-// sums are those of what was hashed up to the end of each block, and of all of it.
+// sums returns the checksums up to the end of each block, and of everything that was hashed.
 func (l *ladder) sums() [][]byte {
 	list := make([][]byte, blocks(l.n))
 	for i := range list {
@@ -129,7 +131,7 @@ func (l *ladder) sums() [][]byte {
 	return list
 }
 
-// sum is that of what was hashed up to a number of bytes; all zero when there is no mark there.
+// sum returns the checksum up to an offset; all zeros if there is no state for it.
 func (l *ladder) sum(n int64) []byte {
 	if n == l.n {
 		return l.h.Sum(nil)
@@ -143,7 +145,8 @@ func (l *ladder) sum(n int64) []byte {
 	return make([]byte, sumSize)
 }
 
-// back goes back to an earlier mark, or to the beginning, and reports whether n was one.
+// back returns to an earlier state, or to the beginning, and reports whether there was a state at
+// n.
 func (l *ladder) back(n int64) bool {
 	if n == l.n {
 		return true

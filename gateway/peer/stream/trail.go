@@ -14,21 +14,23 @@ import (
 	"time"
 )
 
-// trail remembers, over crashes, up to where an end has hashed the files of one transfer, so that a later attempt hashes only what came after. It is a
-// file of records, which are only added: what a crash leaves of the last ones has another checksum. The records of one file make a chain. A nil trail
-// remembers nothing, and one that cannot be written costs only time. It is safe for use by many goroutines.
+// trail is a log of checkpoints: up to which offset an end has hashed the files of one transfer, so
+// that a later attempt hashes only the rest. Records are only appended; each has a checksum, by
+// which records that a crash damaged are recognized. The records of one file are linked in a chain.
+// A nil trail stores nothing, and one that cannot be written costs only time. It is safe for
+// concurrent use.
 type trail struct {
 	name    string
-	settles time.Duration // see there
+	settles time.Duration // as the constant settles; tests change it
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	f    *os.File   // nil until there is something to write
 	shut bool
 	end  int64
-	last map[trailKey]int64 // where a file's last record is
+	last map[trailKey]int64 // offset of each file's last record
 }
 
-// trailKey is a file's name, and what the records say of it.
+// trailKey identifies a file and the kind of its records.
 type trailKey [16]byte
 
 func keyOf(kind, name string) trailKey {
@@ -39,12 +41,12 @@ func keyOf(kind, name string) trailKey {
 // Kinds of record.
 const (
 	ofSource = "source" // a file that is sent
-	ofPart   = "part"   // an unfinished one
-	ofRest   = "rest"   // how that was left by whoever wrote it last
-	ofWhole  = "whole"  // one that is at its place
+	ofPart   = "part"   // an unfinished file
+	ofRest   = "rest"   // the state in which its writer left it
+	ofWhole  = "whole"  // a complete file under its name
 )
 
-// mark is the state of a SHA-256 after so many bytes.
+// mark is a checkpoint: the state of a SHA-256 after a number of bytes.
 type mark struct {
 	n     int64
 	state []byte
@@ -53,21 +55,23 @@ type mark struct {
 // step is one record.
 type step struct {
 	mark
-	file string // which file it is of, as [identity] tells
-	name string // what it is called, where that is not its own name
-	prev int64  // where the one before is; -1: there is none
+	file string // identity of the file ([identity])
+	name string // its name, if that is not the announced one
+	prev int64  // offset of the file's previous record; -1: none
 }
 
 const (
 	trailMagic = "fairlead trail 1\n"
-	// maxStep is how long a record is at most; its head is a checksum and the length of the rest.
+	// maxStep is the maximum length of a record. Its header is a checksum and the length of the
+	// rest.
 	maxStep  = 4 << 10
 	stepHead = 4 + 4
 )
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-// openTrail opens a trail, which is made with its first record. What of it cannot be read is cut off.
+// openTrail opens a trail, whose file is created with its first record. It truncates the file at
+// the first unreadable record.
 func openTrail(name string) *trail {
 	t := &trail{name: name, settles: settles, last: make(map[trailKey]int64)}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
@@ -84,7 +88,7 @@ func openTrail(name string) *trail {
 	return t
 }
 
-// make makes the file. It is called under t.mu.
+// make creates the file. The caller holds t.mu.
 func (t *trail) make() (err error) {
 	switch {
 	case t.shut:
@@ -149,7 +153,7 @@ func (s step) encode(key trailKey) []byte {
 	return b
 }
 
-// parseStep takes the first record of b; ok is false when there is none, or not all of it.
+// parseStep parses the first record of b; ok is false if there is no complete record.
 func parseStep(b []byte) (key trailKey, s step, size int, ok bool) {
 	if len(b) < stepHead {
 		return key, s, 0, false
@@ -185,7 +189,7 @@ func (t *trail) at(key trailKey, off int64) (step, bool) {
 	return s, ok && got == key && s.prev < off
 }
 
-// newest gives the last record of a file.
+// newest returns the last record of a file.
 func (t *trail) newest(key trailKey) (s step, ok bool) {
 	if t == nil {
 		return s, false
@@ -199,7 +203,8 @@ func (t *trail) newest(key trailKey) (s step, ok bool) {
 	return t.at(key, off)
 }
 
-// marks gives what is known of a file up to a number of bytes, the furthest last: that one, and those at the ends of blocks.
+// marks returns the checkpoints of a file up to an offset, the furthest last: that one, and those
+// at the ends of blocks.
 func (t *trail) marks(key trailKey, file string, upTo int64) (list []mark) {
 	if t == nil || file == "" {
 		return nil
@@ -228,7 +233,7 @@ func (t *trail) marks(key trailKey, file string, upTo int64) (list []mark) {
 	return list
 }
 
-// add adds each record to its file's, unless the last one says as much already.
+// add appends records, except those that repeat the last one of their file.
 func (t *trail) add(notes ...note) {
 	if t == nil {
 		return
@@ -271,8 +276,9 @@ func (t *trail) put(key trailKey, s step) error {
 	return nil
 }
 
-// rest writes down how a part is left, as [identity] tells its content, and with "" that it is being written. What cannot be written down costs time only: then
-// another content is told than it has.
+// rest records the state of a part file when it is left: the identity of its content ([identity]),
+// or "" while it is being written. If it cannot be recorded, the state will not match, which costs
+// only time.
 func (t *trail) rest(name, content string) {
 	if t == nil {
 		return
@@ -285,14 +291,15 @@ func (t *trail) rest(name, content string) {
 	}
 }
 
-// touched reports whether somebody else may have written to a part since it was left: it has another content than was written down, or its writer was
-// killed and wrote nothing down.
+// touched reports whether another program may have changed a part file since it was left: its
+// identity differs from the recorded one, or its writer was killed before it could record one.
 func (t *trail) touched(name, content string) bool {
 	s, ok := t.newest(keyOf(ofRest, name))
 	return !ok || s.file == "" || s.file != content
 }
 
-// cut forgets what is known of a file beyond a number of bytes, for good: an error says that it may be remembered.
+// cut removes the checkpoints of a file beyond an offset, durably. An error means that they may
+// still exist.
 func (t *trail) cut(key trailKey, file string, n int64) error {
 	if t == nil {
 		return nil
@@ -316,7 +323,7 @@ func (t *trail) cut(key trailKey, file string, n int64) error {
 	if t.put(key, s) == nil && t.f.Sync() == nil {
 		return nil
 	}
-	clear(t.last) // then nothing at all is remembered
+	clear(t.last) // then all checkpoints are removed
 	t.end = 0
 	if err := t.f.Truncate(0); err != nil {
 		return err
@@ -324,7 +331,7 @@ func (t *trail) cut(key trailKey, file string, n int64) error {
 	return t.f.Sync()
 }
 
-// close reports whether there is anything in the trail.
+// close closes the trail and reports whether it has any records.
 func (t *trail) close() (used bool) {
 	if t == nil {
 		return false

@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// replaces keeps what is about to be replaced, and says so when it cannot: the person wanted it replaced. back undoes it when nothing replaces it.
+// replaces retains a file that is about to be replaced, and reports a problem if that fails,
+// because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
 func (r *Receiver) replaces(line replaced) (back func()) {
 	if r.Transfer == "" {
 		return func() {}
@@ -32,7 +33,7 @@ func (r *Receiver) replaces(line replaced) (back func()) {
 	return back
 }
 
-// noteTrash says that what transfers replace is about to be in a folder's trash.
+// noteTrash records that a folder's trash is about to get replaced files.
 func (l *Ledger) noteTrash(folder string) {
 	if l == nil {
 		return
@@ -44,10 +45,10 @@ func (l *Ledger) noteTrash(folder string) {
 	}
 }
 
-// sweepTrash removes what was replaced too long ago.
+// sweepTrash removes expired replaced files.
 func (l *Ledger) sweepTrash(files Files) {
 	dir := filepath.Join(l.dir, "trash")
-	list, _ := os.ReadDir(dir) // without it nothing was replaced
+	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
 	for _, e := range list {
 		name := filepath.Join(dir, e.Name())
 		raw, err := os.ReadFile(name)
@@ -61,7 +62,7 @@ func (l *Ledger) sweepTrash(files Files) {
 		}
 		t, err := files.Target(strings.TrimPrefix(folder, "gsv:"), true, false)
 		if err != nil {
-			continue // it may be within reach the next time
+			continue // it may be reachable the next time
 		}
 		if !sweepKept(t.Root, time.Now().Add(-KeptAge)) {
 			os.Remove(name)
@@ -70,13 +71,13 @@ func (l *Ledger) sweepTrash(files Files) {
 	}
 }
 
-// dropKept removes the oldest that is kept in a folder, and reports whether there was any.
+// dropKept removes the oldest entry of a folder's trash, and reports whether there was one.
 func dropKept(root *os.Root) bool {
 	list := keptEntries(root)
 	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil
 }
 
-// undo brings back what a transfer has replaced, once no attempt of it has its files.
+// undo restores the files that a transfer replaced, once no attempt of it uses its files.
 func (e *Ends) undo(p protocol.TransferUndoEvent) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -2,21 +2,21 @@ package stream
 
 import "fairlead/gateway/protocol"
 
-// turn is what one at a time has: an attempt of a transfer begins when the one before has let go of
-// its files, and what that left is removed.
+// turn identifies what only one attempt at a time may use: an attempt of a transfer starts when the
+// previous one has closed its files, and its unfinished files are removed if necessary.
 type turn struct {
 	id     protocol.TransferID
 	source bool
 }
 
-// waiting is who has a turn, or waits for it.
+// waiting is an attempt that has the turn or waits for it.
 type waiting struct {
-	n    *end          // nil when it ends by itself
-	over chan struct{} // closed then
+	n    *end          // nil if it ends by itself
+	over chan struct{} // closed when it has ended
 }
 
-// turnLocked takes the next turn, and ends whoever has one: mine waits for that, pass lets the one
-// after have it. It is called under e.mu.
+// turnLocked takes the next turn and cancels the attempt that has the current one. mine waits for
+// that; pass starts the next turn. The caller holds e.mu.
 func (e *Ends) turnLocked(t turn, n *end) (mine, pass func()) {
 	before, me := e.turns[t], &waiting{n, make(chan struct{})}
 	e.turns[t] = me

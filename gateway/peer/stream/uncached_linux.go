@@ -9,19 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A large file is written past the system's cache (O_DIRECT): copying it into there, writing it out from there and making room for it take as much of a
-// processor as encrypting it, push out what the person's programs have there, and leave the disk with seconds of work at the end.
+// A large file is written past the system's cache (O_DIRECT). Copying it to the cache, writing it
+// from there and reclaiming the memory would take as much processor time as encrypting it, evict
+// the data of the person's programs, and leave the disk with seconds of work at the end.
 const (
-	// uncachedFrom is how much must be to come of a file: smaller ones are likely to be looked at soon.
+	// uncachedFrom is the minimum number of bytes still to be written: smaller files are likely to
+	// be read soon.
 	uncachedFrom = 64 << 20
-	// uncachedBlock is what is written at once: whoever writes waits in the system, and has to be woken. There are two of them: one is filled while the other
-	// is written.
+	// uncachedBlock is the size of a write. Each write blocks a thread, which has to be woken.
+	// There are two blocks: one is filled while the other is written.
 	uncachedBlock = 512 << 10
-	// uncachedAlign is where blocks begin in memory; no disk asks for more.
+	// uncachedAlign is the memory alignment of blocks; no disk requires more.
 	uncachedAlign = 4096
 )
 
-// uncachedOn are the file systems that are known to do it well.
+// uncachedOn lists the file systems that are known to support it well.
 var uncachedOn = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true}
 
 var uncachedBlocks = &sync.Pool{New: func() any {
@@ -30,18 +32,20 @@ var uncachedBlocks = &sync.Pool{New: func() any {
 	return (*[uncachedBlock]byte)(b[skip:])
 }}
 
-// uncached writes a file from a place on, without gaps. It belongs to one goroutine, which calls end.
+// uncached writes a file from an offset on, without gaps. It belongs to one goroutine, which must
+// call end.
 type uncached struct {
 	f    *os.File
-	at   int64 // where block belongs
-	n    int   // of block
+	at   int64 // file offset of block
+	n    int   // length of the data in block
 	now  *[uncachedBlock]byte
 	next *[uncachedBlock]byte // being written while done is not nil
 	done chan error
-	err  error // the first one: nothing is written behind a gap
+	err  error // the first error: nothing is written after a gap
 }
 
-// newUncached is nil where a file is better written as usual, or cannot be written so: size is the file's, at where it is gone on with.
+// newUncached returns nil if a file is better written as usual, or cannot be written uncached. size
+// is the file's size, at the offset to continue at.
 func newUncached(f *os.File, at, size int64) *uncached {
 	var fs unix.Statfs_t
 	if size-at < uncachedFrom || at%uncachedBlock != 0 || control(f, func(fd int) error { return unix.Fstatfs(fd, &fs) }) != nil || !uncachedOn[int64(fs.Type)] {
@@ -61,7 +65,7 @@ func control(f *os.File, do func(fd int) error) error {
 	return errors.Join(raw.Control(func(fd uintptr) { err = do(int(fd)) }), err)
 }
 
-// direct says whether what is written to f passes the cache by.
+// direct turns uncached writes to f on or off.
 func direct(f *os.File, on bool) error {
 	return control(f, func(fd int) error {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -76,7 +80,8 @@ func direct(f *os.File, on bool) error {
 	})
 }
 
-// write takes p. An error may be of what was taken before. When the bytes up to the end of a block were taken, [uncached.wait] tells when they are written.
+// write takes p. An error may concern earlier data. After a block is full, [uncached.wait] waits
+// until it is written.
 func (w *uncached) write(p []byte) error {
 	for len(p) > 0 && w.err == nil {
 		k := copy(w.now[w.n:], p)
@@ -94,13 +99,13 @@ func (w *uncached) write(p []byte) error {
 
 func (w *uncached) put(block *[uncachedBlock]byte, at int64) error {
 	_, err := w.f.WriteAt(block[:], at)
-	if errors.Is(err, unix.EINVAL) && direct(w.f, false) == nil { // not here after all
+	if errors.Is(err, unix.EINVAL) && direct(w.f, false) == nil { // not supported here after all
 		_, err = w.f.WriteAt(block[:], at)
 	}
 	return err
 }
 
-// wait waits until all blocks that were full are written.
+// wait waits until all full blocks are written.
 func (w *uncached) wait() error {
 	if w.done != nil {
 		if err := <-w.done; w.err == nil {
@@ -111,7 +116,8 @@ func (w *uncached) wait() error {
 	return w.err
 }
 
-// end writes what is left, unless it is not wanted. w is of no use then; what follows is written to the file as usual.
+// end writes the rest if wanted is set. w cannot be used afterwards; further writes go to the file
+// as usual.
 func (w *uncached) end(wanted bool) error {
 	err := w.wait()
 	if err == nil && wanted {

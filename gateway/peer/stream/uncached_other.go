@@ -4,7 +4,7 @@ package stream
 
 import "os"
 
-// uncached is there on Linux only.
+// uncached exists on Linux only.
 type uncached struct{}
 
 func newUncached(*os.File, int64, int64) *uncached { return nil }

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// A disk may refuse what was written when it is synced: it is full, over its quota, or broken. The system says so once, drops what it could not write,
-// and may show it for as long as it has it in memory. So what the disk has not taken is removed: whoever looks at it, a later attempt too, would take it
-// for whole.
+// A disk may refuse data when it is synced: it is full, over its quota, or broken. The system
+// reports that once, discards the data, and may show it as long as it is in memory. So files that
+// the disk did not accept are removed; otherwise others, including a later attempt, would take them
+// for complete.
 
-// untaken words an error of a disk that has not taken what was written.
+// untaken returns the error of a disk that did not accept data, for people.
 func untaken(err error) error {
 	return fmt.Errorf("the disk did not take it (%w): see to the disk, then retry", reason(err))
 }
 
-// fullText tells the person what to do about a disk without room.
+// fullText tells the person what to do about a full disk.
 func fullText(err error) string {
 	what := "The disk is full."
 	if quotaUsed(err) {
@@ -26,7 +27,8 @@ func fullText(err error) string {
 	return what + " Make room there and retry: the transfer goes on where it is."
 }
 
-// doubted cuts an unfinished file, which is closed, back to what the disk has taken for sure, or removes it.
+// doubted truncates an unfinished, closed file to the last checkpoint, which the disk certainly
+// has, or removes it.
 func (r *Receiver) doubted(in *incoming) {
 	f, err := r.openFile(in.part, os.O_WRONLY|nonblock, 0)
 	if err == nil {
@@ -40,15 +42,15 @@ func (r *Receiver) doubted(in *incoming) {
 	r.remove(in.part)
 }
 
-// named remembers a name that was made or found with the same content.
+// named remembers a name that was created, or found with the same content.
 func (r *Receiver) named(name string) {
 	r.names[fold(name)] = exact(name)
 	top, _, _ := strings.Cut(name, "/")
 	r.tops[top] = true
 }
 
-// untakenFiles removes the files of this transfer that are at their places and that the disk has not taken. They count as failed; an error is one that
-// ends the transfer.
+// untakenFiles removes the files of this transfer that have their names but that the disk did not
+// accept. They count as failed. An error ends the transfer.
 func (r *Receiver) untakenFiles() error {
 	r.unsettled = nil
 	var full error
@@ -58,7 +60,7 @@ func (r *Receiver) untakenFiles() error {
 	if full != nil {
 		return full
 	}
-	if err := syncAll(r.disk); err != nil { // of the folders; what the system has said it does not say again
+	if err := syncAll(r.disk); err != nil { // of the folders; the system reports an error only once
 		return untaken(err)
 	}
 	return nil

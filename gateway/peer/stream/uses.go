@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// uses are the entries of ledgers that attempts, or a sweep, of this process have at the moment, by their paths: a sweep leaves alone what an attempt goes
-// on with, and an attempt begins when the sweep of what it would go on with is over. For another process's sweep the entry is made new.
+// uses has the entries of ledgers that attempts or sweeps of this process use, by path. A sweep
+// skips an entry that an attempt uses, and an attempt waits for a sweep of its entry. The entry's
+// time is updated for the sweeps of other processes.
 var uses = struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open map[string]*use
 }{open: make(map[string]*use)}
 
-// use is of one entry; it is in uses while anybody has it.
+// use is the use of one entry; it is in uses while there is a user.
 type use struct {
 	attempts int
-	swept    chan struct{} // closed when the sweep that has it is over; nil: none has
+	swept    chan struct{} // closed when the sweep is over; nil: no sweep
 }
 
-// begin keeps sweeps from an entry until end is called.
+// begin keeps sweeps away from an entry until end is called.
 func (l *Ledger) begin(mark string) (end func()) {
 	if l == nil {
 		return func() {}
@@ -40,7 +41,7 @@ func (l *Ledger) begin(mark string) (end func()) {
 		u.attempts++
 		uses.mu.Unlock()
 		now := time.Now()
-		os.Chtimes(name, now, now) // it may not be there
+		os.Chtimes(name, now, now) // the entry may not exist
 		return func() {
 			uses.mu.Lock()
 			defer uses.mu.Unlock()
@@ -51,7 +52,8 @@ func (l *Ledger) begin(mark string) (end func()) {
 	}
 }
 
-// sweeping keeps attempts from an entry until end is called; ok is false when one has it.
+// sweeping keeps attempts away from an entry until end is called; ok is false if an attempt uses
+// it.
 func (l *Ledger) sweeping(mark string) (end func(), ok bool) {
 	name := l.path(mark)
 	uses.mu.Lock()
