@@ -20,7 +20,7 @@ func TestOnlyCanonicalTextCountsAsSuch(t *testing.T) {
 	}
 }
 
-// What counts as canonical is what the long way makes of it.
+// isCanonical must agree with the full conversion.
 func FuzzCanonical(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":1,"b":[true,null,"x"]}`, `{"b":0,"a":-0.10}`, `[1,{"x":""}]`, `"<&>"`, `1e400`, ` [ ] `} {
 		f.Add([]byte(s))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// plainly is what encoding/json makes of a value.
+// plainly encodes a value with encoding/json.
 func plainly(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

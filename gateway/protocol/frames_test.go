@@ -153,7 +153,7 @@ func FuzzDecodeFrame(f *testing.F) {
 	})
 }
 
-// normal is a frame without the freedom of JSON's spelling.
+// normal returns a frame in a form that does not depend on the JSON spelling.
 func normal(t *testing.T, f Frame) any {
 	t.Helper()
 	raw, err := Marshal(f)

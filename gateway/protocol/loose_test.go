@@ -17,7 +17,7 @@ func FuzzLooseIDAgreesWithTheDecoder(f *testing.F) {
 		got := looseID(data)
 		var members map[string]json.RawMessage
 		if json.Unmarshal(data, &members) != nil || strings.Count(string(data), "id") != 1 || strings.Contains(string(data), `\u`) {
-			return // not JSON, or there may be two of them
+			return // not JSON, or possibly several IDs
 		}
 		var want string
 		if json.Unmarshal(members["id"], &want) != nil {

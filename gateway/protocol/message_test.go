@@ -140,7 +140,8 @@ func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
 		if got, ok := MethodByName(m.Name); !ok || got.Name != m.Name {
 			t.Errorf("MethodByName(%s) = %+v", m.Name, got)
 		}
-		// A node does a node's work, reads the list of tools as its sign of life, may end its own pairing, which only takes from it, and nothing else.
+		// Besides its own methods, a node may only list the tools, as a sign of life, and end its
+		// own pairing.
 		for _, mode := range m.Modes {
 			if mode == ModeNode && m.Scope != ScopeNode && m.Name != Connect.Name && m.Name != ToolsList.Name && m.Name != DeviceLeave.Name {
 				t.Errorf("a node may call %s", m.Name)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// general is what the general decoder makes of a frame.
+// general is a frame as the general decoder reads it.
 type general struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -22,7 +22,7 @@ type general struct {
 	Seq     *uint64         `json:"seq"`
 }
 
-// FuzzScanAgreesWithTheGeneralDecoder holds the two decoders together: what the fast one reads, the general one reads the same.
+// FuzzScanAgreesWithTheGeneralDecoder: the general decoder reads the same values as the fast one.
 func FuzzScanAgreesWithTheGeneralDecoder(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"req","id":"1","method":"m","params":{"a":[1,{"b":"}\\""}],"c":"\\\\"}}`, ` { "type" : "res" , "id":"x", "ok" :true,"payload": null } `,
@@ -50,8 +50,8 @@ func FuzzScanAgreesWithTheGeneralDecoder(f *testing.F) {
 	})
 }
 
-// A file of 16 MiB with nothing but line ends took hours, and one of 4 MiB with ordinary lines some seconds, when each escape had the whole rest of its
-// string looked through.
+// A file of 16 MiB of newlines took hours, and one of 4 MiB with ordinary lines some seconds, when
+// every escape caused a search through the rest of its string.
 func TestAFrameFullOfEscapesIsReadInOnePass(t *testing.T) {
 	frame := []byte(`{"type":"req","id":"1","method":"m","params":{"content":"` + strings.Repeat(`\n`, 8<<20) + `","q":"` + strings.Repeat(`\"`, 4<<20) + `"}}`)
 	done := make(chan bool)
@@ -119,7 +119,7 @@ func BenchmarkDecodeFrame(b *testing.B) {
 	}
 }
 
-// What Decode reads by itself is what the general decoder reads.
+// Values that Decode reads by itself equal those of the general decoder.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"tool":"n__Read","args":{"path":"x"}}`, `{"callId":"c","result":[1, 2],"error":""}`, `{"ok":true,"dropped":false}`, `{"Tool":"x","tool":null}`, `{"result":null}`,

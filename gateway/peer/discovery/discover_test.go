@@ -43,7 +43,7 @@ func TestAGatewayIsFoundByThoseWhoKnowItsKey(t *testing.T) {
 	}()
 	defer func() { cancel(); <-done }()
 	var mine, all []string
-	for range 4 { // datagrams may get lost
+	for range 4 { // datagrams can get lost
 		if mine, all = Find(t.Context(), tower), Find(t.Context(), ""); len(mine) > 0 && len(all) > 0 {
 			break
 		}

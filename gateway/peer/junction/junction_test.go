@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/peer/trust"
 )
 
-// port is a gateway's, with everybody who comes without a ticket.
+// port is a gateway's port; guests receives the connections without a ticket.
 func port(t *testing.T) (j *Junction, l *Listener, guests <-chan net.Conn) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func dial(t *testing.T, l *Listener) net.Conn {
 	return c
 }
 
-// gone checks that a connection is hung up on, and says nothing before.
+// gone checks that a connection is closed without any data before.
 func gone(t *testing.T, what string, c net.Conn) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(3 * time.Minute))
@@ -66,7 +66,7 @@ func gone(t *testing.T, what string, c net.Conn) {
 	}
 }
 
-// joinedBy makes two connections that show their tickets.
+// joinedBy opens two connections that show their tickets.
 func joinedBy(t *testing.T, l *Listener, one, other string) (a, b net.Conn) {
 	t.Helper()
 	a, b = dial(t, l), dial(t, l)
@@ -161,7 +161,7 @@ func TestTheSameTicketTwiceJoinsNobody(t *testing.T) {
 	a.Write(append([]byte{call}, parsed[:]...))
 	b := dial(t, l)
 	b.Write(append([]byte{call}, parsed[:]...))
-	// Whichever of the two came first waits; the other one is nobody.
+	// The first of the two waits for the other end; the second one is closed.
 	heard := make(chan error, 2)
 	for _, c := range []net.Conn{a, b} {
 		go func() {
@@ -200,7 +200,7 @@ func TestClosingHangsUpOnWhoHasSaidNothing(t *testing.T) {
 	_, l, _ := port(t)
 	silent, half := dial(t, l), dial(t, l)
 	half.Write([]byte{call, 1, 2, 3})
-	for { // until both were taken from the system
+	for { // until both were accepted from the system
 		l.mu.Lock()
 		n := len(l.new)
 		l.mu.Unlock()
@@ -239,7 +239,7 @@ func TestAnErrorOfTheListenerIsTold(t *testing.T) {
 			g.Close()
 			return
 		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) { // one may have been on its way
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // one byte may have been in flight
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ func init() {
 	}
 }
 
-// own tries what this program reads of itself.
+// own reads this program's own secrets in several ways.
 func own() map[string]error {
 	read := func(name string) error { _, err := os.ReadFile("/proc/self/" + name); return err }
 	link := func(name string) error { _, err := os.Readlink("/proc/self/" + name); return err }
@@ -45,7 +45,8 @@ func own() map[string]error {
 	}
 }
 
-// guarded starts the program as a user without rights, where that can be done, and returns it when it is guarded.
+// guarded starts the program, as an unprivileged user if possible, and returns it when it is
+// guarded.
 func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *syscall.SysProcAttr) {
 	t.Helper()
 	program, err := os.Executable()
@@ -54,7 +55,7 @@ func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *sysca
 	}
 	if os.Getuid() == 0 {
 		own = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		dir, err := os.MkdirTemp("", "guarded") // of the test's own folder nobody may read anything
+		dir, err := os.MkdirTemp("", "guarded") // other users cannot read the test's own folder
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *sysca
 	return p, b.String(), own
 }
 
-// asUser runs a shell line as the same user and returns what it printed.
+// asUser runs a shell command as the same user and returns its output.
 func asUser(own *syscall.SysProcAttr, line string) string {
 	c := exec.Command("/bin/sh", "-c", line)
 	c.Dir, c.SysProcAttr = "/", own
@@ -117,13 +118,13 @@ func TestNoOtherProgramOfTheUserSeesTheSecretsOfAGuardedOne(t *testing.T) {
 	if out := asUser(own, "cat "+proc+"cmdline"); strings.Contains(out, "fl_argument") {
 		t.Errorf("its arguments are %q", out)
 	}
-	// To root, too, the token is no longer there.
+	// Not even root can read the token there any more.
 	for _, name := range []string{"environ", "cmdline"} {
 		if text, _ := os.ReadFile(proc + name); strings.Contains(string(text), "fl_") {
 			t.Errorf("%s shows %q", name, text)
 		}
 	}
-	// The same program without a guard, to know that the test sees what is there to be seen.
+	// A program without a guard, to prove that the test could read the secrets.
 	open := exec.Command("/bin/sleep", "60")
 	open.Env, open.SysProcAttr = []string{TokenVariable + "=fl_canary"}, own
 	if err := open.Start(); err != nil {

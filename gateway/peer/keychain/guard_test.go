@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain plays a guarded program when it is started as one.
+// TestMain acts as a guarded program if it is started as one.
 func TestMain(m *testing.M) {
 	if play != nil && os.Getenv("GUARD_PLAY") != "" {
 		play()
@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is what a guarded program does; nil where nothing is known to be kept from others.
+// play runs the guarded program; nil on systems without a test for it.
 var play func()
 
 func TestTheTokenIsStillKnownWhenItHasLeftTheEnvironment(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTheTokenIsStillKnownWhenItHasLeftTheEnvironment(t *testing.T) {
 func TestATokenOnTheCommandLineIsReadOnceMore(t *testing.T) {
 	was := os.Args
 	t.Cleanup(func() { os.Args = was })
-	made := func(parts ...string) (list []string) { // as the system gives them: in memory that can be written
+	made := func(parts ...string) (list []string) { // as from the system: in writable memory
 		for _, p := range parts {
 			list = append(list, string([]byte(p)))
 		}

@@ -37,7 +37,7 @@ func TestNoOtherProgramOfTheUserReadsAGuardedOne(t *testing.T) {
 	if said, err := bufio.NewReader(out).ReadString('\n'); err != nil || said != "fl_canary false\n" {
 		t.Fatalf("it said %q, %v", said, err)
 	}
-	// Not WRITE_DAC: Wine does not know the right OW and gives it to every owner.
+	// Not WRITE_DAC: Wine does not support the OW entry and grants it to every owner.
 	for access, allowed := range map[uint32]bool{
 		windows.PROCESS_VM_READ: false, windows.PROCESS_VM_WRITE: false, windows.PROCESS_DUP_HANDLE: false, windows.PROCESS_CREATE_THREAD: false,
 		windows.SYNCHRONIZE: true, windows.PROCESS_QUERY_LIMITED_INFORMATION: true, windows.PROCESS_TERMINATE: true,

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestNoBusIsStartedForTheKeychain: over SSH there is no session bus, and one that is started for a command stays when the command is over.
+// TestNoBusIsStartedForTheKeychain: over SSH there is no session bus, and a bus that a command
+// starts keeps running after it.
 func TestNoBusIsStartedForTheKeychain(t *testing.T) {
 	if realKeyring() {
 		t.Skip("there is a bus")
@@ -27,7 +28,7 @@ func TestNoBusIsStartedForTheKeychain(t *testing.T) {
 	if err := s.Set("a", "b"); err != nil {
 		t.Fatal(err)
 	}
-	if where := s.Where(); where != filepath.Join(home, "secrets.json") && where != Keychain { // this computer's own bus may be found
+	if where := s.Where(); where != filepath.Join(home, "secrets.json") && where != Keychain { // this computer may have a session bus
 		t.Errorf("it is in %s", where)
 	}
 	if _, err := os.Stat(started); err == nil {

@@ -16,12 +16,13 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// realKeyring reports whether to use the desktop's own keychain: in a session that was started for tests.
+// realKeyring reports whether to use the desktop's own keychain, in a session that was started for
+// tests.
 func realKeyring() bool {
 	return os.Getenv("FAIRLEAD_IN_BUS") != "" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" && os.Getenv("FAIRLEAD_TEST_KEYRING") != ""
 }
 
-// mock stands for the keychain until the test ends; err is all that it answers, unless it is nil.
+// mock replaces the keychain until the test ends; if err is not nil, every call returns it.
 func mock(t *testing.T, err error) {
 	t.Helper()
 	was := reach
@@ -34,7 +35,7 @@ func mock(t *testing.T, err error) {
 	keyring.MockInit()
 }
 
-// suite is what every store must do.
+// suite tests the behaviour that every store must have.
 func suite(t *testing.T, s Store) {
 	t.Helper()
 	if _, err := s.Get("none"); !errors.Is(err, ErrNotFound) {
@@ -159,7 +160,7 @@ func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
 		t.Errorf("Where = %s", s.Where())
 	}
 
-	mock(t, nil) // the next start: the keychain is back
+	mock(t, nil) // the next start: the keychain is available again
 	s = Open(dir)
 	if got, err := s.Get("a"); err != nil || got.Reveal() != "new" {
 		t.Errorf("Get = %v, %v: what was set meanwhile is lost", got.Reveal(), err)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process takes a lock in a process of its own, and says what came of it.
+// process takes a lock in another process and returns its output.
 func process(t *testing.T, name string) (cmd *exec.Cmd, said string) {
 	t.Helper()
 	exe, err := os.Executable()

@@ -45,7 +45,7 @@ func TestLogRotates(t *testing.T) {
 	if err != nil || more || len(all) < 5*6 || len(all) > 5*8 {
 		t.Errorf("all: %d lines %v %v", len(all), more, err)
 	}
-	// It goes on where it ended.
+	// A reopened log is continued.
 	l.Close()
 	if l, err = Open(dir, "x.log"); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,8 @@ func TestALogWhoseFolderWasRemovedGoesOn(t *testing.T) {
 	}
 }
 
-// TestARotationGoesOnWhereOneStopped: the present file could not be moved when it was full, as on Windows while another program reads it.
+// TestARotationGoesOnWhereOneStopped: the current file could not be moved, as on Windows while
+// another program reads it.
 func TestARotationGoesOnWhereOneStopped(t *testing.T) {
 	l := full(t, t.TempDir())
 	if err := os.Remove(l.old(1)); err != nil {
@@ -81,7 +82,8 @@ func TestARotationGoesOnWhereOneStopped(t *testing.T) {
 	}
 }
 
-// full is a log whose next line begins another file, and of which there are as many as are kept, each with seven lines.
+// full returns a log with the maximum number of files, each with seven lines, whose next line
+// causes a rotation.
 func full(t *testing.T, dir string) *File {
 	t.Helper()
 	l, err := Open(dir, "x.log")
@@ -96,7 +98,7 @@ func full(t *testing.T, dir string) *File {
 	return l
 }
 
-// lineNumbers are the lines of full from and to numbers, by pairs.
+// lineNumbers returns the lines of full with the numbers in the given ranges (from, to).
 func lineNumbers(pairs ...int) (list []string) {
 	for i := 0; i < len(pairs); i += 2 {
 		for n := pairs[i]; n < pairs[i+1]; n++ {

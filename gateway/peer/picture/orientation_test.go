@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// held is a photograph, red at its top left as a person sees it, of a camera that was held as orientation says.
+// held returns a photograph with the given orientation, whose top left corner is red for the
+// viewer.
 func held(t *testing.T, order binary.AppendByteOrder, orientation uint16) []byte {
 	w, h := 240, 120
-	redX, redY := 0, 0 // where the corner that a person sees at the top left is in the file
+	redX, redY := 0, 0 // the viewer's top left corner in the file
 	switch orientation {
 	case 2:
 		redX = 1

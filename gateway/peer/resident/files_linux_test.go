@@ -31,7 +31,7 @@ Anonymous:             0 kB
 	if len(got) != 3 || got[0] != (span{0x400000, 0x500000}) || got[1] != (span{0x500000, 0x900000}) || got[2] != (span{0x920000, 0x930000}) {
 		t.Errorf("%x", got)
 	}
-	GiveBack() // the test goes on after it
+	GiveBack() // the test still works after it
 }
 
 func TestPagesOfAMappedFileAreGivenBackAndReadAgain(t *testing.T) {
@@ -69,7 +69,7 @@ func TestPagesOfAMappedFileAreGivenBackAndReadAgain(t *testing.T) {
 	}
 }
 
-// residentKB is how much of a mapped file is in the memory of this process.
+// residentKB returns how much of a mapped file is in the memory of this process.
 func residentKB(t *testing.T, path string) (kb int) {
 	t.Helper()
 	smaps, err := os.ReadFile("/proc/self/smaps")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// roomy is given back at the end of the test.
+// roomy calls Roomy and undoes it at the end of the test.
 func roomy(t *testing.T) {
 	t.Helper()
 	Roomy()

@@ -71,7 +71,7 @@ func TestFindMatchesPathsFromTheirAnchor(t *testing.T) {
 		{"/srv/ann/.aws/credentials", "/srv/ann", Secret, "~/.aws"},
 		{"/srv/ann/.aws/credentials", "/home/bob", Secret, ""},
 		{"/srv/ann/.aws/credentials", "/home/bob", Startup, "**/.aws"},
-		{"/srv/ann/.codex/auth.json", "", Secret, "~/.codex"}, // it may be the home folder
+		{"/srv/ann/.codex/auth.json", "", Secret, "~/.codex"}, // may be the home folder
 		{"/srv/app/bin/tool", "", Startup, ""},
 		{"/home/ann/bin/tool", "/home/ann", Startup, "~/bin"},
 		{"/home/ann/project/bin/tool", "/home/ann", Startup, ""},
@@ -128,7 +128,8 @@ func TestSecretNamesAreSecretInEveryFolder(t *testing.T) {
 	}
 }
 
-// TestExamplesAreInTheTable compares the table with a list of paths that was written without it.
+// TestExamplesAreInTheTable compares the table with a list of paths that was written independently
+// of it.
 func TestExamplesAreInTheTable(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/examples.txt")

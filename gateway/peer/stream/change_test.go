@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// files makes a folder of so many files of size bytes each, called 00000 and so on.
+// files creates a folder of n files of size bytes each, named 00000 and so on.
 func files(t *testing.T, n, size int) (Item, string) {
 	t.Helper()
 	dir := inMemory(t)
@@ -37,10 +37,11 @@ func files(t *testing.T, n, size int) (Item, string) {
 	return Item{Root: open(t, dir), At: ".", Name: "tree", Abs: dir}, dir
 }
 
-// memory is where systems that have it keep files in memory.
+// memory is the in-memory file system, on systems that have it.
 const memory = "/dev/shm"
 
-// inMemory is a folder that no disk slows down, where there is one with room: a container has 64 MiB.
+// inMemory returns a folder in memory if there is one with enough space: containers have only 64
+// MiB.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(memory, "fairlead-stream-")
@@ -54,10 +55,11 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// behind is a frame of files' that is sent only when some of them were written and others were not: they are 6 MB in all.
+// behind is the number of a frame of files that is sent after some of them were written and before
+// others: they have 6 MB in all.
 const behind = Window/(100<<10) + 16
 
-// equal sees that every file that is at the destination is as at the source, and returns how many there are.
+// equal checks that every file at the destination equals its source, and returns their number.
 func equal(t *testing.T, from, to string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(to, func(p string, d os.DirEntry, err error) error {
@@ -102,7 +104,7 @@ func TestAFileThatIsRemovedWhileTheOthersAreSentFailsAlone(t *testing.T) {
 	}
 }
 
-// The folder at the destination is taken away in the middle.
+// The destination folder is removed during the transfer.
 func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 	item, dir := files(t, 60, 100<<10)
 	to := t.TempDir()
@@ -155,7 +157,8 @@ func TestAFileThatChangesWhileItIsSentArrivesAsItIsThenOrNotAtAll(t *testing.T) 
 	}
 }
 
-// Clocks are set while a transfer rests, on either machine: what is there is known by its content.
+// The clock of either machine is changed between attempts: existing data is recognized by its
+// content.
 func TestAClockThatJumpsCostsNothing(t *testing.T) {
 	for _, at := range []time.Time{time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		dir, to := t.TempDir(), t.TempDir()
@@ -190,7 +193,7 @@ func TestAClockThatJumpsCostsNothing(t *testing.T) {
 	}
 }
 
-// FAIRLEAD_MANY=1 sends the 100,000 files.
+// FAIRLEAD_MANY=1 sends 100,000 files.
 func TestManySmallFilesArrive(t *testing.T) {
 	n := 10_000
 	switch {
@@ -215,7 +218,7 @@ func TestManySmallFilesArrive(t *testing.T) {
 	}
 }
 
-// sums is the size and checksum of every file in a folder.
+// sums returns the checksum of every file in a folder, by path.
 func sums(t *testing.T, dir string) map[string]uint32 {
 	t.Helper()
 	out := make(map[string]uint32)

@@ -22,22 +22,22 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// strand is a direct connection whose bytes from the source can be cut or lost after some of them.
+// strand is a direct connection that can fail after a number of bytes.
 type strand struct {
-	near        bool  // from machine to machine; else joined by the gateway
-	after       int64 // bytes of the source go through the gateway before the ends meet
+	near        bool  // from machine to machine; otherwise joined by the gateway
+	after       int64 // number of the source's bytes through the gateway before the ends are connected
 	gate        chan struct{}
 	unreachable bool
-	hangs       bool  // connecting takes for ever
-	cutAfter    int64 // bytes of the source; 0: never
-	lostAfter   int64 // bytes of the source; what follows arrives nowhere, and no end is told
-	deafAfter   int64 // the same of the destination's bytes
-	deafAtLast  bool  // the same of its last word
+	hangs       bool  // connecting never completes
+	cutAfter    int64 // number of the source's bytes; 0: never
+	lostAfter   int64 // number of the source's bytes; later ones are lost silently
+	deafAfter   int64 // the same for the destination's bytes
+	deafAtLast  bool  // the same for the destination's last message
 	wasCut      atomic.Bool
 	dialed      chan net.Conn
-	carried     atomic.Int64 // of the source's bytes
-	answered    atomic.Int64 // of the destination's
-	open        atomic.Int32 // connections
+	carried     atomic.Int64 // number of the source's bytes
+	answered    atomic.Int64 // number of the destination's bytes
+	open        atomic.Int32 // number of open connections
 }
 
 func (s *strand) Source(protocol.TransferID) (Caller, error) { return s, nil }
@@ -117,13 +117,13 @@ type desk struct {
 	strand   *strand
 	src, dst *Ends
 	reports  chan any
-	mu       sync.Mutex // guards what follows
-	relayed  int64      // bytes of the source that went through the gateway
-	turns    []Turn     // that the destination told
+	mu       sync.Mutex // guards the fields below
+	relayed  int64      // number of the source's bytes through the gateway
+	turns    []Turn     // announced by the destination
 	told     Arrived
-	asked    int      // the destination's person
+	asked    int      // how often the destination asked for consent
 	open     bool     // the destination has accepted
-	held     []*Frame // what the source has sent before
+	held     []*Frame // frames that the source sent before that
 }
 
 type deskPeer struct {
@@ -158,12 +158,12 @@ func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	p.d.mu.Unlock()
 	if meet {
 		close(p.d.strand.gate)
-		synctest.Wait() // they meet
+		synctest.Wait() // the ends connect
 	}
 	return nil
 }
 
-// passLocked gives the destination what the source has sent.
+// passLocked delivers the held frames to the destination.
 func (d *desk) passLocked() {
 	for _, f := range d.held {
 		d.dst.Binary(f)
@@ -175,7 +175,7 @@ func newDesk(t *testing.T, from, to string, s *strand) *desk {
 	t.Helper()
 	d := &desk{t: t, strand: s, reports: make(chan any, 16)}
 	s.dialed, s.gate = make(chan net.Conn, 1), make(chan struct{})
-	if s.near { // nothing goes before
+	if s.near { // nothing is sent before
 		s.after = 0
 	}
 	if s.after == 0 {
@@ -202,7 +202,7 @@ func event(e *Ends, name string, payload any) {
 	e.Event(name, raw)
 }
 
-// begin takes the transfer up to its start.
+// begin runs the transfer up to its start.
 func (d *desk) begin(path string) {
 	d.t.Helper()
 	terms := protocol.TransferStream{
@@ -234,7 +234,7 @@ func (d *desk) begin(path string) {
 	}
 }
 
-// end gives the destination's report, and lets go of the source as the gateway does.
+// end returns the destination's report, and stops the source as the gateway does.
 func (d *desk) end() (done protocol.TransferDoneParams) {
 	d.t.Helper()
 	for {
@@ -250,7 +250,8 @@ func (d *desk) end() (done protocol.TransferDoneParams) {
 	}
 }
 
-// arrives moves a tree over a strand and checks that all of it has arrived, and returns how long that took and what it made of the desk.
+// arrives sends a tree over a strand and checks that everything arrives. It returns the duration,
+// the desk and the report.
 func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protocol.TransferDoneParams) {
 	t.Helper()
 	_, dir := tree(t)
@@ -283,14 +284,15 @@ func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protoco
 	return took, d, done
 }
 
-// What a destination tells of its way.
+// Route announcements of a destination.
 var (
 	straight = Turn{Route: protocol.RouteDirect}
 	joined   = Turn{Route: protocol.RouteRelay, Missed: true}
 	parted   = Turn{Route: protocol.RouteRelay, Apart: true}
 )
 
-// roads are those from machine to machine, and those by the gateway that begin in different places of what is sent.
+// roads returns connections from machine to machine, and joined ones that begin at different points
+// of the transfer.
 func roads() []*strand {
 	list := []*strand{{near: true}}
 	for _, after := range []int64{1, Early / 2, 5 << 20} {
@@ -299,7 +301,7 @@ func roads() []*strand {
 	return list
 }
 
-// first is what a destination tells that turns to a strand.
+// first returns the first announcement of a destination that switches to a strand.
 func (s *strand) first() Turn {
 	if s.near {
 		return straight
@@ -354,13 +356,13 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 			s := &strand{near: road.near, after: road.after, cutAfter: at}
 			took, d, _ := arrives(t, s)
 			want := []Turn{s.first(), parted}
-			if at > total-maxBody && !s.wasCut.Load() { // frames end elsewhere now and then
+			if at > total-maxBody && !s.wasCut.Load() { // frames may end elsewhere
 				want = want[:1]
 			}
 			if took > time.Second || !slices.Equal(d.turns, want) {
 				t.Errorf("near %v, after %d, cut after %d: it took %v, %v", s.near, s.after, at, took, d.turns)
 			}
-			// Small files of the tree, and what was under way, are sent again.
+			// Small files of the tree, and bytes in flight, are sent again.
 			if again := s.carried.Load() + d.relayed - total - relayed; again > Window+2*maxBody {
 				t.Errorf("near %v, after %d, cut after %d: %d bytes were sent twice", s.near, s.after, at, again)
 			}
@@ -401,7 +403,7 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t, dir, to, s)
 			d.begin("f")
-			synctest.Wait() // all that arrives has arrived
+			synctest.Wait() // everything in flight has arrived
 			for _, e := range []*Ends{d.src, d.dst} {
 				event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: 7, Keep: keep})
 			}
@@ -421,7 +423,8 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestASourceThatSendsMoreThanItMayIsStopped has a source ignore its credit: the destination holds no more than a window of it.
+// TestASourceThatSendsMoreThanItMayIsStopped: the source ignores its credit, and the destination
+// buffers no more than a window.
 func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
@@ -469,7 +472,7 @@ func FuzzLane(f *testing.F) {
 		}()
 		<-l.over
 		n.in.Close(io.EOF)
-		total := -(recHead + 1) // the lane's own word
+		total := -(recHead + 1) // the lane's own frames
 		for {
 			f, err := n.in.Next(t.Context())
 			if err != nil {

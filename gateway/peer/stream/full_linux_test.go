@@ -18,9 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusing runs f on a thread of its own for which the system answers some calls with an error, as a disk does that is full, over its quota or broken.
+// refusing returns a function that runs f on its own thread, on which the system answers the given
+// calls with errno, like a disk that is full, over its quota or broken.
 func refusing(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func()) {
-	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS} // the call's number
+	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS} // the number of the system call
 	filter := []unix.SockFilter{load}
 	for i, nr := range calls {
 		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: nr, Jt: uint8(len(calls) - i)})
@@ -60,7 +61,7 @@ func TestADiskThatRefusesTheEndLeavesNoWrongFileAndARetryGivesTheRightOne(t *tes
 				t.Run(fmt.Sprintf("%s at %s, %s", unix.ErrnoName(errno), where.name, conflict), func(t *testing.T) {
 					for name, size := range sizes {
 						if name == "large" && (errno == syscall.EDQUOT || where.name == "rename" || conflict == protocol.ConflictRename) {
-							continue // it takes time, and the same way
+							continue // this call takes time, but always behaves the same
 						}
 						refusedOnce(t, errno, where.calls, conflict, name, size)
 					}
@@ -70,7 +71,8 @@ func TestADiskThatRefusesTheEndLeavesNoWrongFileAndARetryGivesTheRightOne(t *tes
 	}
 }
 
-// refusedOnce sends a file to a disk that refuses it at the end, at the top and in a folder, and once more when it does not.
+// refusedOnce sends a file to a disk that refuses it at the end, at the top level and in a folder,
+// and again to a disk that accepts it.
 func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, what string, size int64) {
 	from, to := inMemory(t), inMemory(t)
 	tree := filepath.Join(from, "tree")
@@ -114,14 +116,14 @@ func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, wh
 			t.Fatal(err)
 		case string(data) == "the old one" && conflict == protocol.ConflictOverwrite:
 		case int64(len(data)) == size && hashOf(t, filepath.Join(to, name)) == hashOf(t, filepath.Join(from, name)) && slices.Equal(calls, atRename):
-			// It was placed by a call that was not refused.
+			// A call that was not refused has placed it.
 		default:
 			t.Errorf("%s: %s is %d bytes of something else", what, name, len(data))
 		}
 	}
 	if slices.Equal(calls, atSync) {
 		for _, line := range describe(t, to) {
-			if strings.Contains(line, partSuffix) && !strings.Contains(line, fmt.Sprintf(" %d ", stride)) { // of which the disk has all
+			if strings.Contains(line, partSuffix) && !strings.Contains(line, fmt.Sprintf(" %d ", stride)) { // of which the disk has everything
 				t.Errorf("%s: what the disk has not taken is left to go on with: %s", what, line)
 			}
 		}
@@ -169,8 +171,9 @@ func TestOfAPartThatADiskRefusesAtTheEndItKeepsWhatTheDiskHas(t *testing.T) {
 	x.same("f")
 }
 
-// brittle is a file system that takes more than there is room for, and says so only when it is synced: its own disk is a file with holes on a disk of so
-// many MiB. grow makes room; anew gives it as it is on its disk, without what is in memory.
+// brittle returns a file system that accepts more data than fits, and reports that only at a sync:
+// its disk is a sparse file on a disk of mib MiB. grow adds space; anew mounts it again without
+// what was only in memory.
 func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -184,7 +187,7 @@ func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
 		}
 		return nil
 	}
-	const front = 8 << 20 // all that the file system keeps about its files is in here
+	const front = 8 << 20 // enough for the file system's metadata
 	mount := func(flags uintptr, mib int) error {
 		return syscall.Mount("tmpfs", under, "tmpfs", flags, fmt.Sprintf("size=%dm", mib+front>>20))
 	}
@@ -231,7 +234,7 @@ func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
 	return dir, grow, anew
 }
 
-// The system shows what such a disk has not taken for as long as it has it in memory.
+// The system shows data that such a disk did not accept, as long as it is in memory.
 func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
 	for _, c := range []struct {
 		name  string

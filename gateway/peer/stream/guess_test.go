@@ -10,14 +10,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// early lets the sender begin before it has heard anything.
+// early lets the sender start before the receiver has answered.
 func early(s *Sender, r *Receiver) { s.Early, r.Early = Early, Early }
 
 func TestWhatIsSentBeforeTheReceiverHasSpokenHarmsNothingThatIsThere(t *testing.T) {
 	for what, c := range map[string]struct {
 		before   func(t *testing.T, x *resumer)
 		conflict string
-		sent     int64 // bytes at most
+		sent     int64 // maximum number of bytes
 		want     Result
 		name     string
 	}{
@@ -60,7 +60,7 @@ func TestWhatIsSentBeforeTheReceiverHasSpokenHarmsNothingThatIsThere(t *testing.
 	}
 }
 
-// The source changes while it is sent on a guess.
+// The source changes a file while it is sent on a guess.
 func TestAFileThatChangesAfterAGuessArrivesAsItIsThen(t *testing.T) {
 	x := newResumer(t)
 	name := filepath.Join(x.from, "f")

@@ -31,7 +31,7 @@ func get(t *testing.T, at ...string) string {
 	return string(b)
 }
 
-// over sends a folder called tree over what is there.
+// over sends a folder named tree over existing files.
 func over(t *testing.T, from string, to *os.Root, id protocol.TransferID) Result {
 	t.Helper()
 	res, sendErr, err := both(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, to, func(_ *Sender, r *Receiver) {
@@ -58,7 +58,8 @@ func TestTheTrashIsNeitherSentNorReceived(t *testing.T) {
 	}
 }
 
-// Two attempts, of which the first was cut between keeping the old file and replacing it: what comes back is what was there before both.
+// Of two attempts, the first was interrupted between retaining the old file and replacing it: undo
+// restores the state before both.
 func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	root := open(t, to)
@@ -86,7 +87,7 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	if got := get(t, to, "tree", "a"); got != "old" {
 		t.Errorf("it is %q", got)
 	}
-	// A list that somebody has written: nothing outside is touched, and no link is followed.
+	// A forged list: nothing outside is touched, and no link is followed.
 	put(t, "precious", to, "precious")
 	if err := os.Symlink(t.TempDir(), filepath.Join(to, "out")); err != nil && os.PathSeparator == '/' {
 		t.Fatal(err)
@@ -130,13 +131,13 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 		t.Errorf("left: %v", list)
 	}
 	get(t, to, trashName, "notes-t0011223344556677", "x")
-	// The oldest goes when there is too much, and the one that is being filled stays.
+	// The oldest entry is removed when the limit is exceeded; the entry in use stays.
 	keep("middle", now.Add(-time.Minute), 3000)
 	keep("now", now, 3000)
 	if n := thinKept(root, now.Add(-KeptAge), 4000, path.Base(openKept(root, "now").entry)); n > 4000 || len(keptEntries(root)) != 1 {
 		t.Errorf("%d bytes are left in %v", n, keptEntries(root))
 	}
-	// One that would not fit at all is not kept, and is replaced all the same.
+	// A file that is larger than the limit is not retained, but replaced anyway.
 	k := openKept(root, "now")
 	if err := os.Truncate(filepath.Join(to, "a"), maxKept+1); err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 		t.Error("it is kept")
 	}
 	k.close()
-	// A full disk gets it back, and an empty trash goes.
+	// A full disk gets the space, and an empty trash is removed.
 	if !dropKept(root) || dropKept(root) {
 		t.Errorf("left: %v", keptEntries(root))
 	}
@@ -161,7 +162,8 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	}
 }
 
-// The daily sweep and a retry of an old transfer at the same time: whichever comes first, the retry has its part or has none, and loses it not in between.
+// The daily sweep and a retry of an old transfer at the same time: the part file is either there
+// for the whole retry or not at all.
 func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	home := t.TempDir()
 	l := OpenLedger(t.TempDir())
@@ -190,7 +192,7 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 		t.Error("what the other attempt goes on with was removed")
 	}
 	again()
-	// What was begun lately stays for the next attempt, also of another process.
+	// A recently used entry stays for the next attempt, also of another process.
 	l.begin(mark)()
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
 		t.Error("what was begun lately was removed")
@@ -210,7 +212,7 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	select {
 	case <-begun:
 		t.Error("an attempt began in the middle of a sweep")
-	case <-time.After(10 * time.Millisecond): // it may come later, but not before the sweep is over
+	case <-time.After(10 * time.Millisecond): // it may continue later, but not before the sweep is over
 	}
 	close(slow.answer)
 	if n := <-swept; n != 1 {
@@ -224,7 +226,7 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	}
 }
 
-// slowDisk takes its time.
+// slowDisk delays its answers.
 type slowDisk struct {
 	disk
 	asked, answer chan struct{}

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// disk is every folder of this machine below one.
+// disk gives access to all folders below home.
 type disk struct{ home string }
 
 func (d disk) Source(string) (Item, func(), error) { return Item{}, nil, errors.New("nothing") }
@@ -47,11 +47,11 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	gone := []string{put(filepath.Join(home, "in", mark+"1.part"), old), put(filepath.Join(home, "in", "deep\nfolder", mark+"2.part"), old)}
 	stays := []string{
 		put(filepath.Join(home, "in", mark+"3.part"), fresh),                 // being written
-		put(filepath.Join(home, "in", mark+"1.part.txt"), old),               // the person's
-		put(filepath.Join(home, "in", ".fairlead-notes.part"), old),          // theirs, too
-		put(filepath.Join(home, "in", markOf("other")+"1.part"), old),        // of a transfer that goes on
-		put(filepath.Join(home, "elsewhere", mark+"1.part"), old),            // nothing was sent to there
-		put(filepath.Join(outside, mark+"1.part"), old),                      // out of reach now
+		put(filepath.Join(home, "in", mark+"1.part.txt"), old),               // the person's own file
+		put(filepath.Join(home, "in", ".fairlead-notes.part"), old),          // the person's own file
+		put(filepath.Join(home, "in", markOf("other")+"1.part"), old),        // of an unfinished transfer
+		put(filepath.Join(home, "elsewhere", mark+"1.part"), old),            // nothing was sent to this folder
+		put(filepath.Join(outside, mark+"1.part"), old),                      // not reachable now
 		put(filepath.Join(home, "in", mark+"folder.part", "kept.part"), old), // a folder
 	}
 	if runtime.GOOS != "windows" {
@@ -85,7 +85,7 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// What could not be removed yet is looked at again.
+	// Files that could not be removed are tried again.
 	for _, m := range []string{mark, away, markOf("other")} {
 		if _, err := os.Stat(l.path(m)); err != nil {
 			t.Error(err)
@@ -123,7 +123,7 @@ func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
 		tr, over := l.trail(mark, atDestination)
 		tr.add(at(16, key, "1 2"))
 		at := time.Now().Add(time.Duration(i-100) * time.Hour)
-		if i == 0 { // goes on
+		if i == 0 { // unfinished
 			tr.close()
 		}
 		if err := os.Chtimes(l.trailPath(mark, atDestination), at, at); err != nil {
@@ -136,13 +136,13 @@ func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
 	if list := names(); len(list) != maxOver+1 {
 		t.Errorf("%d are there: %v", len(list), list)
 	}
-	// One that is heard of again is as it was.
+	// The trail of a transfer that continues has its checkpoints.
 	tr, over := l.trail(markOf("39"), atDestination)
 	if len(tr.marks(key, "1 2", 1<<30)) != 1 {
 		t.Error("the last one is not there any more")
 	}
 	over()
-	if tr, over := l.trail(markOf("new"), atSource); tr == nil { // nothing to write down
+	if tr, over := l.trail(markOf("new"), atSource); tr == nil { // nothing to store
 		t.Error("no trail")
 	} else {
 		over()

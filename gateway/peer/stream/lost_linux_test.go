@@ -10,10 +10,11 @@ import (
 	"testing"
 )
 
-// nobody is the user that file access is tested as when the tests run as root, whom no permission stops.
+// nobody is the user whose file access is tested when the tests run as root, to whom permissions do
+// not apply.
 const nobody = 65534
 
-// asNobody runs f, which ends on the goroutine it began on, with nobody's access to files.
+// asNobody runs f with nobody's access to files. f must not switch goroutines.
 func asNobody(f func()) {
 	if os.Getuid() == 0 {
 		runtime.LockOSThread() // the thread ends with the goroutine
@@ -28,7 +29,7 @@ func own(t *testing.T, dir string) {
 	if os.Getuid() != 0 {
 		return
 	}
-	for p := dir; p != filepath.Clean(os.TempDir()) && p != memory && p != "/"; p = filepath.Dir(p) { // everyone may pass through
+	for p := dir; p != filepath.Clean(os.TempDir()) && p != memory && p != "/"; p = filepath.Dir(p) { // give everyone access
 		if err := os.Chmod(p, 0o755); err != nil {
 			t.Fatal(err)
 		}

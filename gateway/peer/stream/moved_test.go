@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The folder at the source gets another name, or goes, while its files are sent.
+// The source folder is renamed or removed while its files are sent.
 func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder that is open has its name for good there")
@@ -51,14 +51,15 @@ func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 	}
 }
 
-// The receiver ends after the last byte is on the disk, and before the file has its name: the next attempt sends none of it, and what was there is kept.
+// The receiver stops after the last byte is on the disk, but before the file has its name: the next
+// attempt sends none of it again, and the replaced file is retained.
 func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 	x := newResumer(t)
 	x.conflict = protocol.ConflictOverwrite
 	const size = 20 << 20
 	long(t, filepath.Join(x.from, "f"), size)
 	put(t, "old", x.to, "f")
-	// The receiver is stopped where the record with the sum would come.
+	// The receiver is stopped where the record with the checksum would come.
 	x.set = func(s *Sender, r *Receiver) {
 		out := s.Out
 		s.Out = func(ctx context.Context, f *Frame) error {

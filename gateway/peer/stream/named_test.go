@@ -58,7 +58,8 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	}
 	check("who named it", n)
 	check("the next start", OpenNamed(Disk{Dir: dir}, ledger, "tower"))
-	// What was named to one gateway is no other one's, though its window is of the same data folder.
+	// A path that was named to one gateway is not accessible to another one, even from a window of
+	// the same data folder.
 	for _, gateway := range []string{"", "attic"} {
 		other := OpenNamed(Disk{Dir: dir}, ledger, gateway)
 		if _, _, err := other.Source(at("report")); err == nil {
@@ -68,7 +69,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 			t.Errorf("%q writes where another gateway was to", gateway)
 		}
 	}
-	// A command that begins a transfer may end before a window goes on with it.
+	// A command that starts a transfer may end before a window continues it.
 	if err := OpenNamed(Disk{Dir: dir}, ledger, "tower").Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	} else {
 		release()
 	}
-	// Without a place to remember it is known until the end.
+	// Without a ledger, the path is known until the program ends.
 	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), "Nobody named "+at("report")) {
 		t.Error(err)
 	}
@@ -97,7 +98,7 @@ func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	ledger := OpenLedger(filepath.Join(home, "here"))
 	var text strings.Builder
 	long := strings.Repeat("x", 1000)
-	for i := range 1500 { // more than a small file
+	for i := range 1500 { // larger than namedSize
 		age := time.Duration(i%2) * (namedAge + time.Hour)
 		fmt.Fprintf(&text, "%d true %s \"tower\"\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
 	}

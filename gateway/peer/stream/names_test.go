@@ -82,7 +82,7 @@ func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
 	}
 }
 
-// A tree of a system that keeps such names apart, sent to one that does too, over what is there of it.
+// A tree with such names is sent between systems that distinguish them, over an existing copy.
 func TestNamesThatSomeSystemsTakeForOneAreTwoFilesWhereTheyAre(t *testing.T) {
 	names := []string{"Makefile", "makefile", "\u00e9", "e\u0301", "Sub/x", "sub/X", "sub/x"}
 	plant := func(dir, what string) {
@@ -135,10 +135,11 @@ func TestNumberedNamesKeepTheirEndings(t *testing.T) {
 	}
 }
 
-// hostile are pieces that names are made of.
+// hostile has elements of names.
 var hostile = []string{"..", ".", "", "a", "A", "é", "e\u0301", "link", "out", "sub", "CON", "x.", "/", "\\", "\x00", "\n", ".fairlead-1.part", "etc", "passwd", "link/..", "~", "C:", "\xff\xfe"}
 
-// TestNoNameWritesOutsideTheFolder plays a sender that says whatever it likes, thousands of times: everything around the chosen folder stays as it is.
+// TestNoNameWritesOutsideTheFolder acts as a malicious sender, thousands of times: everything
+// outside the chosen folder stays as it is.
 func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 	outer := t.TempDir()
 	dir := filepath.Join(outer, "chosen")
@@ -152,7 +153,7 @@ func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if runtime.GOOS != "windows" {
-		// Links that are there already lead out, and to elsewhere inside.
+		// Existing links lead outside, and to other places inside.
 		os.Symlink(secret, filepath.Join(dir, "out"))
 		os.Symlink("sub", filepath.Join(dir, "link"))
 		os.Symlink(filepath.Join(secret, "a"), filepath.Join(dir, "a"))
@@ -201,7 +202,7 @@ func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 	if list, _ := os.ReadDir(outer); len(list) != 2 {
 		t.Errorf("outside there is more: %v", list)
 	}
-	// No link that the sender made leads out.
+	// None of the sender's links leads outside.
 	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, p)
 		if err == nil && d.Type()&fs.ModeSymlink != 0 && rel != "out" && rel != "a" {
@@ -214,7 +215,8 @@ func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 	})
 }
 
-// FuzzReceiver gives a receiver any bytes: it ends, and nothing is written outside its folder.
+// FuzzReceiver sends arbitrary bytes to a receiver: it ends, and nothing is written outside its
+// folder.
 func FuzzReceiver(f *testing.F) {
 	var b []byte
 	e := entry{index: 1, name: "a/b", size: 5, mode: 0o644}.encode()
@@ -264,7 +266,7 @@ func FuzzReceiver(f *testing.F) {
 	})
 }
 
-// FuzzSender gives a sender any answers: it ends without reading what it was not asked for.
+// FuzzSender sends arbitrary answers to a sender: it ends and reads only the requested files.
 func FuzzSender(f *testing.F) {
 	f.Add([]byte{recCredit, 8, 0, 0, 0, 0, 0, 48, 0, 0, 0, 0, 0})
 	f.Add(append([]byte{recVerdict, 12, 0, 0, 0}, make([]byte, 12)...))

@@ -22,7 +22,7 @@ func TestTransfersShareWhatIsUnderWay(t *testing.T) {
 		t.Errorf("each of ten has %d", got)
 	}
 	now := time.Now()
-	for range 100 { // the way is empty
+	for range 100 { // no queue
 		now = now.Add(10 * time.Millisecond)
 		p.took(64<<10, 5*time.Millisecond, now)
 	}
@@ -32,7 +32,7 @@ func TestTransfersShareWhatIsUnderWay(t *testing.T) {
 	}
 	p.took(64<<10, 200*time.Millisecond, now)
 	once := p.each()
-	p.took(64<<10, 200*time.Millisecond, now.Add(time.Millisecond)) // of what was sent before
+	p.took(64<<10, 200*time.Millisecond, now.Add(time.Millisecond)) // sent before that
 	if once >= grown || p.each() != once {
 		t.Errorf("each has %d, then %d, then %d", grown, once, p.each())
 	}
@@ -44,7 +44,7 @@ func TestTransfersShareWhatIsUnderWay(t *testing.T) {
 		t.Errorf("each has %d on a full way", got)
 	}
 	now = now.Add(forgetEvery)
-	p.took(64<<10, 200*time.Millisecond, now) // it is another way now, and this is its best
+	p.took(64<<10, 200*time.Millisecond, now) // the path has changed, and this is its best time
 	for range 40 {
 		p.took(64<<10, 200*time.Millisecond, now)
 	}
@@ -72,7 +72,8 @@ func TestCreditTellsHowLongBytesWereUnderWay(t *testing.T) {
 	}
 }
 
-// What shares a connection on which bytes wait has less and less under way, until they do not.
+// Transfers on a congested connection have fewer and fewer bytes in flight, until the congestion
+// ends.
 func TestAFullWayIsNotFilledFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := new(Pace)
@@ -88,7 +89,7 @@ func TestAFullWayIsNotFilledFurther(t *testing.T) {
 		}
 		credit(Window)
 		ctx, cancel := context.WithCancel(t.Context())
-		queue := make(chan int, 1000) // 8 MiB a second pass, after 10 ms
+		queue := make(chan int, 1000) // 8 MiB per second with a latency of 10 ms
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -106,7 +107,7 @@ func TestAFullWayIsNotFilledFurther(t *testing.T) {
 		s.mu.Lock()
 		under := Window - s.credit
 		s.mu.Unlock()
-		if under > 640<<10 || under < leastWindow-sharedBody { // 20 ms of 8 MiB a second are 160 KiB, and as much again comes before it shows
+		if under > 640<<10 || under < leastWindow-sharedBody { // 20 ms at 8 MiB per second are 160 KiB, and the same again is sent before the effect is visible
 			t.Errorf("%d KiB are under way", under>>10)
 		}
 		cancel()

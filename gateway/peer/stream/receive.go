@@ -245,7 +245,7 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		r.end = true
 	case recAlive:
 	case recRoute:
-		r.owed -= recHead + len(payload) // records other than data need no credit
+		r.owed -= recHead + len(payload) // the sender needs no credit for a route announcement
 		way, err := parseRoute(payload)
 		if err != nil || r.Routed == nil {
 			return err

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestWhatWasAskedForAndCannotBeSentHasFailed: a pipe in a folder is left out, as such things are; one that was named itself was wanted.
+// TestWhatWasAskedForAndCannotBeSentHasFailed: a pipe in a folder is omitted, but a pipe that was
+// requested itself is a failure.
 func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -30,7 +31,8 @@ func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldBeforeWhatIsLeftOut: the first problem is why a transfer failed, and the others are cut off somewhere.
+// TestFailuresAreToldBeforeWhatIsLeftOut: the first problem is the reason for the failure of a
+// transfer, and the list may be cut off.
 func TestFailuresAreToldBeforeWhatIsLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxProblems + 5 {

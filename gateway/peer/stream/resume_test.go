@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// long makes a file of so many bytes that do not repeat.
+// long creates a file of size bytes without repetitions.
 func long(t *testing.T, name string, size int64) {
 	t.Helper()
 	f, err := os.Create(name)
@@ -40,15 +40,16 @@ func hashOf(t *testing.T, name string) (sum [32]byte) {
 	return [32]byte(h.Sum(nil))
 }
 
-// resumer is one transfer of one file in many attempts, each of which knows of the ones before what is on the disk.
+// resumer runs one transfer of one file in several attempts, which know of earlier ones only what
+// is on the disk.
 type resumer struct {
 	t        *testing.T
 	from, to string // folders
 	trails   string
 	conflict string
 	set      func(*Sender, *Receiver) // may be nil
-	frame    func(n int)              // hears of each frame of the sender; may be nil
-	as       func(func())             // runs either end; may be nil
+	frame    func(n int)              // called for each frame of the sender; may be nil
+	as       func(func())             // runs both ends; may be nil
 	s        *Sender
 	r        *Receiver
 }
@@ -63,11 +64,11 @@ func (x *resumer) trail(where string) *trail {
 	if tr == nil {
 		x.t.Fatal("no trail")
 	}
-	tr.settles = 0 // the files were made a moment ago
+	tr.settles = 0 // the files were just created
 	return tr
 }
 
-// attempt sends "f" until so many bytes are under way, all of it when that is 0.
+// attempt sends "f" until so many bytes are in flight; all of it if bytes is 0.
 func (x *resumer) attempt(bytes int64) (Result, error) {
 	x.t.Helper()
 	out, in := x.trail(atSource), x.trail(atDestination)
@@ -107,7 +108,7 @@ func (x *resumer) part() int64 {
 	return info.Size()
 }
 
-// same sees that what has arrived, under a name, is what was sent.
+// same checks that the file with a name equals the source.
 func (x *resumer) same(name string) {
 	x.t.Helper()
 	if hashOf(x.t, filepath.Join(x.from, "f")) != hashOf(x.t, filepath.Join(x.to, name)) {
@@ -149,7 +150,7 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 		x := newResumer(t)
 		long(t, filepath.Join(x.from, "f"), 20<<20)
 		name := "f"
-		if taken { // it gets a number
+		if taken { // it gets a numbered name
 			name = "f (2)"
 			if err := os.WriteFile(filepath.Join(x.to, "f"), []byte("other"), 0o600); err != nil {
 				t.Fatal(err)
@@ -169,7 +170,8 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 	}
 }
 
-// killed makes what the last attempt has left what a kill of its receiver leaves: without a word on how the part was left.
+// killed makes the last attempt look like one whose receiver was killed: without a record of the
+// part file's state.
 func killed(t *testing.T, x *resumer) {
 	t.Helper()
 	tr := x.trail(atDestination)
@@ -191,7 +193,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	}
 	killed(t, x)
 	part := x.part()
-	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.reread != part { // it is cut before anything more is written
+	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.reread != part { // interrupted before anything more is written
 		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.reread, part)
 	}
 	if _, err := x.attempt(0); err != nil || x.r.reread > stride || x.s.way.sent > 60<<20-part+1<<20 {
@@ -200,7 +202,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x.same("f")
 }
 
-// The part is written to after it was hashed, and before what follows comes.
+// The part file is changed after it was hashed, and before the next data arrives.
 func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightFile(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 24<<20)
@@ -208,7 +210,7 @@ func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightF
 		t.Fatal(err)
 	}
 	x.frame = func(n int) {
-		if n != 2 { // the first one announces the file
+		if n != 2 { // the first frame announces the file
 			return
 		}
 		f, err := os.OpenFile(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), os.O_RDWR, 0)
@@ -230,7 +232,8 @@ func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightF
 	x.same("f")
 }
 
-// tick waits until the clock of a file's system shows another time than that of the file's last change: that clock goes in steps of some milliseconds.
+// tick waits until the file system's clock differs from the time of the file's last change; that
+// clock advances in steps of some milliseconds.
 func tick(t *testing.T, name string) {
 	t.Helper()
 	was, err := os.Stat(name)
@@ -250,7 +253,7 @@ func tick(t *testing.T, name string) {
 	}
 }
 
-// Who writes to either file after a mark was made of it, or puts another one in its place, is noticed.
+// A change to either file after its checkpoint, or its replacement, is detected.
 func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	const size = 24 << 20
 	change := func(t *testing.T, name string) {
@@ -305,12 +308,12 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"the part is shorter than its mark": func(t *testing.T, x *resumer) { // what a disk lost that had not what it said
+		"the part is shorter than its mark": func(t *testing.T, x *resumer) { // as after a disk lost data that it had acknowledged
 			if err := os.Truncate(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), 10<<20); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"the part's end is lost": func(t *testing.T, x *resumer) { // the machine has crashed: zeros, and no mark of them
+		"the part's end is lost": func(t *testing.T, x *resumer) { // as after a crash of the machine: zeros, and no checkpoint of them
 			name := filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))
 			tick(t, name)
 			n := x.part()
@@ -334,7 +337,8 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	}
 }
 
-// The file under its name is another one of the same size: it is compared once, and not in the way of the part after that.
+// The file under its name is a different one of the same size: it is compared once, and does not
+// prevent the use of the part file later.
 func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 	x := newResumer(t)
 	x.conflict = protocol.ConflictOverwrite
@@ -351,7 +355,7 @@ func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 	x.same("f")
 }
 
-// Holes count like what is written.
+// Holes count like data.
 func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
 	x := newResumer(t)
 	name := filepath.Join(x.from, "f")

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reports are what an end of a transfer tells its gateway, which answers at once.
+// reports collects what an end reports to its gateway, which answers at once.
 type reports chan any
 
 func (r reports) Report(_ context.Context, _ string, params any, _ bool) error {
@@ -25,8 +25,8 @@ func (r reports) SendFrame(_ context.Context, f *Frame) error {
 	return nil
 }
 
-// TestAnAbandonedTransferOfTheBasicProtocolEndsByItself: the basic protocol does not tell one end
-// that the other one failed.
+// TestAnAbandonedTransferOfTheBasicProtocolEndsByItself: without records, one end is not told that
+// the other one failed.
 func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "x"), []byte("x"), 0o600); err != nil {
@@ -52,7 +52,7 @@ func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
 			t.Errorf("after less than %s got %d transfers, want 2", basicIdle, n)
 		}
 		time.Sleep(2 * time.Second)
-		// The gateway may use the numbers for other transfers by now.
+		// The gateway may have reused the numbers.
 		if n := open(); n != 0 || len(said) != 2 {
 			t.Errorf("after %s got %d transfers and %d reports, want 0 and 2", basicIdle, n, len(said))
 		}
@@ -79,7 +79,7 @@ func TestATransferBeyondTheLimitIsRefusedInWords(t *testing.T) {
 	if got, ok := soon(t, said, "a refusal").(protocol.TransferMetaParams); !ok || !strings.Contains(got.Error, limit) {
 		t.Errorf("a source: got %+v", got)
 	}
-	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: "x"}) // in the place of the one of that number
+	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: "x"}) // replaces the one with the same number
 	if got, ok := soon(t, said, "the acceptance").(protocol.TransferAcceptParams); !ok || got.Error != "" {
 		t.Errorf("a number that is used again: got %+v", got)
 	}

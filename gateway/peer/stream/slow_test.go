@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The gateway takes an end of which it hears nothing for a minute for one that is stuck, and a slow disk needs longer than that for what is in its cache.
+// The gateway considers an end stuck after a minute of silence, and a slow disk may need longer to
+// write its cache.
 func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -44,7 +45,7 @@ func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
 	})
 }
 
-// ended is the gateway of a destination that hears its last word.
+// ended is the gateway of a destination; it receives the final report.
 type ended struct {
 	done chan protocol.TransferDoneParams
 }
@@ -67,7 +68,7 @@ func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 	e := NewEnds(Disk{home}, end, nil, nil)
 	defer e.Close()
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: filepath.Join(home, "x"), Size: 10})
-	for range 3 { // and the end never comes
+	for range 3 { // the end record never arrives
 		f := newFrame(7)
 		f.buf = append(f.buf, "seven b"...)
 		e.Binary(f)

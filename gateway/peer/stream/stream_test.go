@@ -18,13 +18,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// both runs a sender and a receiver against each other. cut, when set, is asked before each frame of the sender and ends everything when it says so.
+// both connects a sender and a receiver. cut, when set, is called before each frame of the sender
+// and stops everything when it returns true.
 func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
 	t.Helper()
 	return bothAs(t, items, to, set, cut, func(f func()) { f() })
 }
 
-// bothAs is both with either end run by as.
+// bothAs is both, with each end run by as.
 func bothAs(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool, as func(func())) (res Result, sendErr, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -74,7 +75,7 @@ func open(t testing.TB, dir string) *os.Root {
 	return root
 }
 
-// tree makes a folder with all that can be sent, and returns it as an item called "tree".
+// tree creates a folder with everything that can be sent, and returns it as an item named "tree".
 func tree(t testing.TB) (Item, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -151,7 +152,7 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 	if res.Files != 7 || res.New != 7 || res.Failed != 0 || res.Top != "tree" || len(res.Problems) != 0 {
 		t.Errorf("%+v", res)
 	}
-	// Once more: everything is there.
+	// Again: everything exists already.
 	res, sendErr, err = both(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.Skipped != 7 || res.New != 0 {
 		t.Errorf("again: %+v, %v, %v", res, sendErr, err)
@@ -201,7 +202,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
 		t.Error("it is another file")
 	}
-	// A part whose end is damaged is not taken.
+	// A part file with a damaged end is not used.
 	os.Remove(filepath.Join(to, "f"))
 	r := &Receiver{Transfer: "t1"}
 	damaged := append(bytes.Clone(data[:5<<20]), make([]byte, 4096)...)

@@ -62,7 +62,7 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Its end is cut off, or something else.
+	// The end of the trail is cut off or damaged.
 	for _, damage := range [][]byte{whole[:len(whole)-1], append(bytes.Clone(whole[:len(whole)-20]), make([]byte, 20)...)} {
 		if err := os.WriteFile(name, damage, 0o600); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 	}
 	tr = openTrail(name)
 	tr.add(at(112, a, "1 2"))
-	tr.add(at(112, a, "1 2")) // says nothing new
+	tr.add(at(112, a, "1 2")) // adds nothing new
 	if err := tr.cut(a, "1 2", 70<<20); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 	equals([]int64{64}, marksOf(t, name, a, "1 2", 1<<40))
 	tr = openTrail(name)
 	tr.add(at(80, a, "1 2"))
-	if err := tr.cut(b, "", 0); err != nil { // it is gone
+	if err := tr.cut(b, "", 0); err != nil { // the file is gone
 		t.Fatal(err)
 	}
 	tr.add(at(16, b, "1 3"))

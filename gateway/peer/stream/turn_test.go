@@ -11,11 +11,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// gatekeeper is a folder that, once it is shut, nobody looks into for unfinished files until it is opened again.
+// gatekeeper is a folder in which unfinished files cannot be looked up while it is shut.
 type gatekeeper struct {
 	disk
 	shut    atomic.Bool
-	reached chan struct{} // somebody wants to look
+	reached chan struct{} // a lookup is waiting
 	open    chan struct{}
 }
 
@@ -27,7 +27,7 @@ func (g *gatekeeper) Target(name string, into, make bool) (Target, error) {
 	return g.disk.Target(name, into, make)
 }
 
-// heard is the gateway of a destination: it takes its reports.
+// heard is the gateway of a destination; it collects its reports.
 type heard struct {
 	accepted  chan uint32
 	discarded chan uint32
@@ -60,9 +60,10 @@ func soon[T any](t *testing.T, c <-chan T, what string) (v T) {
 	return v
 }
 
-// A transfer that is cancelled and at once begun again writes its new part only when the old one has been removed.
+// When a transfer is cancelled and restarted at once, it writes a new part file only after the old
+// one has been removed.
 func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
-	for _, rests := range []bool{false, true} { // cancelled while it runs, or while it rests
+	for _, rests := range []bool{false, true} { // cancelled while it runs, or between attempts
 		home := t.TempDir()
 		g := &gatekeeper{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}
 		h := &heard{accepted: make(chan uint32, 4), discarded: make(chan uint32, 4)}
@@ -71,7 +72,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		begin := func(id uint32) {
 			event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: home, Size: 1 << 20, Stream: stream})
 		}
-		write := func(id uint32) { // a part
+		write := func(id uint32) { // writes a part file
 			file := entry{name: "f", size: 1 << 20, mode: 0o600}
 			p := packer{id: id, send: func(_ context.Context, f *Frame) error { e.Binary(f); return nil }}
 			p.add(t.Context(), recEntry, file.encode())

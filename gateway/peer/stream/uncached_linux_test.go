@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pastCache opens a file that is written past the cache.
+// pastCache opens a file for writing past the cache.
 func pastCache(t *testing.T) (*os.File, *uncached) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
@@ -38,7 +38,7 @@ func randomBytes(n int) []byte {
 func TestWhatIsWrittenPastTheCacheIsAllThereInOrder(t *testing.T) {
 	want := randomBytes(5<<20 + 12345)
 	for _, aligned := range []bool{true, false} {
-		if !aligned { // as on a disk that wants more than we give
+		if !aligned { // as on a disk that requires a larger alignment
 			was := uncachedBlocks
 			defer func() { uncachedBlocks = was }()
 			uncachedBlocks = &sync.Pool{New: func() any { return (*[uncachedBlock]byte)(make([]byte, uncachedBlock+100)[100:]) }}
@@ -127,7 +127,8 @@ func TestOnlyLargeFilesPassTheCacheBy(t *testing.T) {
 	}
 }
 
-// inCache only looks: a read that is not to wait may still start one that a fast disk has done in time.
+// inCache only inspects the cache: a non-blocking read could start a real one that a fast disk
+// completes in time.
 func inCache(t *testing.T, name string, at int64) bool {
 	t.Helper()
 	f, err := os.Open(name)
@@ -148,7 +149,7 @@ func inCache(t *testing.T, name string, at int64) bool {
 	return there&1 != 0
 }
 
-// TestALargeFileArrivesPastTheCache: cut in the middle, with a hole and data behind it.
+// TestALargeFileArrivesPastTheCache: interrupted in the middle, with a hole and data after it.
 func TestALargeFileArrivesPastTheCache(t *testing.T) {
 	_, w := pastCache(t)
 	w.end(false)

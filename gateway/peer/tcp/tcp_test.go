@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pair is a connection over loopback, wrapped at both ends.
+// pair returns both sides of a loopback connection, wrapped.
 func pair(t *testing.T) (near, far net.Conn) {
 	t.Helper()
 	near, far = plain(t)
@@ -41,7 +41,7 @@ func plain(t *testing.T) (near, far net.Conn) {
 
 func TestEverythingArrivesInOrder(t *testing.T) {
 	near, far := pair(t)
-	want := make([]byte, 32<<20) // more than the system holds
+	want := make([]byte, 32<<20) // more than the system buffers
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(want)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -95,7 +95,7 @@ func TestWhoWaitsIsTold(t *testing.T) {
 		t.Errorf("after the time: %v", err)
 	}
 	near.SetReadDeadline(time.Time{})
-	go func() { // its time is over in its middle
+	go func() { // the deadline passes in the middle of the write
 		if _, err := far.Read(make([]byte, 1)); err != nil {
 			t.Error(err)
 		}

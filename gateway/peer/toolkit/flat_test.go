@@ -14,7 +14,7 @@ func TestSimpleArgumentsAreCheckedWithoutMemory(t *testing.T) {
 		if err := Validate(schema, args); err != nil {
 			t.Fatal(err)
 		}
-	}); n > 4 { // the names
+	}); n > 4 { // allocations for the names
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -23,7 +23,7 @@ func TestOnlyArgumentsThatFitAreTakenTheShortWay(t *testing.T) {
 	for args, want := range map[string]bool{
 		`{"path":"a"}`:              true,
 		`{"path":""}`:               true,
-		`{"path":"a","i":1.0}`:      false, // fits, which the general way says
+		`{"path":"a","i":1.0}`:      false, // valid, which only the general validation decides
 		`{"path":"a","i":1.5}`:      false,
 		`{"path":"a","i":1e2}`:      false,
 		`{"path":"a","i":null}`:     false,
@@ -74,7 +74,7 @@ func TestASchemaThatSaysMoreIsCheckedTheGeneralWay(t *testing.T) {
 	}
 }
 
-// FuzzFlat: what the short way takes, the general way takes too.
+// FuzzFlat: the general validation accepts everything that the fast one accepts.
 func FuzzFlat(f *testing.F) {
 	for _, args := range []string{`{"path":"a","i":1,"n":2.5,"b":false}`, `{"path":"\ud800","n":-0}`, `{"path":"a","n":00}`, ` { } `} {
 		f.Add(args)

@@ -20,14 +20,15 @@ type nested struct {
 	} `json:"steps,omitempty"`
 }
 
-// Two programs that read such arguments could take them for different ones: the rules allow one call, and the machine does another.
+// Two programs could read such arguments differently: the rules would allow one call, and the
+// machine would run another.
 func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, in nested) (nested, error) { return in, nil })
 	for _, c := range []struct{ args, want string }{
 		{`{"path":"a","Path":"b"}`, `there is no argument "Path"; it is called "path"`},
 		{`{"Path":"b","path":"a"}`, `it is called "path"`},
 		{`{"path":"a","LIMIT":"x"}`, `it is called "limit"`},
-		{`{"path":"a","\u017fteps":[]}`, `it is called "steps"`}, // a long s
+		{`{"path":"a","\u017fteps":[]}`, `it is called "steps"`}, // U+017F, the long s
 		{`{"path":"a","steps":[{"old":"x","Old":"y"}]}`, `it is called "old"`},
 		{`{"path":"a","path":"b"}`, `"path" is there twice`},
 		{`{"path":"a","pa\u0074h":"b"}`, `"path" is there twice`},
@@ -64,7 +65,8 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzNames: what is accepted reads the same with and without the case of letters, and from the first name and from the last.
+// FuzzNames: accepted arguments read the same with and without regard to case, and whether the
+// first or the last of equal names counts.
 func FuzzNames(f *testing.F) {
 	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, in nested) (nested, error) { return in, nil })
 	f.Add(`{"path":"a","Path":"b"}`)

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestProgramsOfOneFolderLoseNoPairing changes the file from several Peers at once, as windows, node and command line do.
+// TestProgramsOfOneFolderLoseNoPairing changes the file through several Peers at once, as windows,
+// the node and the command line do.
 func TestProgramsOfOneFolderLoseNoPairing(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
@@ -52,7 +53,7 @@ func TestProgramsOfOneFolderLoseNoPairing(t *testing.T) {
 }
 
 func TestALockOfADeadProgramIsTaken(t *testing.T) {
-	for _, age := range []time.Duration{time.Minute, -10 * 365 * 24 * time.Hour} { // also when the clock was put back since
+	for _, age := range []time.Duration{time.Minute, -10 * 365 * 24 * time.Hour} { // also if the clock was set back since
 		takesLock(t, age)
 	}
 }

@@ -28,7 +28,8 @@ func scalar(t *testing.T, text string) group.Scalar {
 	return s
 }
 
-// The vectors are those of draft-irtf-cfrg-cpace, appendix B.3: of version 21, and of the versions before it, whose only difference is the channel's id.
+// The vectors are those of draft-irtf-cfrg-cpace, appendix B.3: of version 21, and of earlier
+// versions, which differ only in the channel identifier.
 func TestCPaceMatchesTheDraftsVectors(t *testing.T) {
 	const (
 		sid = "7e4b4791d6a8ef019b936c79fb7f2c57"
@@ -79,7 +80,7 @@ func TestCPaceMatchesTheDraftsVectors(t *testing.T) {
 		is("K at A", ka, v.shared)
 		is("K at B", kb, v.shared)
 		is("ISK", sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a), []byte("ADa")}, [2][]byte{unhex(t, v.b), []byte("ADb")}), v.key)
-		// The two ends of a pairing come to the ISK without associated data.
+		// Without associated data, both sides of a pairing get the ISK.
 		device, gateway := &exchange{secret: a, own: unhex(t, v.a), sid: unhex(t, sid)}, &exchange{secret: b, own: unhex(t, v.b), sid: unhex(t, sid)}
 		one, errA := device.key(gateway.message(), true)
 		two, errB := gateway.key(device.message(), false)
@@ -97,10 +98,10 @@ func TestCPaceRefusesWhatIsNoElement(t *testing.T) {
 		t.Errorf("a valid one gives %x, %v", got, err)
 	}
 	for _, bad := range []string{
-		"2b3c6b8c4f3800e7aef6864025b4ed79bd599117e427c41bd47d93d654b4a51c", // no element
-		strings.Repeat("00", 32), // the neutral one
+		"2b3c6b8c4f3800e7aef6864025b4ed79bd599117e427c41bd47d93d654b4a51c", // not an element
+		strings.Repeat("00", 32), // the neutral element
 		strings.Repeat("ff", 32), // larger than the field
-		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // the neutral one, badly encoded
+		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // the neutral element, badly encoded
 		strings.Repeat("01", 31), strings.Repeat("01", 33), "",
 	} {
 		if got, err := agree(s, unhex(t, bad)); !errors.Is(err, errExchange) {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// counted counts what the system is asked for.
+// counted counts system calls.
 type counted struct {
 	net.Conn
 	reads, writes atomic.Int64
@@ -24,7 +24,7 @@ type counted struct {
 func (c *counted) Read(b []byte) (int, error)  { c.reads.Add(1); return c.Conn.Read(b) }
 func (c *counted) Write(b []byte) (int, error) { c.writes.Add(1); return c.Conn.Write(b) }
 
-// piled is a TLS connection with a pile at either end.
+// piled returns a TLS connection with a Pile on both sides.
 func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
@@ -105,7 +105,7 @@ func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
 	if n := below.writes.Load() - before; n != frames {
 		t.Errorf("%d frames took %d writes", frames, n)
 	}
-	if n := under.reads.Load() - read; n > frames*14 { // 17 records each, whatever their neighbours
+	if n := under.reads.Load() - read; n > frames*14 { // 17 records each, in far fewer reads
 		t.Errorf("%d frames took %d reads", frames, n)
 	}
 }
@@ -113,7 +113,7 @@ func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
 func TestWhatIsNotHeldGoesOutAtOnce(t *testing.T) {
 	near, far, _, _ := piled(t)
 	pile := near.NetConn().(*Pile)
-	big := make([]byte, 3*pileWrite) // more than is ever held
+	big := make([]byte, 3*pileWrite) // more than the buffer holds
 	rand.Read(big)
 	var wg sync.WaitGroup
 	wg.Go(func() {

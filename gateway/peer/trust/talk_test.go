@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pipe is a Wire between two goroutines of a test; spoil, when set, may change what the gateway's end gets and gives.
+// pipe is a Wire between two goroutines; spoil, when set, can modify the messages that the gateway
+// receives and sends.
 type pipe struct {
 	in, out chan Message
 	spoil   func(*Message)
@@ -47,7 +48,7 @@ func pinOf(name string) Pin {
 	return Pin(base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// give is a gateway that says yes, and returns its words.
+// give acts as a gateway that approves, and returns its words.
 func give(w *pipe, pin Pin, secret []byte, code *Code) (words []string, err error) {
 	defer close(w.out)
 	first, err := w.Receive()
@@ -82,7 +83,7 @@ type both struct {
 	shown, words []string
 }
 
-// talk has a device and a gateway talk over wires that spoil may change.
+// talk runs a pairing between a device and a gateway, whose messages spoil can modify.
 func talk(taker Taker, pin Pin, secret []byte, code *Code, spoil func(*Message)) (r both) {
 	device, gateway := pipes()
 	gateway.spoil = spoil
@@ -139,7 +140,8 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 	}
 }
 
-// TestAManInTheMiddleIsNoticed: he has a certificate of his own and passes everything on. The two ends see different keys.
+// TestAManInTheMiddleIsNoticed: the attacker has his own certificate and forwards everything. The
+// two sides see different keys.
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
 	if r := talk(Taker{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, ErrPin) {
@@ -148,7 +150,7 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	if r := talk(Taker{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrGuess) || r.takes == nil {
 		t.Errorf("code: %+v", r)
 	}
-	// Without a secret he gets as far as the words, which differ.
+	// Without a secret, the pairing continues to the words, which differ.
 	if r := talk(Taker{Pin: his}, real, nil, nil, nil); r.gives == nil && slices.Equal(r.words, r.shown) {
 		t.Errorf("ask: both ends show %v", r.words)
 	}
@@ -156,7 +158,7 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 
 func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 	pin, code := pinOf("mallory"), NewCode(3)
-	forged := func(m *Message) { // says that it checked the proof, and did not
+	forged := func(m *Message) { // claims to have checked the proof
 		if m.Error != nil {
 			*m = Message{Waiting: &Waiting{MAC: make([]byte, 32), Seconds: 60}}
 		}
@@ -165,7 +167,7 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 	if r := talk(Taker{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrGuess) {
 		t.Errorf("%+v", r)
 	}
-	early := func(m *Message) { // or gives a token at once
+	early := func(m *Message) { // or sends a token at once
 		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {
 			*m = Message{Done: &Done{Token: "fd_x"}}
 		}
@@ -181,7 +183,8 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 	}
 }
 
-// TestASwappedDeviceIsNoticed: somebody on the way puts his own key, name or nonce into the device's messages.
+// TestASwappedDeviceIsNoticed: an attacker puts his own key, name or nonce into the device's
+// messages.
 func TestASwappedDeviceIsNoticed(t *testing.T) {
 	pin, secret := pinOf("tower"), NewSecret()
 	mallory := NewIdentity()
@@ -250,7 +253,7 @@ func TestKeyExchangeAgreesOnlyOnTheSameWords(t *testing.T) {
 	}
 }
 
-// FuzzReceive holds that a gateway survives whatever a stranger sends, and lets nothing in without the secret.
+// FuzzReceive: a gateway survives any input, and admits nobody without the secret.
 func FuzzReceive(f *testing.F) {
 	hello, _ := json.Marshal(Hello{Version: 1, Door: "code", Number: 1, Pake: make([]byte, 32), Commit: make([]byte, 32), Applicant: Applicant{Key: make([]byte, 32)}})
 	first, _ := json.Marshal(Message{Hello: hello})

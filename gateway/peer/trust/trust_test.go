@@ -74,7 +74,8 @@ func FuzzLinkAndCode(f *testing.F) {
 	})
 }
 
-// server is a TLS server with a key of its own; got is told what it received after the handshake.
+// server is a TLS server with its own key; got receives the number of bytes that arrived after the
+// handshake.
 func server(t *testing.T) (address string, pin Pin, got chan int) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -236,7 +237,7 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 	}
 }
 
-// TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses: computers are often called alike.
+// TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses: computers often have the same name.
 func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()

@@ -40,7 +40,7 @@ func TestOneKeyHoldsUpNoOther(t *testing.T) {
 		var q Queue
 		slow, after, other := q.Take("a"), q.Take("a"), q.Take("b")
 		slow.Wait()
-		other.Wait() // else the bubble stands still
+		other.Wait() // otherwise the synctest bubble deadlocks
 		other.End()
 		came := false
 		go func() {

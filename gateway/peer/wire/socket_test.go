@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// counted counts what goes to the system.
+// counted counts the writes to the system.
 func counted(n *atomic.Int64) func(net.Conn) net.Conn {
 	return func(c net.Conn) net.Conn {
 		s := NewSocket(c)
@@ -68,14 +68,15 @@ func TestFrameForWhichNobodyWaitsGoesWithTheNextOrSoon(t *testing.T) {
 	w.Send(t.Context(), []byte("second"))
 	read("first")
 	read("second")
-	if n := writes.Load() - before; n > 3 { // two, unless the millisecond was over between them
+	if n := writes.Load() - before; n > 3 { // two, unless the millisecond ended between them
 		t.Errorf("%d writes", n)
 	}
 }
 
-// What is offered never waits for the peer, is bounded, and arrives whole once the peer reads.
+// Offer never waits for the peer, its backlog is limited, and everything arrives once the peer
+// reads.
 func TestOfferNeverWaits(t *testing.T) {
-	near, far := pair(t) // the far end reads nothing yet
+	near, far := pair(t) // the far side does not read yet
 	w := NewWriter(near)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -15,13 +15,13 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pair returns both ends of a connection, of sockets.
+// pair returns both sides of a WebSocket connection over Sockets.
 func pair(t *testing.T) (near, far *websocket.Conn) {
 	t.Helper()
 	return over(t, Wrap)
 }
 
-// over returns both ends of a connection over what wrap makes of TCP.
+// over returns both sides of a WebSocket connection over wrapped TCP.
 func over(t *testing.T, wrap func(net.Conn) net.Conn) (near, far *websocket.Conn) {
 	t.Helper()
 	got := make(chan *websocket.Conn, 1)
@@ -83,7 +83,7 @@ func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
 			for i := range each {
 				text := fmt.Sprintf("%d %d ", s, i)
 				if i%50 == 0 {
-					text += strings.Repeat("x", maxDirect) // too large to be sent directly
+					text += strings.Repeat("x", maxDirect) // too large to be written by the sender
 				}
 				how := []func([]byte) bool{w.Offer, w.Hold, w.SendSoon, func([]byte) bool { return false }}[(s+i)%4]
 				send := w.Send
@@ -146,7 +146,7 @@ func TestCloseComesAfterWhatWasSentAndNothingAfterIt(t *testing.T) {
 }
 
 func TestSenderOfAFullConnectionLeavesWithItsContext(t *testing.T) {
-	near, _ := pair(t) // the far end reads nothing
+	near, _ := pair(t) // the far side does not read
 	w := NewWriter(near)
 	run, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

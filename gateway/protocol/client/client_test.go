@@ -47,7 +47,7 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 			for i := range 100 {
 				p.event(protocol.EventChat, protocol.ChatEvent{Text: fmt.Sprint(i)}, 0)
 			}
-			for i := len(waiting) - 1; i >= 0; i-- { // backwards
+			for i := len(waiting) - 1; i >= 0; i-- { // in reverse order
 				var in protocol.ConfigGetParams
 				json.Unmarshal(waiting[i].Params, &in)
 				if in.Path == "bad" {
@@ -201,7 +201,7 @@ func TestReconnectsSlowerEachTime(t *testing.T) {
 func TestRefusalsAreFinal(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(p peer)
-		want error // nil: it reconnects
+		want error // nil: the client reconnects
 	}{
 		"401": {func(p peer) {
 			r, _ := p.request()
@@ -289,7 +289,7 @@ func TestIdleConnectionStaysUp(t *testing.T) {
 		}
 		quit()
 		stop()
-		time.Sleep(2 * time.Minute) // the pinging goroutine sees the end
+		time.Sleep(2 * time.Minute) // the pinging goroutine notices the end
 	})
 }
 

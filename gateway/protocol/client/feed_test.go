@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// follow records what a feed says.
+// follow records the calls of a feed.
 func follow(t *testing.T, f func(p peer, n int), limit time.Duration) (log []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestFeedBeginsAnewAfterAGapAResyncAndAReconnect(t *testing.T) {
 			p.idle()
 			return
 		}
-		p.change(1) // before the snapshot: part of it
+		p.change(1) // before the snapshot, and part of it
 		p.subscribe(1)
 		p.change(2)
 		p.change(3)

@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// A node that runs must not come back to a gateway that its owner has left, not even while the gateway cannot be told.
+// A running node must not reconnect to a gateway whose pairing its owner has ended, even while the
+// gateway cannot be notified.
 func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()

@@ -12,13 +12,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// peer is a gateway that does what a test says.
+// peer is a gateway that a test controls.
 type peer struct {
 	*websocket.Conn
 	t *testing.T
 }
 
-// listen serves every connection with f, one after the other numbered from 1. stop ends everything.
+// listen serves connections with f, one after the other, numbered from 1. stop closes everything.
 func listen(t *testing.T, f func(p peer, n int)) (dial func(context.Context) (net.Conn, error), stop func()) {
 	dial, l := Memory()
 	conns := make(chan int, 1)
@@ -46,7 +46,7 @@ func listen(t *testing.T, f func(p peer, n int)) (dial func(context.Context) (ne
 	}
 }
 
-// request reads the next request; ok is false when the connection is gone.
+// request reads the next request; ok is false when the connection has ended.
 func (p peer) request() (r protocol.Request, ok bool) {
 	for {
 		_, data, err := p.ReadMessage()
@@ -102,7 +102,7 @@ func (p peer) hello() {
 	p.answer(r.ID, protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1})
 }
 
-// idle reads until the connection is gone.
+// idle reads until the connection ends.
 func (p peer) idle() {
 	for {
 		if _, _, err := p.ReadMessage(); err != nil {

@@ -11,14 +11,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAProbeEndsASilentConnection: the far end is gone without a word, as after a sleep or on another network.
+// TestAProbeEndsASilentConnection: the far side disappeared silently, as after sleep or on another
+// network.
 func TestAProbeEndsASilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		dial, stop := listen(t, func(p peer, n int) {
 			p.hello()
 			if n == 1 {
-				<-hold // reads nothing, so answers no ping
+				<-hold // does not read, so it answers no ping
 				return
 			}
 			p.idle()
@@ -34,7 +35,7 @@ func TestAProbeEndsASilentConnection(t *testing.T) {
 		if took := (<-ups).Sub(began); took < probeLimit || took > probeLimit+minBackoff {
 			t.Errorf("back after %s", took)
 		}
-		// One that answers stays.
+		// A connection that answers stays open.
 		c.Probe("test")
 		time.Sleep(2 * probeLimit)
 		synctest.Wait()
@@ -76,7 +77,8 @@ type here struct{ net.Conn }
 
 func (here) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// A gateway on this computer that is busy for a while is not left because a network came or went, as one does whenever a container starts.
+// A busy gateway on this computer is not given up because a network changed, as happens whenever a
+// container starts.
 func TestAProbeLeavesAConnectionWithinThisComputer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -104,7 +106,8 @@ func TestAProbeLeavesAConnectionWithinThisComputer(t *testing.T) {
 	})
 }
 
-// strict is a connection that reads nothing when its time is over, as the system's do, though there is something.
+// strict is a connection whose reads fail after the deadline even if data is available, as the
+// system's do.
 type strict struct {
 	net.Conn
 	until time.Time
@@ -122,7 +125,8 @@ func (s *strict) Read(p []byte) (int, error) {
 	return s.Conn.Read(p)
 }
 
-// Whoever takes long over an event, or is stopped for a while, finds what came meanwhile, and not a lost connection.
+// A client that takes long over an event, or is suspended for a while, reads what arrived meanwhile
+// and does not lose its connection.
 func TestAnEndThatWasBusyKeepsItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dial, stop := listen(t, func(p peer, _ int) {
