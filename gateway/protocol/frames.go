@@ -189,7 +189,8 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
-// EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an ErrBadRequest.
+// EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an
+// ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
 	raw, err := enclose(func(b []byte) []byte {
 		return appendString(append(appendString(append(b, `{"type":"req","id":`...), id), `,"method":`...), method)
