@@ -47,8 +47,8 @@ const (
 // that, and the call is compared with it before it runs.
 type Approval struct {
 	ID         ApprovalID `json:"id"`
-	Kind       string     `json:"kind"`
-	State      string     `json:"state"`
+	Kind       string     `json:"kind"`  // call or continue
+	State      string     `json:"state"` // pending, allowed, edited, denied, expired, cancelled or superseded
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId,omitempty"`
 	CallID     CallID     `json:"callId,omitempty"`
@@ -59,7 +59,7 @@ type Approval struct {
 	Host    *HostInfo       `json:"host,omitempty"`
 	Tool    string          `json:"tool,omitempty"` // bare name
 	Args    json.RawMessage `json:"args,omitempty"`
-	Effect  Effect          `json:"effect,omitempty"`
+	Effect  Effect          `json:"effect,omitempty"` // read, write, exec, network; empty is unknown
 	Preview *CallPreview    `json:"preview,omitempty"`
 
 	AskedBy AskedBy `json:"askedBy"`
@@ -68,7 +68,7 @@ type Approval struct {
 	// Files describes which of the person's file rules apply to the code that the call runs; empty
 	// when the command itself names the files that it opens.
 	Files   string   `json:"files,omitempty"`
-	Choices []string `json:"choices"` // the scopes that an allow may have
+	Choices []string `json:"choices"` // the scopes that an allow may have: once, session, folder, node, always
 	// SessionRule describes for people what an allow for the session would cover.
 	SessionRule string `json:"sessionRule,omitempty"`
 	// Parts are the pieces of a command, each with the verdict of the rules.
@@ -94,7 +94,7 @@ type Approval struct {
 	// Shown reports whether a surface confirmed that it shows the question. SurfaceShown and
 	// ShownAt describe the first that did.
 	Shown        bool   `json:"shown,omitempty"`
-	SurfaceShown string `json:"surfaceShown,omitempty"`
+	SurfaceShown string `json:"surfaceShown,omitempty"` // window, terminal, notification or channel
 	ShownAt      int64  `json:"shownAt,omitempty"`
 	// Unseen counts how often no surface confirmed the question in time. From 1 on, clients that
 	// can notify the person outside a window should do so. At 2, the channels have been tried too.
@@ -116,7 +116,7 @@ type ApprovalPart struct {
 	Kind    string   `json:"kind"`
 	Text    string   `json:"text"`
 	Argv    []string `json:"argv,omitempty"`
-	Verdict string   `json:"verdict"`
+	Verdict string   `json:"verdict"` // allow, ask or deny
 	Reason  string   `json:"reason"`
 	Floor   bool     `json:"floor,omitempty"`
 }
@@ -156,8 +156,8 @@ type ApprovalListResult struct {
 type ApprovalAnswerParams struct {
 	ID       ApprovalID `json:"id"`
 	Hash     string     `json:"hash"`
-	Decision string     `json:"decision"`
-	Scope    string     `json:"scope,omitempty"` // default once
+	Decision string     `json:"decision"`        // allow or deny
+	Scope    string     `json:"scope,omitempty"` // once (default), session, folder, node or always
 	Reason   string     `json:"reason,omitempty"`
 	// Offers are the indexes of the offered rules to save, for a scope beyond the session; empty
 	// selects the narrow ones.
@@ -181,7 +181,7 @@ type ApprovalAnswerResult struct {
 // window.
 type ApprovalShownParams struct {
 	ID      ApprovalID `json:"id"`
-	Surface string     `json:"surface,omitempty"`
+	Surface string     `json:"surface,omitempty"` // window (default), terminal, notification or channel
 }
 
 // ApprovalParams selects an approval.

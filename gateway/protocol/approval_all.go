@@ -46,9 +46,9 @@ type ShownQuestion struct {
 // ApprovalAnswerAllParams gives several approvals the same answer, such as approvals that ask the
 // same question. Each is answered separately, as by approval.answer, and its hash is compared.
 type ApprovalAnswerAllParams struct {
-	Questions []ShownQuestion `json:"questions"` // 1 to MaxAnswers
-	Decision  string          `json:"decision"`
-	Scope     string          `json:"scope,omitempty"` // default once; a scope that saves rules does so only with the first approval that this answer wins
+	Questions []ShownQuestion `json:"questions"`       // 1 to 1000
+	Decision  string          `json:"decision"`        // allow or deny
+	Scope     string          `json:"scope,omitempty"` // default once; rules are saved only with the first approval that this answer wins
 	Reason    string          `json:"reason,omitempty"`
 	Offers    []int           `json:"offers,omitempty"`
 	Until     int64           `json:"until,omitempty"`

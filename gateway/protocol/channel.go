@@ -12,7 +12,7 @@ const (
 
 // Peer is a conversation on a channel.
 type Peer struct {
-	Kind   string `json:"kind"`
+	Kind   string `json:"kind"` // dm, group, channel or thread
 	ID     string `json:"id"`
 	Name   string `json:"name,omitempty"`
 	Handle string `json:"handle,omitempty"`
@@ -81,14 +81,14 @@ const (
 // ChannelInboundResult reports how the gateway handled a message. SessionKey is set when the
 // message was routed to a session.
 type ChannelInboundResult struct {
-	Status     string      `json:"status"`
+	Status     string      `json:"status"` // started, command, directive-only, pending_pairing, blocked, ignored or duplicate
 	SessionKey SessionKey  `json:"sessionKey,omitempty"`
 	RunID      RunID       `json:"runId,omitempty"`
 	Directives *Directives `json:"directives,omitempty"`
 	SenderID   string      `json:"senderId,omitempty"`
-	Reason     string      `json:"reason,omitempty"`
-	Command    string      `json:"command,omitempty"`  // with ChatCommand
-	Response   string      `json:"response,omitempty"` // reply to the sender, with ChatCommand and ChatDirectiveOnly
+	Reason     string      `json:"reason,omitempty"`   // with status "ignored" and "blocked"
+	Command    string      `json:"command,omitempty"`  // with status "command"
+	Response   string      `json:"response,omitempty"` // reply to the sender, with status "command" and "directive-only"
 }
 
 // ChannelOutbound is the payload of the channel.outbound event. SessionKey is empty for notices.
@@ -223,7 +223,7 @@ type ChannelAccountStatus struct {
 	LastActivity  int64          `json:"lastActivity,omitempty"`
 	// Waiting is the number of messages that wait to be delivered (extension).
 	Waiting int `json:"waiting,omitempty"`
-	// State is the account's state: an Account constant (extension).
+	// State is connected, connecting, offline, noLogin or stopped (extension).
 	State string `json:"state"`
 	// RetryAt is the time of the next connection attempt of an offline account, in Unix
 	// milliseconds, rounded to a second (extension).

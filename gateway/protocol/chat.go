@@ -33,7 +33,7 @@ const (
 
 // ChatSendResult has one of four shapes; Status determines which.
 type ChatSendResult struct {
-	Status string `json:"status"`
+	Status string `json:"status"` // started, command, directive-only or paused
 	RunID  RunID  `json:"runId,omitempty"`
 	// Queued is true when the message waits for another run to finish.
 	Queued     bool        `json:"queued,omitempty"`
@@ -72,7 +72,7 @@ const (
 type ChatEvent struct {
 	RunID      *RunID     `json:"runId"` // null when the run is not known
 	SessionKey SessionKey `json:"sessionKey"`
-	State      string     `json:"state"`
+	State      string     `json:"state"` // partial, delta, paused, final or error
 	Message    *Message   `json:"message,omitempty"`
 	Text       string     `json:"text,omitempty"`
 	Error      string     `json:"error,omitempty"`
@@ -110,7 +110,7 @@ const (
 type RunInfo struct {
 	RunID      RunID      `json:"runId"`
 	SessionKey SessionKey `json:"sessionKey"`
-	State      string     `json:"state"`
+	State      string     `json:"state"`          // queued, thinking, streaming, tools, waiting, retrying, done, failed or cancelled
 	Step       int        `json:"step,omitempty"` // model step, from 1
 	StartedAt  int64      `json:"startedAt,omitempty"`
 	EndedAt    int64      `json:"endedAt,omitempty"`

@@ -8,7 +8,7 @@ type ConfigGetParams struct {
 }
 
 // ConfigGetResult holds Config when the request had no path; otherwise Path and, if it exists,
-// Value. Secrets read as [MaskedSecret] in both.
+// Value. Secrets read as "***" in both.
 type ConfigGetResult struct {
 	Path   string          `json:"path,omitempty"`
 	Value  json.RawMessage `json:"value,omitempty"`
@@ -47,9 +47,9 @@ type ConfigField struct {
 	Enum        []string        `json:"enum,omitempty"`    // the valid values; an empty one means unset
 	Min         *float64        `json:"min,omitempty"`
 	Max         *float64        `json:"max,omitempty"`
-	Format      string          `json:"format,omitempty"` // how to display it: a Format constant
+	Format      string          `json:"format,omitempty"` // how to display it: url, milliseconds, duration, timezone or lines
 	Description string          `json:"description"`
-	Secret      bool            `json:"secret,omitempty"`  // stored in the keychain; reads as [MaskedSecret]
+	Secret      bool            `json:"secret,omitempty"`  // stored in the keychain; reads as "***"
 	Restart     bool            `json:"restart,omitempty"` // takes effect after the next start; otherwise at once
 }
 

@@ -18,7 +18,8 @@ type ConnectParams struct {
 	Tools       []ToolSpec   `json:"tools,omitempty"`
 	NodeRuntime *NodeRuntime `json:"nodeRuntime,omitempty"`
 	Auth        *Auth        `json:"auth,omitempty"`
-	// Extensions lists the extensions that the peer understands (extension). See the Ext constants.
+	// Extensions lists the extensions that the peer understands (extension).
+	// docs/protocol.md#extensions lists them.
 	Extensions []string `json:"extensions,omitempty"`
 	// Host describes the machine of a node (extension).
 	Host *HostInfo `json:"host,omitempty"`
@@ -27,8 +28,8 @@ type ConnectParams struct {
 	// Environment lists the names, never the values, of the environment variables that a node's
 	// commands may find; missing means unknown (extension).
 	Environment []string `json:"environment,omitempty"`
-	// Calls lists the calls from an earlier connection that a node continues or has results of; see
-	// [ExtKeep] (extension).
+	// Calls lists the calls from an earlier connection that a node continues or has results of
+	// (extension "keep").
 	Calls []CallID `json:"calls,omitempty"`
 }
 
@@ -54,7 +55,7 @@ type ClientInfo struct {
 	ID        string `json:"id"`
 	Version   string `json:"version,omitempty"`
 	Platform  string `json:"platform,omitempty"`
-	Mode      Mode   `json:"mode"`
+	Mode      Mode   `json:"mode"` // client, node or channel
 	Channel   string `json:"channel,omitempty"`
 	AccountID string `json:"accountId,omitempty"`
 }

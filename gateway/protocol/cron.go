@@ -47,7 +47,7 @@ const (
 
 // CronSchedule describes when a job runs. Kind determines which fields are set.
 type CronSchedule struct {
-	Kind     string `json:"kind"`
+	Kind     string `json:"kind"`               // at, every or cron
 	AtMs     *int64 `json:"atMs,omitempty"`     // at
 	EveryMs  int64  `json:"everyMs,omitempty"`  // every
 	AnchorMs *int64 `json:"anchorMs,omitempty"` // every
@@ -70,7 +70,7 @@ type CronWritten struct {
 
 // CronMode describes the work of a job. Mode determines which fields are set.
 type CronMode struct {
-	Mode string `json:"mode"`
+	Mode string `json:"mode"`           // systemEvent or task
 	Text string `json:"text,omitempty"` // systemEvent
 
 	// Fields of a task. Deliver defaults to true. TimeoutSeconds 0 is no limit.
@@ -89,7 +89,7 @@ type CronJobState struct {
 	NextRunAtMs    int64  `json:"nextRunAtMs,omitempty"`
 	RunningAtMs    int64  `json:"runningAtMs,omitempty"`
 	LastRunAtMs    int64  `json:"lastRunAtMs,omitempty"`
-	LastStatus     string `json:"lastStatus,omitempty"`
+	LastStatus     string `json:"lastStatus,omitempty"` // ok, error, skipped or running
 	LastError      string `json:"lastError,omitempty"`
 	LastDurationMs *int64 `json:"lastDurationMs,omitempty"`
 }
@@ -107,7 +107,7 @@ type CronJob struct {
 	Schedule       CronSchedule `json:"schedule"`
 	Spec           CronMode     `json:"spec"`
 	State          CronJobState `json:"state"`
-	Missed         string       `json:"missed,omitempty"` // extension
+	Missed         string       `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
 }
 
 // CronStatusParams selects an agent (extension).
@@ -151,7 +151,7 @@ type CronAddParams struct {
 	DeleteAfterRun bool          `json:"deleteAfterRun,omitempty"`
 	Schedule       *CronSchedule `json:"schedule"`
 	Spec           *CronMode     `json:"spec"`
-	Missed         string        `json:"missed,omitempty"` // extension
+	Missed         string        `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
 }
 
 // CronJobResult answers cron.add and cron.update.
@@ -175,13 +175,13 @@ type CronJobPatch struct {
 	DeleteAfterRun *bool          `json:"deleteAfterRun,omitempty"`
 	Schedule       *CronSchedule  `json:"schedule,omitempty"`
 	Spec           *CronModePatch `json:"spec,omitempty"`
-	Missed         *string        `json:"missed,omitempty"` // extension
+	Missed         *string        `json:"missed,omitempty"` // skip, latest, all or ask (extension)
 }
 
 // CronModePatch changes the work of a job. A patch with the job's mode is merged into it; a patch
 // with another mode replaces it.
 type CronModePatch struct {
-	Mode              string  `json:"mode"`
+	Mode              string  `json:"mode"` // systemEvent or task
 	Text              *string `json:"text,omitempty"`
 	Message           *string `json:"message,omitempty"`
 	Model             *string `json:"model,omitempty"`
@@ -214,7 +214,7 @@ const (
 // disabled or not due.
 type CronRunParams struct {
 	ID   CronJobID `json:"id,omitempty"`
-	Mode string    `json:"mode,omitempty"`
+	Mode string    `json:"mode,omitempty"` // due (default) or force
 	// Wait set to false answers as soon as the runs are stored, with the status "running"
 	// (extension). By default the answer comes when all runs have finished.
 	Wait *bool `json:"wait,omitempty"`
@@ -230,7 +230,7 @@ type CronRunNowResult struct {
 // CronRunResult is the result of one job's run.
 type CronRunResult struct {
 	JobID       CronJobID `json:"jobId"`
-	Status      string    `json:"status"`
+	Status      string    `json:"status"` // ok, error, skipped or running
 	Error       string    `json:"error,omitempty"`
 	Summary     string    `json:"summary,omitempty"`
 	DurationMs  int64     `json:"durationMs"`
@@ -254,8 +254,8 @@ type CronRunsResult struct {
 type CronRun struct {
 	ID          int64      `json:"id"`
 	JobID       CronJobID  `json:"jobId"`
-	Ts          int64      `json:"ts"` // start time
-	Status      string     `json:"status"`
+	Ts          int64      `json:"ts"`     // start time
+	Status      string     `json:"status"` // ok, error, skipped or running
 	Error       string     `json:"error,omitempty"`
 	Summary     string     `json:"summary,omitempty"`
 	DurationMs  int64      `json:"durationMs"`

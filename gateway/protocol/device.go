@@ -23,7 +23,7 @@ const (
 type Device struct {
 	ID     DeviceID `json:"deviceId"`
 	Name   string   `json:"name"`
-	Role   string   `json:"role"`
+	Role   string   `json:"role"`             // node or client
 	NodeID NodeID   `json:"nodeId,omitempty"` // of a node: the only ID with which it may connect
 	// Scopes are the permissions of a client. A node has the fixed permissions of its role.
 	Scopes []Scope `json:"scopes,omitempty"`
@@ -80,7 +80,7 @@ const (
 // an answer cannot apply to anything but what the person saw.
 type DeviceRequest struct {
 	ID   string `json:"id"`
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // pair or widen
 	// Device describes the requester in its own words, with the address that the gateway sees.
 	Device Device `json:"device"`
 	// Words are shown on both sides of a pairing and must be equal.
@@ -111,7 +111,7 @@ type DeviceInviteParams struct {
 // DeviceInvite is an invitation. It works once, and the person still has to approve the device.
 type DeviceInvite struct {
 	ID        string   `json:"id"`
-	Role      string   `json:"role"`
+	Role      string   `json:"role"`           // node or client
 	Link      string   `json:"link,omitempty"` // only in the result of device.invite
 	Code      string   `json:"code,omitempty"` // only in the result of device.invite; to be read aloud
 	Addresses []string `json:"addresses"`
@@ -181,7 +181,7 @@ const (
 
 // DeviceRefused is the details of a 401 error for a device: the reason for the refusal.
 type DeviceRefused struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason"` // revoked, rotated, expired or unknown
 	By     string `json:"by,omitempty"`
 	At     int64  `json:"at,omitempty"`
 }

@@ -13,7 +13,7 @@ const ExtLane = "transfer.lane"
 // EventTransferMeet tells the source how to reach the destination (extension, G -> N).
 const EventTransferMeet = "transfer.meet"
 
-// TransferMeet is the payload of [EventTransferMeet].
+// TransferMeet is the payload of the transfer.meet event.
 type TransferMeet struct {
 	TransferID uint32       `json:"transferId"`
 	Peer       TransferPeer `json:"peer"`

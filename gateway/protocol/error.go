@@ -31,7 +31,7 @@ const (
 	CodeModel           = 524
 )
 
-// Error is the error of a response. It is also a Go error: errors.Is compares codes, so the
+// Error is the error of a response (docs/protocol.md#errors). It is also a Go error: errors.Is compares codes, so the
 // sentinels below work on both sides of a connection.
 type Error struct {
 	Code      int             `json:"code"`

@@ -70,6 +70,11 @@ const (
 // can be applied twice without harm: every field is a complete new value, except Delta, which has
 // its offset.
 type Change struct {
+	// Kind names the change. session, message, run, delta, call, approval, node, transfer, status
+	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
+	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
+	// node.id, transferGone transfer.id. config and file set path. devices, rules, skills, channels
+	// (with path) and schedules: load them again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

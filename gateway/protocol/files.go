@@ -54,7 +54,7 @@ const (
 // FileInfo is one entry of a folder.
 type FileInfo struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"`
+	Kind string `json:"kind"`            // file, folder, link or other
 	Size int64  `json:"size,omitempty"`  // bytes, for a file
 	Time int64  `json:"mtime,omitempty"` // modification time in Unix milliseconds
 	Mode string `json:"mode,omitempty"`  // permissions, as in -rw-r--r--
@@ -71,8 +71,8 @@ func (f FileInfo) Folder() bool { return f.Kind == FileFolder || f.Leads == File
 type FilesListParams struct {
 	Node NodeID `json:"nodeId"`
 	Path string `json:"path,omitempty"`
-	// Watch subscribes to changes of the folder: [EventFiles] is sent until files.unwatch or the
-	// end of the connection.
+	// Watch subscribes to changes of the folder: files.changed events follow until files.unwatch or
+	// the end of the connection.
 	Watch bool `json:"watch,omitempty"`
 	// Below also reports in which folders below this one something changed. It requires Watch;
 	// older nodes ignore it.
@@ -201,7 +201,7 @@ const (
 // FilesDiffResult is a change as a unified diff, from the content before the run to the current
 // content.
 type FilesDiffResult struct {
-	State string `json:"state"`
+	State string `json:"state"` // stands, reverted or altered
 	Diff  string `json:"diff,omitempty"`
 	Why   string `json:"why,omitempty"` // why there is no diff, or only part of one
 }

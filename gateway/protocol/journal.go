@@ -8,8 +8,8 @@ type JournalListParams struct {
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`
-	Tool       string     `json:"tool,omitempty"` // bare name
-	State      string     `json:"state,omitempty"`
+	Tool       string     `json:"tool,omitempty"`  // bare name
+	State      string     `json:"state,omitempty"` // as CallInfo.State
 	Effect     Effect     `json:"effect,omitempty"`
 	After      int64      `json:"after,omitempty"`  // Unix milliseconds, inclusive
 	Before     int64      `json:"before,omitempty"` // Unix milliseconds, exclusive
@@ -43,7 +43,7 @@ type JournalEntry struct {
 	Seq            int64           `json:"seq"`
 	Tool           string          `json:"toolName"`
 	ToolCallID     string          `json:"toolCallId,omitempty"`
-	Effect         Effect          `json:"effect"`
+	Effect         Effect          `json:"effect"` // read, write, exec, network; empty is unknown
 	Idempotent     bool            `json:"idempotent"`
 	IdempotencyKey string          `json:"idempotencyKey"`
 	Input          json.RawMessage `json:"input"`
@@ -56,7 +56,7 @@ type JournalEntry struct {
 	RequestedAt    int64           `json:"requestedAtMs"`
 	StartedAt      int64           `json:"startedAtMs,omitempty"`
 	EndedAt        int64           `json:"finishedAtMs,omitempty"`
-	Status         string          `json:"status"`
+	Status         string          `json:"status"` // as CallInfo.State
 	Error          string          `json:"error,omitempty"`
 	ExitCode       *int            `json:"exitCode,omitempty"`
 	Principal      string          `json:"principal"`

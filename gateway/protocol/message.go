@@ -24,7 +24,7 @@ const (
 
 // Block is one piece of a message's content. Type determines which fields are set.
 type Block struct {
-	Type string `json:"type"`
+	Type string `json:"type"` // text, thinking, image or toolCall
 
 	Text string `json:"text,omitempty"` // text
 
@@ -96,7 +96,7 @@ type Message struct {
 	Seq   int64     `json:"seq,omitempty"`   // position in the session, from 1 (extension)
 	RunID RunID     `json:"runId,omitempty"` // the run to which it belongs (extension)
 
-	Role      Role    `json:"role"`
+	Role      Role    `json:"role"` // user, assistant or toolResult
 	Content   Content `json:"content"`
 	Timestamp int64   `json:"timestamp"`
 

@@ -4,7 +4,7 @@ package protocol
 type NodeExecEvent struct {
 	EventID    string `json:"eventId"`
 	SessionID  string `json:"sessionId"` // of the command, as in the results of Bash and Process; not a chat's session
-	Event      string `json:"event"`     // ExecStarted, ExecFinished, ExecFailed or ExecTimedOut
+	Event      string `json:"event"`     // started, finished, failed or timed_out
 	CallID     CallID `json:"callId,omitempty"`
 	ExitCode   *int   `json:"exitCode,omitempty"`
 	Signal     string `json:"signal,omitempty"`
@@ -59,7 +59,8 @@ type NodeInfo struct {
 	Caps        []string  `json:"capabilities,omitempty"`
 	ConnectedAt int64     `json:"connectedAt,omitempty"`
 	LastSeenAt  int64     `json:"lastSeenAt,omitempty"`
-	// Name and Colour are chosen by the person; both may be empty. Colour is one of [NodeColours].
+	// Name and Colour are chosen by the person; both may be empty. Colour is red, orange, yellow,
+	// green, teal, blue, purple, pink or grey.
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
 	// PingMs is the last measured round-trip time in milliseconds, 0 if not measured. PingAt is the
@@ -71,10 +72,10 @@ type NodeInfo struct {
 	// Held are tools that cannot be used until the person approves them, because the node offers
 	// more than when it was paired.
 	Held []string `json:"held,omitempty"`
-	// Files reports that the machine serves the file browser ([ExtFiles]).
+	// Files reports that the machine serves the file browser (extension "files").
 	Files bool `json:"files,omitempty"`
 	// Direct reports that its owner allows direct transfers with other machines that allow them too
-	// ([ExtDirect]).
+	// (extension "direct").
 	Direct bool `json:"direct,omitempty"`
 }
 

@@ -168,9 +168,9 @@ const (
 	ModePaused      = "paused"       // every call needs an approval
 )
 
-// ApprovalMode is the approval mode of a chat. Until is the end of [ModeTrust], in Unix
+// ApprovalMode is the approval mode of a chat. Until is the end of "trust", in Unix
 // milliseconds.
 type ApprovalMode struct {
-	Mode  string `json:"mode"`
+	Mode  string `json:"mode"` // ask, accept-edits, read-only, trust or paused
 	Until int64  `json:"until,omitempty"`
 }

@@ -84,7 +84,7 @@ type SessionPrefs struct {
 	ThinkingLevel string    `json:"thinkingLevel,omitempty"`
 	SystemPrompt  string    `json:"systemPrompt,omitempty"`
 	MaxTokens     int       `json:"maxTokens,omitempty"`
-	// Approvals is the approval mode of the chat; missing means [ModeAsk] (extension).
+	// Approvals is the approval mode of the chat; missing means "ask" (extension).
 	Approvals *ApprovalMode `json:"approvals,omitempty"`
 }
 

@@ -53,7 +53,7 @@ type SkillStatusEntry struct {
 	// SettingsKey is the name of the skill's settings under skills.entries; empty when it cannot
 	// have any.
 	SettingsKey string `json:"settingsKey,omitempty"`
-	// Missing lists what online machines lack to use the skill, for at most [MaxSkillMissing]
+	// Missing lists what online machines lack to use the skill, for at most 20
 	// machines.
 	Missing []SkillMissing `json:"missing,omitempty"`
 }

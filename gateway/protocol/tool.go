@@ -25,7 +25,7 @@ type ToolSpec struct {
 	Description  string          `json:"description"`
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-	Effect       Effect          `json:"effect,omitempty"`
+	Effect       Effect          `json:"effect,omitempty"` // read, write, exec, network; empty is unknown
 	Idempotent   bool            `json:"idempotent,omitempty"`
 	// SideEffect is the protocol's own, coarser form of Effect: whether a call changes anything. It
 	// applies only when Effect is missing.
@@ -200,8 +200,8 @@ type CallInfo struct {
 	Node       NodeID          `json:"node,omitempty"`
 	Tool       string          `json:"tool"` // bare name
 	Args       json.RawMessage `json:"args,omitempty"`
-	Effect     Effect          `json:"effect,omitempty"`
-	State      string          `json:"state"`
+	Effect     Effect          `json:"effect,omitempty"` // read, write, exec, network; empty is unknown
+	State      string          `json:"state"`            // waiting, running, done, failed, denied, cancelled or unknown
 	ApprovalID ApprovalID      `json:"approvalId,omitempty"`
 	StartedAt  int64           `json:"startedAt,omitempty"`
 	EndedAt    int64           `json:"endedAt,omitempty"`

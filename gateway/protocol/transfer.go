@@ -80,8 +80,8 @@ type TransferStartParams struct {
 	// source. An empty path is the machine's workspace.
 	Destination string `json:"destination"`
 	Into        bool   `json:"into,omitempty"`
-	Conflict    string `json:"conflict,omitempty"` // default rename
-	Links       string `json:"links,omitempty"`    // default keep
+	Conflict    string `json:"conflict,omitempty"` // rename (default), overwrite or skip
+	Links       string `json:"links,omitempty"`    // keep (default) or follow
 	// Later lets the transfer wait while a machine is offline, for at most ExpiresIn milliseconds
 	// (default seven days). Otherwise an offline machine is an error.
 	Later     bool  `json:"later,omitempty"`
@@ -92,14 +92,14 @@ type TransferStartParams struct {
 // means never.
 type Transfer struct {
 	ID          TransferID `json:"id"`
-	State       string     `json:"state"`
+	State       string     `json:"state"` // queued, waiting, running, paused, done, failed or cancelled
 	Sources     []string   `json:"sources"`
 	Destination string     `json:"destination"`
 	From        NodeID     `json:"from"` // machine of the sources; "gsv" is the agent's workspace, "@here" a window or command line
 	To          NodeID     `json:"to"`
 	Into        bool       `json:"into,omitempty"`
-	Conflict    string     `json:"conflict"`
-	Links       string     `json:"links"`
+	Conflict    string     `json:"conflict"` // rename, overwrite or skip
+	Links       string     `json:"links"`    // keep or follow
 	// Files and Bytes are the total, 0 until the source has counted. FilesDone and BytesDone are
 	// the part that is at the destination by now. When a transfer is done after one attempt,
 	// BytesDone leaves out skipped files. A later attempt cannot tell those from files of an
@@ -130,11 +130,11 @@ type Transfer struct {
 	EndedAt   int64      `json:"endedAt,omitempty"`
 	ExpiresAt int64      `json:"expiresAt,omitempty"`   // while waiting
 	ExpiresIn int64      `json:"expiresInMs,omitempty"` // maximum wait each time a machine goes offline; 0 is seven days
-	// Device is the paired device whose window or command line is one end ([Here]); empty is the
+	// Device is the paired device whose window or command line is one end ("@here"); empty is the
 	// gateway's own computer.
 	Device DeviceID `json:"deviceId,omitempty"`
 	Mime   string   `json:"mime,omitempty"`
-	// Route is the current or last route of the bytes between two nodes: a Route constant. Empty
+	// Route is the current or last route of the bytes between two nodes: relay or direct. Empty
 	// for other ends.
 	Route string `json:"route,omitempty"`
 	// Path is the location of the first file or folder after its arrival, for "reveal". It is

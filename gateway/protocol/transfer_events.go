@@ -23,10 +23,10 @@ type TransferSend struct {
 	TransferID uint32          `json:"transferId"`
 	Path       string          `json:"path"`
 	Stream     *TransferStream `json:"stream,omitempty"` // extension
-	// Extensions for a source that names [ExtTransfer] when the destination does not. Such a
+	// Extensions for a source that names "transfer" when the destination does not. Such a
 	// transfer sends its files one at a time.
-	List  bool   `json:"list,omitempty"`  // only report the contents of the folder Path, in TransferMetaParams.Entries
-	Links string `json:"links,omitempty"` // with List: a Links constant
+	List  bool   `json:"list,omitempty"`  // Only report the contents of the folder Path, in TransferMetaParams.Entries.
+	Links string `json:"links,omitempty"` // keep or follow, with List
 	Name  string `json:"name,omitempty"`  // the file to send, a slash-separated path below the folder Path
 }
 
@@ -43,7 +43,7 @@ type TransferReceive struct {
 	Mime       string          `json:"mime,omitempty"`
 	Holes      int64           `json:"holes,omitempty"`    // extension, as in TransferMetaParams
 	Stream     *TransferStream `json:"stream,omitempty"`   // extension
-	Conflict   string          `json:"conflict,omitempty"` // extension, when only the destination names [ExtTransfer]; empty overwrites
+	Conflict   string          `json:"conflict,omitempty"` // rename, overwrite or skip (extension); empty overwrites. Only when the destination alone names "transfer"
 	ID         TransferID      `json:"id,omitempty"`       // extension, as Conflict; identifies the retained copies of replaced files
 	From       NodeID          `json:"from,omitempty"`     // extension, as Conflict; the source
 	Place      *TransferPlace  `json:"place,omitempty"`    // extension, as Conflict; the place of Path in the transfer
@@ -103,23 +103,23 @@ type TransferUndone struct {
 // TransferStream turns a transfer into one with Fairlead's records (extension): the events and
 // methods stay the same, and the binary frames carry records in both directions instead of the
 // bytes of one file (docs/protocol.md#transfers-between-fairleads-own-peers). The gateway sends it
-// only when both ends name [ExtTransfer].
+// only when both ends name "transfer".
 type TransferStream struct {
 	ID       TransferID `json:"id"`                 // identifies unfinished files; the same in every attempt
 	Attempt  int        `json:"attempt"`            // from 1
 	Paths    []string   `json:"paths,omitempty"`    // files and folders to send
 	Into     bool       `json:"into,omitempty"`     // the destination's path is the folder to put them into, under their own names
-	Conflict string     `json:"conflict,omitempty"` // a Conflict constant
-	Links    string     `json:"links,omitempty"`    // a Links constant
+	Conflict string     `json:"conflict,omitempty"` // rename, overwrite or skip
+	Links    string     `json:"links,omitempty"`    // keep or follow
 	From     NodeID     `json:"from,omitempty"`     // the source, for the destination
 	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // who started the transfer, for both
 	Direct   bool       `json:"direct,omitempty"`   // the person started it, not an agent
 	// Early is the number of bytes that the source may send before the destination grants credit,
-	// to save round trips. The gateway buffers them. Only for ends that name [ExtEarly]; otherwise,
-	// and in later attempts, it is 0.
+	// to save round trips. The gateway buffers them. Only for ends that name "transfer.early";
+	// otherwise, and in later attempts, it is 0.
 	Early int `json:"early,omitempty"`
-	// Peer asks for a separate connection, for ends that name [ExtLane]. The destination gets the
-	// source's pin in it.
+	// Peer asks for a separate connection, for ends that name "transfer.lane". The destination gets
+	// the source's pin in it.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
@@ -172,7 +172,7 @@ type TransferDoneParams struct {
 	Discarded TransferID `json:"discarded,omitempty"`
 	Path      string     `json:"path,omitempty"` // absolute path of the first top-level file or folder
 	Kept      int        `json:"kept,omitempty"` // number of replaced files whose old content was retained
-	// Undone answers [EventTransferUndo]; all other fields are then empty.
+	// Undone answers the transfer.undo event; all other fields are then empty.
 	Undone *TransferUndone `json:"undone,omitempty"`
 }
 
