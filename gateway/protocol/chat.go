@@ -61,7 +61,7 @@ func (m ModelRef) String() string { return m.Provider + "/" + m.ID }
 // Values of ChatEvent.State.
 const (
 	ChatPartial  = "partial" // the assistant's text before tool calls is in Message
-	ChatDelta    = "delta"   // Text is the next piece of the answer; only for clients that name [ExtDeltas]
+	ChatDelta    = "delta"   // Text is the next piece of the answer; only for clients that name "deltas"
 	ChatWaiting  = "paused"  // a tool call waits for an approval; Message explains how to answer
 	ChatFinal    = "final"   // Message is the answer; the run is over
 	ChatErrState = "error"   // Error says why; the run is over

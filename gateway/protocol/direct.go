@@ -10,7 +10,7 @@ const ExtDirect = "direct"
 // connects to the destination.
 const ExtLane = "transfer.lane"
 
-// EventTransferMeet tells the source how to reach the destination (extension, G -> N).
+// EventTransferMeet tells the source how to reach the destination (extension, to nodes).
 const EventTransferMeet = "transfer.meet"
 
 // TransferMeet is the payload of the transfer.meet event.

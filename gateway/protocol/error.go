@@ -31,8 +31,8 @@ const (
 	CodeModel           = 524
 )
 
-// Error is the error of a response (docs/protocol.md#errors). It is also a Go error: errors.Is compares codes, so the
-// sentinels below work on both sides of a connection.
+// Error is the error of a response (docs/protocol.md#errors). It is also a Go error: errors.Is
+// compares codes, so the sentinels below work on both sides of a connection.
 type Error struct {
 	Code      int             `json:"code"`
 	Message   string          `json:"message"`

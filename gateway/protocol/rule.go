@@ -120,10 +120,10 @@ type AuditEntry struct {
 
 // Kinds of audit entries.
 const (
-	AuditCall        = "call"         // a call with an effect was allowed or refused, and its result
-	AuditRuleMade    = "rule made"    //
-	AuditRuleChanged = "rule changed" //
-	AuditRuleDeleted = "rule deleted" //
+	AuditCall        = "call" // a call with an effect was allowed or refused, and its result
+	AuditRuleMade    = "rule made"
+	AuditRuleChanged = "rule changed"
+	AuditRuleDeleted = "rule deleted"
 	AuditRuleBack    = "rule restored"
 	AuditGrantGone   = "permission withdrawn"
 	AuditGrantBack   = "permission restored"
