@@ -7,13 +7,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxNames bounds how many names of one file are looked at, and maxAliases how many folders may have another name.
+// maxNames limits the names of one file that are compared, and maxAliases the folders that may have
+// another name.
 const (
 	maxNames   = 16
 	maxAliases = 64
 )
 
-// aliased are a call's aliases that can be used.
+// aliased returns the usable aliases of a call.
 func aliased(list []protocol.Alias) (use []protocol.Alias) {
 	for _, a := range list[:min(len(list), maxAliases)] {
 		if a = (protocol.Alias{Path: clean(a.Path), Folder: clean(a.Folder)}); isAbs(a.Path) && isAbs(a.Folder) && a.Path != a.Folder && a.Path != "/" {
@@ -23,7 +24,7 @@ func aliased(list []protocol.Alias) (use []protocol.Alias) {
 	return use
 }
 
-// Real is an absolute path without the links that its machine told of.
+// Real returns an absolute path with its machine's reported links resolved.
 func Real(aliases []protocol.Alias, file string) string {
 	return (&place{aliases: aliased(aliases)}).real(clean(file))
 }
@@ -44,7 +45,8 @@ func (p *place) real(f string) string {
 	return f
 }
 
-// names are all names of a file that the machine told of, f first. What fold takes for the same does not part a folder from its alias.
+// names returns all names of a file that the machine reported, f first. Names that fold makes equal
+// count as the same.
 func (p *place) names(f string) []string {
 	if list, ok := p.known[f]; ok {
 		return list
@@ -73,7 +75,7 @@ func (p *place) names(f string) []string {
 	return list
 }
 
-// belowFolded is below for paths that fold takes for the same.
+// belowFolded is below for paths that are equal after fold.
 func belowFolded(f, dir string) (rest string, in bool) {
 	if rest, in = below(f, dir); in {
 		return rest, true
@@ -87,8 +89,9 @@ func belowFolded(f, dir string) (rest string, in bool) {
 	return ".", true
 }
 
-// match reports whether a rule's pattern is about a file. A strict one is when any name of the file fits. One that allows is resolved first, and about
-// what truly lies there: a link in a folder takes nothing along that lies elsewhere.
+// match reports whether a rule's pattern matches a file. A strict rule matches if any name of the
+// file does. An allow rule is resolved first and matches the file's real location, so a link in a
+// folder does not extend the rule to files elsewhere.
 func (p *place) match(g *pathGlob, f string, strict bool) bool {
 	switch {
 	case len(p.aliases) == 0:
@@ -102,7 +105,8 @@ func (p *place) match(g *pathGlob, f string, strict bool) bool {
 	return ok && real.match(p.real(f), "", "", false)
 }
 
-// resolved is a pattern with the folder that it starts from in full and without links; ok is false where nobody knows that folder.
+// resolved returns a pattern whose leading folder is absolute and without links; ok is false if
+// that folder is unknown.
 func (p *place) resolved(g *pathGlob) (real pathGlob, ok bool) {
 	if real, ok = p.patterns[g]; ok {
 		return real, true
@@ -135,7 +139,7 @@ func (p *place) resolved(g *pathGlob) (real pathGlob, ok bool) {
 	return real, true
 }
 
-// fixed is how many of a pattern's parts come before the first that is a pattern.
+// fixed returns the number of a pattern's parts before the first wildcard.
 func (g *pathGlob) fixed() int {
 	if i := slices.IndexFunc(g.parts, func(part string) bool { return strings.ContainsAny(part, `*?[\`) }); i >= 0 {
 		return i
@@ -143,7 +147,7 @@ func (g *pathGlob) fixed() int {
 	return len(g.parts)
 }
 
-// within is [pathGlob.within] for a folder by whichever of its names.
+// within is [pathGlob.within] for any name of a folder.
 func (p *place) within(g *pathGlob, dir string, open bool) (best grade) {
 	if len(p.aliases) == 0 {
 		return g.within(dir, p.root, p.home, open)
@@ -157,7 +161,7 @@ func (p *place) within(g *pathGlob, dir string, open bool) (best grade) {
 	for _, n := range p.names(dir) {
 		best = max(best, g.within(n, p.root, p.home, open))
 	}
-	for _, a := range p.aliases { // a link in it may be followed
+	for _, a := range p.aliases { // a link in the folder may be followed
 		if _, in := belowFolded(a.Path, dir); in && best == none && (g.match(a.Folder, p.root, p.home, true) || g.within(a.Folder, p.root, p.home, false) != none) {
 			best = possible
 		}
@@ -165,7 +169,7 @@ func (p *place) within(g *pathGlob, dir string, open bool) (best grade) {
 	return best
 }
 
-// mayMeet is [pathGlob.mayMeet] for a shell's pattern by whichever of its names.
+// mayMeet is [pathGlob.mayMeet] for any name of a shell's pattern.
 func (p *place) mayMeet(g *pathGlob, pattern string) bool {
 	if len(p.aliases) == 0 {
 		return g.mayMeet(pattern, p.root, p.home)
@@ -179,7 +183,8 @@ func (p *place) mayMeet(g *pathGlob, pattern string) bool {
 	return slices.ContainsFunc(p.names(pattern), func(n string) bool { return g.mayMeet(n, p.root, p.home) })
 }
 
-// spared reports whether a pattern for what lies outside the workspace is not about a file, because that lies in it.
+// spared reports whether a pattern for files outside the workspace does not match a file because it
+// is inside.
 func (p *place) spared(g *pathGlob, f string) bool {
 	if !g.outside {
 		return false
@@ -193,7 +198,8 @@ func (p *place) only(paths []string, file string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return p.real(f) != p.real(file) })
 }
 
-// Folders are the absolute folders that the rules name, by whichever name, up to what is a pattern in them.
+// Folders returns the absolute folders that the rules name, with all their names, each up to its
+// first wildcard.
 func (s *Set) Folders() (list []string) {
 	for _, r := range s.rules {
 		dir := r.cwd

@@ -7,16 +7,19 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// notMatched is the answer of an allow rule that is about something else.
+// notMatched is the result of an allow rule for a different command.
 const notMatched = "it is about something else"
 
-// readers only read and have no option that writes, runs or connects: what a pattern of theirs matches cannot turn into one.
+// readers only read and have no option that writes, runs or connects, so a file name that matches a
+// pattern cannot be a harmful option.
 var readers = set(`ls cat head tail wc grep egrep fgrep stat du md5sum sha1sum sha256sum sha512sum shasum cmp diff nl cut tr basename dirname realpath
 	readlink echo strings hexdump od tac rev gofmt cksum sum comm paste fold expand`)
 
-// allows compares an allow rule with a command, word by word. no is "" when the rule covers it, else why not.
+// allows compares an allow rule with a command, word by word. no is "" if the rule covers the
+// command, else the reason.
 func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
-	words, at := c.Words, make([]int, 0, len(c.Words)) // at: the words that the pattern is about
+	// at: the indexes of the words that the pattern is compared with
+	words, at := c.Words, make([]int, 0, len(c.Words))
 	from := 0
 	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
 		from = j.leading(c)
@@ -47,7 +50,7 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 			return cover, notMatched
 		}
 		if !g.match(w.Text) || g.open() && isFlag(w.Text) && i > 0 && !isFlag(words[at[i]-1].Text) {
-			return cover, notMatched // *.tmp is about names, not about -rf.tmp
+			return cover, notMatched // *.tmp means names, not the option -rf.tmp
 		}
 		if !w.Plain() {
 			return cover, "only the running shell knows what " + short(w.Text) + " is"
@@ -79,7 +82,7 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 	return cover, ""
 }
 
-// unspelled finds a word that a rule must spell to cover a command, and does not.
+// unspelled returns a word that a rule must contain to cover a command, but does not.
 func (j *judging) unspelled(c shell.Command, spelled func(at int) bool) (hit, bool) {
 	hits := guards(c, j.place)
 	named := slices.ContainsFunc(hits, func(h hit) bool { return h.goal && spelled(h.at) })
@@ -98,7 +101,7 @@ func second(pattern []glob) string {
 	return pattern[1].parts1()
 }
 
-// leading is how many words after the program are options that change nothing.
+// leading returns the number of words after the program that are harmless options.
 func (j *judging) leading(c shell.Command) int {
 	if c.Name() == "git" {
 		return j.inert(c.Words)
@@ -106,7 +109,8 @@ func (j *judging) leading(c shell.Command) int {
 	return leadingOptions(c.Name(), c.Words, j.place)
 }
 
-// inert is how many of git's global options after the program change nothing: --no-pager, and -C to a folder in the workspace.
+// inert returns the number of git's harmless global options after the program: --no-pager, and -C
+// with a folder in the workspace.
 func (j *judging) inert(words []shell.Word) int {
 	i := 1
 	for ; i < len(words); i++ {
@@ -125,7 +129,7 @@ func (j *judging) inert(words []shell.Word) int {
 	return i - 1
 }
 
-// inside reports whether a path surely lies in the workspace.
+// inside reports whether a path is certainly in the workspace.
 func (p *place) inside(w shell.Word) bool {
 	list, ok := p.paths(w)
 	for _, f := range list {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// applies reports whether everything about a rule but its argv and path holds. strict rules apply in doubt.
+// applies reports whether all conditions of a rule except argv and path are met. A strict rule
+// applies if that is uncertain.
 func (j *judging) applies(r *rule, tool string) bool {
 	strict := r.Verdict != Allow
 	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
@@ -39,7 +40,8 @@ func (j *judging) applies(r *rule, tool string) bool {
 	}
 	for _, d := range j.place.dirs {
 		if in := j.place.is(d, r.cwd, r.tree, strict); in == strict {
-			return strict // one folder is enough to be strict, all must fit to allow
+			// for a strict rule one folder is enough, for an allow rule all must match
+			return strict
 		}
 	}
 	return !strict
@@ -49,7 +51,7 @@ func exact(want, have string, strict bool) bool {
 	return want == "" || want == "*" || want == have || strict && have == ""
 }
 
-// holds evaluates a condition; known is false when the argument is not there or of another type.
+// holds evaluates a condition; known is false if the argument is missing or has another type.
 func (j *judging) holds(c Cond) (holds, known bool) {
 	var args any
 	if json.Unmarshal(j.call.Args, &args) != nil {

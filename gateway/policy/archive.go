@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// packed are the folders that an archive is made of, and those that one is unpacked into.
+// packed returns the folders that a command packs into an archive or unpacks one into.
 func packed(name string, c shell.Command) []area {
 	p := &packing{words: c.Words[1:]}
 	switch name {
@@ -40,7 +40,7 @@ func packed(name string, c shell.Command) []area {
 	return p.list
 }
 
-// here is the present folder.
+// here is the current folder.
 var here = shell.Word{Text: "."}
 
 // packing collects the folders that a program packs or unpacks into.
@@ -61,7 +61,7 @@ func (p *packing) from(words []shell.Word) {
 	}
 }
 
-// target is the folder that an option names, or the present one.
+// target returns the folder in an option's value, or the current one.
 func (p *packing) target(letter byte, long string) shell.Word {
 	if v, ok := valueOf(p.words, letter, long); ok {
 		return v
@@ -74,7 +74,8 @@ func (p *packing) tar() {
 	if in {
 		at := here
 		p.into(p.target('C', "--directory"))
-		for _, v := range values(p.words, 'C', "--directory") { // each starts where the one before it led
+		// each is relative to the one before
+		for _, v := range values(p.words, 'C', "--directory") {
 			if at = under(at, v); at.Text != v.Text {
 				p.into(v)
 			}
@@ -123,7 +124,7 @@ func (p *packing) zip() {
 
 func (p *packing) cpio() {
 	if hasLetter(p.words, "CDEFHIOMR", 'o', "--create") {
-		p.from([]shell.Word{here}) // the names come from elsewhere
+		p.from([]shell.Word{here}) // the names come from another source
 		return
 	}
 	if hasLetter(p.words, "CDEFHIOMR", 't', "--list") {
@@ -151,10 +152,10 @@ func (p *packing) pax() {
 	}
 }
 
-// tarValues are the short options of tar that take a value.
+// tarValues are the short options of tar with a value.
 const tarValues = "fCTXbgHKLNVIF"
 
-// tarMode says whether tar reads the folders that it is given, and whether it unpacks.
+// tarMode reports whether tar reads the folders in its arguments, and whether it unpacks.
 func tarMode(words []shell.Word) (out, in bool) {
 	letters := ""
 	for i, w := range words {
@@ -167,18 +168,18 @@ func tarMode(words []shell.Word) (out, in bool) {
 		case isFlag(t):
 			letters += cluster(t[1:], tarValues)
 		case i == 0:
-			letters += t // its oldest spelling has no dash
+			letters += t // the oldest syntax has no dash
 		}
 	}
 	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
 }
 
-// begins reports whether word is the beginning of a long option, and long enough to be no other.
+// begins reports whether word is an unambiguous prefix of a long option.
 func begins(long, word string, least int) bool {
 	return len(word) >= least && strings.HasPrefix(long, word)
 }
 
-// cluster is a word of short options up to the first that takes a value.
+// cluster returns the short options in a word, up to the first one with a value.
 func cluster(s, values string) string {
 	if i := strings.IndexAny(s, values); i >= 0 {
 		return s[:i]
@@ -186,7 +187,7 @@ func cluster(s, values string) string {
 	return s
 }
 
-// lettered reads programs whose first word says what they do: 7z x, unrar e, ar x, jar xf.
+// lettered handles programs whose first word is the operation: 7z x, unrar e, ar x, jar xf.
 func lettered(words []shell.Word, here shell.Word) (list []area) {
 	rest := operands(words, "")
 	if len(rest) == 0 {
@@ -214,7 +215,7 @@ func lettered(words []shell.Word, here shell.Word) (list []area) {
 	return list
 }
 
-// valueOf is the last value of an option, in any of its spellings.
+// valueOf returns the last value of an option, in any spelling.
 func valueOf(words []shell.Word, letter byte, long string) (shell.Word, bool) {
 	list := values(words, letter, long)
 	if len(list) == 0 {
@@ -223,7 +224,7 @@ func valueOf(words []shell.Word, letter byte, long string) (shell.Word, bool) {
 	return list[len(list)-1], true
 }
 
-// values are all values of an option.
+// values returns all values of an option.
 func values(words []shell.Word, letter byte, long string) (list []shell.Word) {
 	for i, w := range words {
 		t := w.Text

@@ -7,17 +7,19 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// area is a folder that a command reads or writes as a whole: which files of it is not in the command.
+// area is a folder that a command reads or writes as a whole; the command does not name the
+// individual files.
 type area struct {
 	word  shell.Word
-	tools []string // as whose calls that counts
+	tools []string // the tools whose rules apply to the access
 	why   string   // what happens to the folder
-	// dotless says that what starts with a dot is not among them.
+	// dotless means that files whose names start with a dot are not included.
 	dotless bool
-	only    string // what the files' names must be like; "" is any
-	file    bool   // it is no folder: a file, or a pattern for names of files
-	sure    bool   // only a rule that is surely about something in it counts
-	tree    bool   // with the repository that the folder is in, which is the workspace where it lies there
+	only    string // the suffix of the files' names; "" means any
+	file    bool   // a file, or a pattern for file names, instead of a folder
+	sure    bool   // only a rule that is certainly about something in it applies
+	// with the folder's whole repository, which is the workspace if the folder is in it
+	tree bool
 }
 
 var (
@@ -25,8 +27,8 @@ var (
 	writing = anyAccess[:2]
 )
 
-// areas are the folders that a command takes as a whole: what it moves, copies, removes, packs or searches with all that is in it, and where it puts
-// what it unpacks.
+// areas returns the folders that a command accesses as a whole: those that it moves, copies,
+// removes, packs or searches with everything in them, and those that it unpacks into.
 func areas(c shell.Command) (list []area) {
 	name := base(c.Words[0].Text)
 	words := c.Words[1:]
@@ -88,14 +90,15 @@ func areas(c shell.Command) (list []area) {
 	return list
 }
 
-// folder reports whether a word may name a folder that is known from here.
+// folder reports whether a word may be the name of a folder, judged by the word alone.
 func folder(w shell.Word) bool { return !w.Dynamic && maybeFolder(w.Text) }
 
 func recursive(words []shell.Word) bool {
 	return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
 }
 
-// copied adds the folders that a copier reads, and the last one, which it copies into. What cp does to a folder without -r is nothing.
+// copied adds the folders that a copy command reads, and the last one, which it copies into. cp
+// without -r skips folders.
 func copied(list []area, name string, words []shell.Word) []area {
 	values := "efBTM"
 	if name == "cp" || name == "scp" || name == "gcp" {
@@ -120,13 +123,13 @@ func copied(list []area, name string, words []shell.Word) []area {
 	for _, w := range all[:max(len(all)-1, 0)] {
 		add(w, from, "would copy")
 	}
-	if len(list) > 0 { // else only files
+	if len(list) > 0 { // otherwise only files
 		add(all[len(all)-1], writing, "may write")
 	}
 	return list
 }
 
-// served are the folders that a web server would show.
+// served returns the folders that a web server would publish.
 func served(name string, words []shell.Word) []area {
 	if name == "php" && !hasLetter(words, "dczftr", 'S', "--server") {
 		return nil
@@ -143,7 +146,7 @@ func served(name string, words []shell.Word) []area {
 	return list
 }
 
-// plainName is a program's name without its version, for programs that have one in their name.
+// plainName returns a program's name without its version, for programs with one in their name.
 func plainName(name string) string {
 	if plain := otherName(name); plain != "" {
 		return plain
@@ -151,7 +154,8 @@ func plainName(name string) string {
 	return name
 }
 
-// operands are the words that are no options; values are the short options whose value is the next word.
+// operands returns the words that are not options; values are the short options whose value is the
+// next word.
 func operands(words []shell.Word, values string) (list []shell.Word) {
 	ended := false
 	for i := 0; i < len(words); i++ {
@@ -178,7 +182,7 @@ func hasOption(words []shell.Word, letter byte, long string) bool {
 	return false
 }
 
-// hasLetter is hasOption for options of which some take their value in the same word.
+// hasLetter is hasOption for options of which some have their value in the same word.
 func hasLetter(words []shell.Word, values string, letter byte, long string) bool {
 	for _, w := range words {
 		name, _, _ := strings.Cut(w.Text, "=")
@@ -189,7 +193,8 @@ func hasLetter(words []shell.Word, values string, letter byte, long string) bool
 	return false
 }
 
-// covers looks for a rule about something in a folder that a command takes as a whole. What is in it is not known here, so it asks.
+// covers finds a rule about something in a folder that a command accesses as a whole. The folder's
+// contents are unknown here, so the call needs an approval.
 func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 	for _, a := range areas(c) {
 		a.word = present(a.word)
@@ -218,7 +223,8 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 	return "", nil, ""
 }
 
-// present takes a word that starts with the present folder, as $PWD or $(pwd), for what it means.
+// present replaces a word that starts with the current folder, written $PWD or $(pwd), by its
+// meaning.
 func present(w shell.Word) shell.Word {
 	if !w.Dynamic {
 		return w
@@ -232,16 +238,17 @@ func present(w shell.Word) shell.Word {
 	return w
 }
 
-// dotted reports whether all that the pattern is about starts with a dot or lies in a folder that does.
+// dotted reports whether every path that the pattern matches has a name that starts with a dot, or
+// a folder that does.
 func (g pathGlob) dotted() bool {
 	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }
 
-// ends reports whether a file that the pattern is about may have a name like only.
+// ends reports whether the pattern may match a file with the suffix only.
 func (g pathGlob) ends(only string) bool {
 	last := g.parts[len(g.parts)-1]
 	return last == "**" || meetPart(strings.ToLower(last), only)
 }
 
-// takers are programs that take folders with all that is in them away.
+// takers are programs that remove or move away folders with everything in them.
 var takers = set("rm mv trash trash-put gio rmtrash srm")

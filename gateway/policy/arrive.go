@@ -7,10 +7,11 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// copiers put what they are given under its own name into a folder that is there.
+// copiers put their sources under their own names into an existing folder.
 var copiers = set("cp mv ln install rsync scp gcp ginstall")
 
-// arrives looks for a rule about the name that a file gets in the folder that it is copied to. sure says that it is that file if the last word is a folder.
+// arrives finds a rule about the name that a copied file gets in its target folder. sure means that
+// the name is certain if the last word is a folder.
 func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool, why string) {
 	to, list := arrivals(c, name)
 	for _, at := range list {
@@ -27,7 +28,8 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 	return nil, false, ""
 }
 
-// arrivals returns the folder that a copier may put its files into, and the names that they get there.
+// arrivals returns the folder that a copy command may write to, and the names that the files get
+// there.
 func arrivals(c shell.Command, name string) (to shell.Word, list []shell.Word) {
 	if !copiers[name] {
 		return to, nil

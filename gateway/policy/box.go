@@ -10,19 +10,20 @@ import (
 // everywhere stands for the whole machine.
 var everywhere = shell.Word{Text: "/"}
 
-// volumeName is a name that containers know, not a folder of the machine.
+// volumeName matches the name of a container volume, which is not a folder of the machine.
 var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// daemonSocket is the socket of a service that does what it is told with all files of the machine.
+// daemonSocket matches the socket of a service that can be made to access any file of the machine.
 var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
 
-// tellsService reports whether a word names such a socket. The expression is slow, and is tried on every word of every command.
+// tellsService reports whether a word names such a socket. The regular expression is slow and is
+// tried on every word of every command, hence the check before it.
 func tellsService(text string) bool {
 	return (strings.Contains(text, ".sock") || strings.HasSuffix(text, "bus") || strings.HasSuffix(text, "bus_socket")) && daemonSocket.MatchString(text)
 }
 
-// boxed are the folders of the machine that a container gets, and those that are sent to be built. What a compose file or a whole privilege gives it
-// may be any.
+// boxed returns the folders of the machine that a container gets, and those that are sent to an
+// image build. With a compose file or full privileges, they may be any.
 func boxed(name string, words []shell.Word) (list []area) {
 	rest := operands(words, "HlcfpDn")
 	sub := ""
@@ -60,7 +61,7 @@ func boxed(name string, words []shell.Word) (list []area) {
 	return nil
 }
 
-// mounted are the folders that docker run gives a container.
+// mounted returns the folders that docker run gives to a container.
 func mounted(words []shell.Word) []area {
 	var m mounts
 	for i, w := range words {
@@ -94,10 +95,10 @@ func mounted(words []shell.Word) []area {
 	return m
 }
 
-// mounts are the folders that a container is given.
+// mounts are the folders that a container gets.
 type mounts []area
 
-// give adds a folder of the machine. mode says how, as options parted by commas.
+// give adds a folder of the machine. mode has its mount options, separated by commas.
 func (m *mounts) give(w shell.Word, host, mode string) {
 	const why = "gives a container"
 	if strings.HasSuffix(host, "docker.sock") || strings.HasSuffix(host, "podman.sock") || strings.HasSuffix(host, "containerd.sock") {
@@ -113,7 +114,7 @@ func (m *mounts) give(w shell.Word, host, mode string) {
 	*m = append(*m, area{word: part(w, host), tools: tools, why: why})
 }
 
-// volume reads HOST:CONTAINER[:MODE].
+// volume parses HOST:CONTAINER[:MODE].
 func (m *mounts) volume(w shell.Word) {
 	t, from := w.Text, 0
 	if drive(t) {
@@ -127,7 +128,7 @@ func (m *mounts) volume(w shell.Word) {
 	m.give(w, host, mode)
 }
 
-// mount reads type=bind,src=HOST,….
+// mount parses type=bind,src=HOST,….
 func (m *mounts) mount(w shell.Word) {
 	host, known := "", false
 	for _, f := range strings.Split(w.Text, ",") {
@@ -140,7 +141,7 @@ func (m *mounts) mount(w shell.Word) {
 	}
 }
 
-// built are the folders that an image is made of, and those that its files are written to.
+// built returns the folders that an image is built from, and those that its files are exported to.
 func built(words []shell.Word) (list []area) {
 	if rest := operands(words, "fot"); len(rest) > 0 {
 		last := rest[len(rest)-1]

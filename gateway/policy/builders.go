@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// installed are the files and the folder that a manager of JavaScript packages keeps.
+// installed returns the files and the folder that a JavaScript package manager writes.
 func installed(sub string) (list []area) {
 	switch sub {
 	case "install", "ci", "add", "update", "uninstall", "remove", "up", "dedupe", "prune", "link", "rebuild", "install-test", "install-ci-test", "audit":
@@ -17,7 +17,7 @@ func installed(sub string) (list []area) {
 	return list
 }
 
-// goWrites are the folders that go changes.
+// goWrites returns the folders that go changes.
 func goWrites(sub string, rest []shell.Word) (list []area) {
 	switch {
 	case sub == "fmt", sub == "fix":
@@ -33,7 +33,7 @@ func goWrites(sub string, rest []shell.Word) (list []area) {
 	return list
 }
 
-// cargoWrites are those that cargo changes or makes.
+// cargoWrites returns the folders that cargo changes or creates.
 func cargoWrites(sub string, rest []shell.Word) (list []area) {
 	switch sub {
 	case "fmt", "fix":
@@ -48,7 +48,7 @@ func cargoWrites(sub string, rest []shell.Word) (list []area) {
 	return list
 }
 
-// terraformWrites are those that terraform works in or changes.
+// terraformWrites returns the folders that terraform works in or changes.
 func terraformWrites(sub string, words []shell.Word) (list []area) {
 	for _, w := range words {
 		if v, ok := strings.CutPrefix(strings.TrimPrefix(w.Text, "-"), "-chdir="); ok {

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// startsIn are the options by which launchers start their command in another folder.
+// startsIn are the options with which launchers start their command in another folder.
 var startsIn = map[string]into{
 	"env": {letters: "C", longs: []string{"--chdir"}}, "genv": {letters: "C", longs: []string{"--chdir"}},
 	"sudo": {letters: "DR", longs: []string{"--chdir", "--chroot"}}, "run0": {letters: "D", longs: []string{"--chdir"}},
@@ -22,7 +22,7 @@ var startsIn = map[string]into{
 	"yarn": {longs: []string{"--cwd"}}, "bun": {longs: []string{"--cwd"}},
 }
 
-// startedIn takes into account that the command that starts c may do so in another folder.
+// startedIn handles commands whose launcher may start c in another folder.
 func (p *place) startedIn(all []shell.Command, c shell.Command) {
 	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
 		return
@@ -33,7 +33,7 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 	switch name {
 	case "systemd-run":
 		if !hasLong(words, "-d") && !hasLong(words, "--same-dir") {
-			p.dirs, p.moved = nil, true // the service manager's
+			p.dirs, p.moved = nil, true // the service manager's folder
 		}
 	case "find", "gfind":
 		if hasLong(words, "-execdir") || hasLong(words, "-okdir") {
@@ -45,7 +45,7 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 		if rest := operands(words, ""); len(rest) > 0 {
 			p.also(rest[0])
 		}
-	case "git": // what it starts, it starts at the top
+	case "git": // programs that git starts run in the top folder
 		if slices.ContainsFunc(words, func(w shell.Word) bool { return w.Text == "submodule" }) {
 			p.dirs, p.moved = nil, true
 			return
@@ -65,7 +65,7 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 	}
 }
 
-// also adds a folder to those in which a command may find itself.
+// also adds a folder in which a command may run.
 func (p *place) also(w shell.Word) {
 	p.moved = true
 	next := slices.Clone(p.dirs)

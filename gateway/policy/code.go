@@ -8,16 +8,19 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// Sandbox is what the machine of a call is known to keep commands from, because it was tried there. The zero value is nothing.
+// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
+// tested them. The zero value means none.
 type Sandbox struct {
-	// Writes says that commands, and all that they start, change files nowhere but in Writable.
+	// Writes means that commands and their child processes can change files only in Writable.
 	Writes   bool
 	Writable []string // absolute folders
-	// Hidden are absolute files and folders that commands cannot read, nor what lies in them.
+	// Hidden are absolute paths of files and folders that commands cannot read, including
+	// everything below them.
 	Hidden []string
 }
 
-// keeps reports whether the machine keeps commands from what r is about, whatever code they run.
+// keeps reports whether the machine's sandbox prevents commands from accessing the files of r,
+// whatever code they run.
 func (j *judging) keeps(r *rule) bool {
 	s := j.call.Sandbox
 	for _, tool := range anyAccess {
@@ -42,7 +45,7 @@ func (j *judging) about(r *rule, dir string) bool {
 		r.path.home && j.place.home == ""
 }
 
-// hides reports whether all that a rule is about lies in one place that commands cannot read.
+// hides reports whether all files of a rule are in one place that commands cannot read.
 func (j *judging) hides(r *rule) bool {
 	start := j.place.root
 	switch {
@@ -54,7 +57,7 @@ func (j *judging) hides(r *rule) bool {
 	if start == "" {
 		return false
 	}
-	for _, p := range r.path.low { // up to the first part that is a pattern
+	for _, p := range r.path.low { // up to the first wildcard
 		if strings.ContainsAny(p, `*?[\`) {
 			break
 		}
@@ -67,7 +70,8 @@ func (j *judging) hides(r *rule) bool {
 	})
 }
 
-// unheld is a rule about files that nothing on the machine keeps the code from that c runs. why is "" when there is none.
+// unheld returns a rule about files that nothing on the machine enforces against the code that c
+// runs. why is "" if there is none.
 func (j *judging) unheld(c shell.Command) (r *rule, why string) {
 	what := ""
 	for _, r := range j.paths {
@@ -82,7 +86,8 @@ func (j *judging) unheld(c shell.Command) (r *rule, why string) {
 	return nil, ""
 }
 
-// note records which rules about files hold for the code that a command runs, and which do not.
+// note records which rules about files are enforced for the code that a command runs, and which are
+// not.
 func (j *judging) note(c shell.Command) {
 	if len(j.paths) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
 		return
@@ -101,8 +106,9 @@ func (j *judging) note(c shell.Command) {
 	}
 }
 
-// runsCode says how a command runs code that is not in it, so that its words do not tell which files it opens; "" when they do. What it starts by its
-// words is another command, which is judged by itself.
+// runsCode describes how a command runs code that is not in it, so that its words do not name the
+// files that it opens; "" if it runs none. A command that it starts by its words is judged
+// separately.
 func runsCode(c shell.Command) string {
 	name := base(c.Words[0].Text)
 	words := c.Words[1:]
@@ -114,7 +120,7 @@ func runsCode(c shell.Command) string {
 		return ""
 	case shell.Shells(name):
 		if c.Starts || len(words) == 0 {
-			return "" // a shell that reads its script is asked about already
+			return "" // a shell that reads its script needs an approval anyway
 		}
 		return "it runs a script that is not in the command"
 	case c.Starts && shell.Launches(name) && name != "direnv":
@@ -156,8 +162,8 @@ func runsCode(c shell.Command) string {
 	return "nobody can tell from here what " + short(name) + " does"
 }
 
-// startsBox says whether a container's own program is started, which may have been given any folder when it was made. What docker run gives to a new
-// one is in the command.
+// startsBox describes how a command starts an existing container's own program, which may have been
+// given any folder. The folders of a new container are in the docker run command.
 func startsBox(name string, words []shell.Word) string {
 	rest := operands(words, "HlcfpDn")
 	if name == "docker-compose" || name == "podman-compose" {
@@ -172,11 +178,12 @@ func startsBox(name string, words []shell.Word) string {
 	return "nobody can tell from here which folders the container was given"
 }
 
-// subcommands are those of a program that run no code but the program's own. They must be its first word: what stands after an option may be its value.
+// subcommands are those subcommands of a program that run only the program's own code. They must be
+// its first word, because a word after an option may be its value.
 type subcommands struct {
 	own    map[string]bool
-	except string // a word after one of them that makes it another one
-	// plain are subcommands that do so with --ignore-scripts only.
+	except string // a word after one of them that makes it run other code
+	// plain are subcommands that run only the program's own code with --ignore-scripts.
 	plain map[string]bool
 }
 
@@ -185,7 +192,7 @@ func (k subcommands) runs(name string, c shell.Command) string {
 		if k.own == nil {
 			return "what " + name + " runs is not in the command"
 		}
-		return "" // it says how it is used
+		return "" // it prints its usage
 	}
 	rest := c.Words[2:]
 	quiet := hasLong(rest, "--ignore-scripts") && !hasBeginning(rest, "--ignore-scripts=") && !hasBeginning(rest, "--no-ig")
@@ -199,10 +206,10 @@ func (k subcommands) runs(name string, c shell.Command) string {
 	return name + " " + short(c.Words[1].Text) + " runs code that is not in the command"
 }
 
-// loading are parts of options by which compilers and converters are told code to load.
+// loading are parts of the options with which compilers and converters load code.
 var loading = []string{"plugin", "-wrapper", "-load", "processor", "engine", "provider", "-specs", "-filter"}
 
-// loads says which of a program's options makes it run code that it is told.
+// loads returns the option with which a program runs code that is named by the option.
 func loads(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")

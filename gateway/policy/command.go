@@ -8,14 +8,14 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// command judges what a shell would run.
+// command judges the commands that a shell would run.
 func (j *judging) command(k shell.Kind) {
 	j.facts = shell.Analyze(j.call.Command, k)
 	j.parts = make([]Part, 0, len(j.facts.Commands)+len(j.facts.Redirects))
 	start := j.place.dirs
 	for _, c := range j.facts.Commands {
 		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {
-			j.place.dirs, start = nil, nil // the second round starts elsewhere
+			j.place.dirs, start = nil, nil // the second round starts in an unknown folder
 		}
 	}
 	at := make([]folders, len(j.facts.Commands))
@@ -58,7 +58,8 @@ func (j *judging) command(k shell.Kind) {
 	}
 }
 
-// bare judges a text without a command, such as a redirect alone, by the rules about every command.
+// bare judges a text without a command, such as a single redirect, by the rules about every
+// command.
 func (j *judging) bare() {
 	for _, v := range []Verdict{Deny, Ask} {
 		for _, r := range j.wide {
@@ -71,15 +72,15 @@ func (j *judging) bare() {
 	}
 }
 
-// coverage says which of a command's words its allow rule spells.
+// coverage records which of a command's words its allow rule contains.
 type coverage struct {
 	spelled []bool
-	exact   bool // every word is spelled and nothing may follow
+	exact   bool // the rule contains every word, and nothing may follow
 }
 
 func (c coverage) has(i int) bool { return i >= 0 && i < len(c.spelled) && c.spelled[i] }
 
-// one judges command i. ok is false for a guess that nothing is held against.
+// one judges command i. ok is false for a guess that no rule is against.
 func (j *judging) one(i int, c shell.Command) (Part, bool) {
 	why := j.floor(c)
 	p, ok := j.byRules(i, c)
@@ -122,7 +123,7 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 	if c.Guess {
 		return p, false
 	}
-	why := "" // a reason to doubt that is more telling than that no rule fits
+	why := "" // a more useful reason than that no rule matches
 	for _, r := range j.allow[c.Name()] {
 		if c.Words[0].Dynamic || !j.applies(r, "Bash") {
 			continue
@@ -194,8 +195,9 @@ var anywhere = func() map[string]bool {
 	return m
 }()
 
-// displaced reports whether a change of folder in the text itself makes a command another one than the rule's author knew: outside the
-// workspace the folder's files decide what most programs do, and a script by a relative name is another file in every folder.
+// displaced reports whether a change of folder in the text gives a command another meaning than the
+// rule's author knew: outside the workspace, the folder's files determine what most programs do,
+// and a script with a relative name is a different file in every folder.
 func (j *judging) displaced(c shell.Command) bool {
 	name := c.Words[0].Text
 	if j.place.moved && (strings.Contains(name, "/") && !isAbs(name) || readsProgram(c) || versioned(base(name), interpreters)) {
@@ -204,7 +206,8 @@ func (j *judging) displaced(c shell.Command) bool {
 	return !anywhere[base(name)] && j.place.away()
 }
 
-// doubtful says why a command may be one that some rule denies or asks about, where the default allows. "" when it may not.
+// doubtful returns the reason why a command may be one that a rule denies or asks about, with a
+// default that allows; "" if it may not.
 func (j *judging) doubtful(c shell.Command) string {
 	if !j.control && len(j.paths) == 0 {
 		return ""
@@ -231,7 +234,7 @@ func (j *judging) doubtful(c shell.Command) string {
 	return ""
 }
 
-// grant finds the grant for exactly this command in this folder.
+// grant returns the grant for exactly this command in this folder.
 func (j *judging) grant(c shell.Command) (Grant, bool) {
 	if len(j.place.dirs) != 1 || !static(c) || c.Piped && readsProgram(c) || c.Stdin != nil && readsProgram(c) {
 		return Grant{}, false
@@ -244,7 +247,7 @@ func (j *judging) grant(c shell.Command) (Grant, bool) {
 	return Grant{}, false
 }
 
-// readsProgram reports whether a command runs what it reads.
+// readsProgram reports whether a command executes its input.
 func readsProgram(c shell.Command) bool {
 	n := base(c.Words[0].Text)
 	return shell.Shells(n) || interpreters[n]

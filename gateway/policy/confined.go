@@ -6,8 +6,9 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// confined are programs that are offered with any arguments: builders, test runners, linters and formatters. What an open rule for them covers stays
-// in the workspace: a path that leaves it makes them run other code, write elsewhere or clear another folder.
+// confined are programs that may be offered with any arguments: builders, test runners, linters and
+// formatters. An open rule for them covers only paths in the workspace: with others they would run
+// other code, or write to or clear other folders.
 var confined = func() map[string]bool {
 	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
 	for _, u := range unending {
@@ -30,7 +31,8 @@ func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
 	}
 }
 
-// pathsIn are the parts of a word that may be paths: itself, what follows an = or a colon, and the value that a short option has in its own word.
+// pathsIn returns the parts of a word that may be paths: the word itself, the text after an = or a
+// colon, and the value of a short option in the same word.
 func pathsIn(w shell.Word) []shell.Word {
 	list := []shell.Word{w}
 	for i := 0; i < len(w.Text); i++ {
@@ -44,7 +46,7 @@ func pathsIn(w shell.Word) []shell.Word {
 	return list
 }
 
-// leads reports whether a text may be a path that leads out of the folder it is used in.
+// leads reports whether a text may be a path that leaves its folder.
 func leads(s string) bool {
 	switch s {
 	case "/dev/null", "/dev/stdout", "/dev/stderr":

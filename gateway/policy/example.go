@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// examples runs a rule's own examples against it alone; it returns what is wrong, "" when all is well.
+// examples tests a rule against its own examples; it returns the failure, or "".
 func (p *rule) examples() string {
 	if len(p.Match) == 0 && len(p.NotMatch) == 0 {
 		return ""
@@ -28,7 +28,7 @@ func (p *rule) examples() string {
 	return ""
 }
 
-// decides reports whether the rule gives an example its verdict.
+// decides reports whether the rule alone decides an example.
 func (s *Set) decides(r *rule, example string) bool {
 	c := Call{Tool: "Bash", Cwd: "/srv/app", Command: example}
 	if r.cwd != "" {

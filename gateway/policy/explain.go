@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// smallest is a rules file that says nothing.
+// smallest is the smallest valid rules file.
 const smallest = `{"default":"ask","rules":[]}`
 
-// smallestRule is a rule that says little.
+// smallestRule is a simple valid rule.
 const smallestRule = `{"tool":"Bash","argv":["ls"],"verdict":"allow"}`
 
-// explain says what is wrong with a text that is no rules file, or with a part of one, and what it must be. data is what err's offset counts in.
+// explain converts a decoding error of a rules file, or of a part of one, to an error that says
+// what is wrong and what is expected. err's offset refers to data.
 func explain(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -43,7 +44,7 @@ func explain(data []byte, err error) error {
 	return err
 }
 
-// position is where an offset is, both counted from 1.
+// position returns the line and column of an offset, both counted from 1.
 func position(data []byte, offset int64) (line, column int) {
 	before := data[:min(max(int(offset)-1, 0), len(data))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
@@ -63,7 +64,7 @@ func article(value string) string {
 	return "a " + value
 }
 
-// wanted says in words what a field must be.
+// wanted describes the expected value of a field.
 func wanted(field string, t reflect.Type) string {
 	switch field {
 	case "argv":
@@ -84,9 +85,9 @@ func wanted(field string, t reflect.Type) string {
 	return "an object"
 }
 
-// meant is a known field that a misspelt one may have been meant for, "" when none is like it.
+// meant returns the known field that is most similar to a misspelled one, or "".
 func meant(name string, known []string) string {
-	best, found := 3, "" // more than two changes are another word
+	best, found := 3, "" // with more than two changes it is another word
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best && d < len(k)-1 {
 			best, found = d, k
@@ -95,7 +96,8 @@ func meant(name string, known []string) string {
 	return found
 }
 
-// distance is how many letters are to be put in, taken out, changed or swapped with their neighbour to make b of a.
+// distance returns the number of letters to insert, delete, change or swap with their neighbour to
+// turn a into b.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -120,7 +122,7 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// misspelt says which fields are not understood, and what they may have been meant for.
+// misspelt lists the unknown fields and the most similar known ones.
 func misspelt(names, known []string) string {
 	var list []string
 	for _, n := range names {

@@ -8,10 +8,11 @@ import (
 
 func isFlag(s string) bool { return len(s) > 1 && s[0] == '-' }
 
-// given reports whether the words give option f: itself, with a value, shortened, or as letters of other options.
+// given reports whether the words contain option f: exactly, with a value, abbreviated, or as
+// letters of combined options.
 func given(f glob, words []shell.Word) bool { return givenTo("", f, words) }
 
-// givenTo is given for a program whose short options are known by their long names too.
+// givenTo is given for a program whose short options also match their long names.
 func givenTo(name string, f glob, words []shell.Word) bool {
 	var letters strings.Builder
 	want, own := f.parts1(), twinsOf[name]
@@ -65,13 +66,14 @@ func givenTo(name string, f glob, words []shell.Word) bool {
 	return true
 }
 
-// longDash reports whether an option with one dash is a word, as find's -delete, and not a cluster of letters.
+// longDash reports whether an option with one dash is a word, such as find's -delete, and not a
+// group of letters.
 func longDash(s string) bool { return len(s) > 4 && s[0] == '-' && s[1] != '-' }
 
-// twins are the long forms of short options that deny rules are mostly about.
+// twins are the long forms of the short options that deny rules mostly use.
 var twins = map[byte]string{'r': "--recursive", 'f': "--force", 'i': "--in-place", 'n': "--dry-run"}
 
-// twinsOf are the twins of single programs, besides those of all.
+// twinsOf are additional twins of single programs.
 var twinsOf = map[string]map[byte]string{
 	"git":     {'n': "--no-verify", 'D': "--delete", 'd': "--delete", 'a': "--all", 'm': "--message", 'u': "--set-upstream", 'x': "--exec"},
 	"docker":  dockerTwins,

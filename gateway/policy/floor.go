@@ -8,11 +8,11 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// The floor: what is asked about whatever the rules say.
+// The floor: calls that need an approval whatever the rules say.
 
 var otherUsers = set("sudo doas su pkexec run0 runuser gosu su-exec sudoedit visudo")
 
-// writers change the files that they are given.
+// writers change the files in their arguments.
 var writers = set(`rm rmdir unlink shred mv cp ln install tee dd truncate touch chmod chown chgrp chattr mkdir rsync scp tar unzip patch sed perl
 	wget curl vim vi nano emacs ed ex sponge`)
 
@@ -21,7 +21,7 @@ var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdi
 
 var device = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr)[^/]*`)
 
-// floor says why a command is asked about whatever the rules say, "" when it is not.
+// floor returns the reason why a command needs an approval whatever the rules say, or "".
 func (j *judging) floor(c shell.Command) string {
 	if c.Words[0].Dynamic {
 		return ""
@@ -52,7 +52,7 @@ func (j *judging) floor(c shell.Command) string {
 	return ""
 }
 
-// commands names the commands that are asked about for what they do.
+// commands returns the reason for commands that need an approval because of their effect.
 func (j *judging) commands(c shell.Command, name string) string {
 	switch {
 	case otherUsers[name]:
@@ -77,7 +77,8 @@ func (j *judging) commands(c shell.Command, name string) string {
 	return ""
 }
 
-// writesProtected says why a program that changes the files it is given would change a protected one.
+// writesProtected returns the reason why a program that changes the files in its arguments would
+// change a protected one.
 func (j *judging) writesProtected(c shell.Command, name string) string {
 	if i := shell.GitSub(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
 		c.Words, name = c.Words[i:], "mv"
@@ -94,7 +95,7 @@ func (j *judging) writesProtected(c shell.Command, name string) string {
 			more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
 			list = append(list, more...)
 		}
-		// cp only reads what it copies.
+		// cp only reads its sources.
 		last := w.Text == c.Words[len(c.Words)-1].Text
 		if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || last || device.MatchString(w.Text)) {
 			return why
@@ -103,7 +104,8 @@ func (j *judging) writesProtected(c shell.Command, name string) string {
 	return j.places(c, name)
 }
 
-// looksOnly reports whether a command of our own program only looks: with the person's token it could answer the very question that is asked about it.
+// looksOnly reports whether a command of our own program only reads: with the person's token, it
+// could answer its own approval.
 func looksOnly(words []shell.Word) bool {
 	if len(words) == 0 || words[0].Dynamic {
 		return len(words) == 0
@@ -175,9 +177,8 @@ func (j *judging) sweep(c shell.Command) string {
 	return ""
 }
 
-// root reports whether a path is the root, a drive, the home folder or, with workspace, the
-// workspace, or holds one of them. A path with a pattern counts as everything that the pattern can
-// match.
+// root reports whether a path is the root, a drive, the home folder or, if workspace is set, the
+// workspace, or contains one of them. A path with wildcards counts as everything that it can match.
 func (j *judging) root(list []string, workspace bool) bool {
 	for _, f := range extents(list) {
 		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
@@ -193,7 +194,7 @@ func (j *judging) root(list []string, workspace bool) bool {
 	return false
 }
 
-// gitConfig finds writes to git's settings, where programs can be named that git runs.
+// gitConfig finds writes to git's settings, which can name programs that git runs.
 func gitConfig(c shell.Command) string {
 	i := shell.GitSub(c.Words)
 	if i >= len(c.Words) || c.Words[i].Text != "config" {
@@ -220,7 +221,8 @@ func gitConfig(c shell.Command) string {
 
 const ourFiles = "only you should change Fairlead's own files"
 
-// ours reports whether a file is one of our own. A workspace that lies among them is the agent's.
+// ours reports whether a file is one of Fairlead's own. A workspace among them belongs to the
+// agent.
 func (j *judging) ours(f string) bool {
 	for _, own := range j.call.Own {
 		own = j.place.real(clean(own))
@@ -235,7 +237,7 @@ func (j *judging) ours(f string) bool {
 	return false
 }
 
-// meddles reports whether a command names one of our own files and does more with it than read.
+// meddles reports whether a command names one of Fairlead's own files and does more than read it.
 func (j *judging) meddles(c shell.Command, name string) bool {
 	if len(j.call.Own) == 0 || readers[name] || silent[name] {
 		return false

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded reports whether nothing about a text can change by folding: most paths are so.
+// folded reports whether fold would not change a text, which is true for most paths.
 func folded(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -21,8 +21,9 @@ func folded(s string) bool {
 	return true
 }
 
-// fold makes paths equal that some file system takes for the same: letter case and accents in any form (APFS, HFS+), and what Windows drops at the end
-// of a name, dots, blanks and the name of a stream. It serves rules that hold something back.
+// fold maps paths that a file system may treat as equal to the same text: it ignores letter case
+// and all forms of accents (APFS, HFS+), and the parts that Windows drops at the end of a name:
+// dots, blanks and the name of a stream. Only ask and deny rules use it.
 func fold(s string) string {
 	if folded(s) {
 		return s

@@ -10,10 +10,11 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// simple is a text that every shell takes for the same words.
+// simple matches a text that every shell splits into the same words.
 var simple = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_./:+=-]+)*$`)
 
-// foreign judges a command for a shell that is not taken apart: PowerShell, cmd, fish and all others. Only an exact match allows.
+// foreign judges a command for a shell that is not parsed: PowerShell, cmd, fish and all others.
+// Only an exact match allows it.
 func (j *judging) foreign() {
 	name := path.Base(strings.ReplaceAll(j.call.Shell, `\`, "/"))
 	p := Part{Kind: "command", Text: j.call.Command, Verdict: Ask, Reason: fmt.Sprintf("commands for %s are allowed only word for word", short(name))}
@@ -29,8 +30,9 @@ func (j *judging) foreign() {
 	j.add(p)
 }
 
-// foreignStrict applies what denies or asks: rules about commands that deny, those about files, then those that ask, at every place where a command may
-// start, and the floor. It reports whether something did.
+// foreignStrict applies deny rules about commands, rules about files, then ask rules about
+// commands, at every position where a command may start, and the floor. It reports whether one
+// matched.
 func (j *judging) foreignStrict(p *Part) bool {
 	text := j.call.Command
 	plain := simple.MatchString(text)
@@ -62,7 +64,8 @@ func (j *judging) foreignStrict(p *Part) bool {
 	return false
 }
 
-// foreignRule applies the rules of one verdict about commands. A denial is certain where the whole text is plain, or starts with the program.
+// foreignRule applies the rules of one verdict about commands. A denial is certain if the whole
+// text is plain, or starts with the program.
 func (j *judging) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *Part) bool {
 	for _, words := range all {
 		g, r := j.against(shell.Command{Words: words}, v)
@@ -78,7 +81,7 @@ func (j *judging) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *Part
 	return false
 }
 
-// foreignAllow lets exactly the text pass that was allowed, or that a rule spells.
+// foreignAllow allows exactly the text that a grant or a rule contains.
 func (j *judging) foreignAllow(name string, p *Part) bool {
 	text := j.call.Command
 	for _, g := range j.grants {
@@ -114,7 +117,8 @@ func starts(text, word string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n&(\"'@"), word)
 }
 
-// pieces splits a text wherever some shell may start a command, and its pieces into words without quotes.
+// pieces splits a text wherever some shell may start a command, and each piece into words without
+// quotes.
 func pieces(text string) [][]shell.Word {
 	var list [][]shell.Word
 	if len(text) > 32<<10 {

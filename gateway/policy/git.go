@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// gitCommands are git's own: any other word may be an alias for anything.
+// gitCommands are git's built-in commands: any other word may be an alias for anything.
 var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry
 	cherry-pick clean clone
 	commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
@@ -57,21 +57,21 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 	}
 }
 
-// isRoot reports whether a word surely names the workspace's folder.
+// isRoot reports whether a word certainly names the workspace's folder.
 func (p *place) isRoot(w shell.Word) bool {
 	list, ok := p.paths(w)
 	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.real(f)) })
 }
 
-// sameAsRoot compares a folder with the workspace's, on Windows without regard to case.
+// sameAsRoot compares a folder with the workspace's, on Windows ignoring case.
 func (p *place) sameAsRoot(dir string) bool {
 	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
 }
 
-// inOtherRepository says why a git command is about another repository than the workspace's: in a
-// folder below it, too, may lie one, made by a command or unpacked, whose settings name the
-// programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly that folder covers
-// it; r is nil for an offer.
+// inOtherRepository returns the reason why a git command may be about another repository than the
+// workspace's. A folder below the workspace may contain one too, created by a command or unpacked,
+// whose settings name programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly
+// that folder covers it; r is nil for an offer.
 func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
 	sub := shell.GitSub(c.Words)
 	if base(c.Words[0].Text) != "git" || sub >= len(c.Words) {

@@ -8,14 +8,15 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// gitCall is a call of git while its areas are looked for.
+// gitCall is a git command whose areas are determined.
 type gitCall struct {
 	rest []shell.Word // after the subcommand
-	top  shell.Word   // the folder that git works in
+	top  shell.Word   // the folder in which git works
 	more []shell.Word // work trees that its options name
 }
 
-// gitAreas are the folders that git writes by what a commit, a patch or another repository says, or clears.
+// gitAreas returns the folders that git clears, or writes with the contents of a commit, a patch or
+// another repository.
 func gitAreas(c shell.Command) []area {
 	i := shell.GitSub(c.Words)
 	if i >= len(c.Words) {
@@ -57,7 +58,7 @@ func gitAreas(c shell.Command) []area {
 	}
 }
 
-// where reads the options before the subcommand that say in which folders git works.
+// where parses the options before the subcommand that set the folders in which git works.
 func (g *gitCall) where(options []shell.Word) {
 	for k, w := range options {
 		if v, ok := strings.CutPrefix(w.Text, "--work-tree="); ok {
@@ -72,7 +73,7 @@ func (g *gitCall) where(options []shell.Word) {
 	}
 }
 
-// switched: a branch that is made where git stands changes no file.
+// switched: creating a branch at the current commit changes no file.
 func (g gitCall) switched() []area {
 	created := hasLong(g.rest, "-c") || hasLong(g.rest, "-C") || hasLong(g.rest, "--create") || hasLong(g.rest, "--force-create")
 	if n := len(operands(g.rest, "")); created && n < 2 && !g.has("", 'f', "--force") && !hasLong(g.rest, "--discard-changes") {
@@ -111,7 +112,7 @@ func (g gitCall) cleaned() []area {
 	return g.whole("would clear")
 }
 
-// reset leaves the files alone unless an option says otherwise.
+// reset changes no files unless an option says so.
 func (g gitCall) reset() []area {
 	for _, w := range g.rest {
 		if w.Dynamic || begins("--hard", w.Text, 3) || begins("--merge", w.Text, 4) || begins("--keep", w.Text, 3) {
@@ -121,7 +122,8 @@ func (g gitCall) reset() []area {
 	return nil
 }
 
-// merged is what brings in commits, but for what only tells of it or ends it as it stands.
+// merged handles commands that merge commits, except those that only report, or that end a merge
+// without changing files.
 func (g gitCall) merged(sub string) []area {
 	if len(g.rest) == 1 {
 		switch t := g.rest[0].Text; {
@@ -142,7 +144,7 @@ func (g gitCall) archived() []area {
 	return []area{{word: g.top, tools: reading, why: "would pack", tree: true}}
 }
 
-// others are git's commands with commands of their own, and those that always write.
+// others handles git's commands with subcommands, and those that always write.
 func (g gitCall) others(sub string) []area {
 	do := ""
 	if list := operands(g.rest, ""); len(list) > 0 {
@@ -198,7 +200,8 @@ func (g gitCall) others(sub string) []area {
 	return g.whole("may write")
 }
 
-// stashed is what git stash puts away; ok is false for what brings it back, and writes.
+// stashed handles the subcommands of git stash that save or read; ok is false for those that
+// restore files, and so write them.
 func (g gitCall) stashed(do string) (list []area, ok bool) {
 	switch do {
 	case "list", "show", "drop", "clear", "create", "store", "export", "import":
@@ -221,7 +224,8 @@ func (g gitCall) stashed(do string) (list []area, ok bool) {
 	return list, true
 }
 
-// checkout tells a branch from files: what stands alone may be a branch, and then any file changes.
+// checkout distinguishes a branch from files: a single word may be a branch, and then any file may
+// change.
 func (g gitCall) checkout() []area {
 	before, after, ended := g.sides("bBU")
 	if hasBeginning(g.rest, "--pathspec-f") {
@@ -245,10 +249,10 @@ func (g gitCall) checkout() []area {
 	return g.specs(before, writing, "would take back")
 }
 
-// revision is what is surely no folder.
+// revision matches words that are certainly not folders.
 var revision = regexp.MustCompile(`^((HEAD|@|main|master)([~^].*)?|stash@\{\d+\}|[0-9a-f]{7,40})$`)
 
-// whole is everything that the repository keeps.
+// whole returns the repository's whole work tree.
 func (g gitCall) whole(why string) (list []area) {
 	for _, w := range append([]shell.Word{g.top}, g.more...) {
 		list = append(list, area{word: w, tools: writing, why: why, tree: true})
@@ -256,7 +260,7 @@ func (g gitCall) whole(why string) (list []area) {
 	return list
 }
 
-// specs are the files and folders that git is told of. Its own patterns reach every folder.
+// specs returns the files and folders in git's arguments. Git's own wildcards match across folders.
 func (g gitCall) specs(words []shell.Word, tools []string, why string) (list []area) {
 	for _, w := range words {
 		a := area{word: under(g.top, w), tools: tools, why: why}
@@ -277,7 +281,7 @@ func (g gitCall) specs(words []shell.Word, tools []string, why string) (list []a
 	return list
 }
 
-// searched are the folders that git grep looks through.
+// searched returns the folders that git grep searches.
 func (g gitCall) searched() []area {
 	before, after, ended := g.sides("efABCmO")
 	specs := after
@@ -293,7 +297,7 @@ func (g gitCall) searched() []area {
 	return g.specs(specs, reading, "would search")
 }
 
-// sides are the operands before and after --.
+// sides returns the operands before and after --.
 func (g gitCall) sides(values string) (before, after []shell.Word, ended bool) {
 	for i, w := range g.rest {
 		if w.Text == "--" && !w.Dynamic {
@@ -303,7 +307,8 @@ func (g gitCall) sides(values string) (before, after []shell.Word, ended bool) {
 	return operands(g.rest, values), nil, false
 }
 
-// has reports whether an option is given; values are the short options whose value may follow in the same word.
+// has reports whether an option is present; values are the short options whose value may follow in
+// the same word.
 func (g gitCall) has(values string, letter byte, long string) bool {
 	for _, w := range g.rest {
 		switch t := w.Text; {
@@ -321,7 +326,7 @@ func (g gitCall) has(values string, letter byte, long string) bool {
 	return false
 }
 
-// negated reports whether some option takes another one back.
+// negated reports whether some option negates another one.
 func (g gitCall) negated() bool { return hasBeginning(g.rest, "--no-") }
 
 func hasBeginning(words []shell.Word, start string) bool {
@@ -333,7 +338,8 @@ func hasBeginning(words []shell.Word, start string) bool {
 	return false
 }
 
-// cloned are the folders that a copy of a repository may be put into, whatever the values of the options before them are.
+// cloned returns the folders into which a repository may be cloned, whatever the values of the
+// options before them are.
 func cloned(words []shell.Word, top shell.Word) (list []area) {
 	add := func(w shell.Word) { list = append(list, area{word: under(top, w), tools: writing, why: "may write"}) }
 	for _, w := range words {
@@ -347,12 +353,12 @@ func cloned(words []shell.Word, top shell.Word) (list []area) {
 	return list
 }
 
-// part is a piece of a word, as a word.
+// part returns a piece of a word as a word.
 func part(w shell.Word, text string) shell.Word {
 	return shell.Word{Text: text, Dynamic: w.Dynamic, Odd: w.Odd, Glob: w.Glob, Tilde: strings.HasPrefix(text, "~")}
 }
 
-// under is what a path means in a folder.
+// under joins a path to a folder.
 func under(dir, w shell.Word) shell.Word {
 	if isAbs(w.Text) || w.Tilde || strings.HasPrefix(w.Text, "~") || dir.Text == "." {
 		return w

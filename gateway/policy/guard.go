@@ -8,38 +8,38 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// hit is a word that turns a program into another one: no rule covers it without spelling it.
+// hit is a word that changes what a program does: no rule covers the command without containing it.
 type hit struct {
-	at     int // index of the word, or one of the two below
+	at     int // index of the word, or one of the two constants below
 	why    string
-	opaque bool // it runs what cannot be judged
-	// unknown says that nothing is known against it: a rule that spells it may be offered.
+	opaque bool // the program runs code that cannot be judged
+	// unknown means that the word is merely not known: a rule that contains it may be offered.
 	unknown bool
-	// goal says that it is one of the things that the program shall do: a rule that spells none of
-	// them is about all.
+	// goal means that the word is one of the program's goals: a rule that contains none of them
+	// covers all.
 	goal bool
 }
 
 const (
 	never     = -1 // no rule covers it
-	exactOnly = -2 // only a rule that spells every word
+	exactOnly = -2 // only a rule that contains every word covers it
 )
 
-// interpreters run the text that they are given.
+// interpreters run the text in their arguments.
 var interpreters = set(`python python2 python3 pypy pypy3 node nodejs perl ruby php lua luajit osascript rscript r julia tclsh wish expect
 	groovy scala
 	mariadb duckdb ghci runghc irb pwsh powershell cmd fish nu elvish xonsh tcsh csh ipython jshell clojure erl elixir iex swift ocaml guile racket sbcl gdb lldb
 	jjs rhino qjs ts-node tsx deno bun m4 bc dc ed sqlite3 psql mysql octave emacs`)
 
-// scripted are those of them whose every word may be a text that they run, wherever it stands.
+// scripted are the interpreters of which every argument may be a text that they run.
 var scripted = set("sqlite3 psql mysql mariadb duckdb gdb lldb emacs octave m4 ed dc bc osascript")
 
-// inShell are builtins that change what later commands mean, or run what they are given.
+// inShell are builtins that change the meaning of later commands, or run their arguments.
 var inShell = set(`eval exec source . trap alias unalias enable hash bind complete compgen compopt fc history shopt unset read mapfile readarray
 	getopts let setopt unsetopt zmodload autoload zle emulate disable functions sched vared zparseopts print declare typeset local readonly
 	export builtin caller coproc logout suspend umask ulimit times`)
 
-// guards lists the words of a command that its allow rule must spell.
+// guards lists the words of a command that its allow rule must contain.
 func guards(c shell.Command, p *place) []hit {
 	var list []hit
 	add := func(at int, opaque bool, why string) { list = append(list, hit{at: at, why: why, opaque: opaque}) }
@@ -63,7 +63,8 @@ func guards(c shell.Command, p *place) []hit {
 		return list
 	case inShell[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
-		if name == "setopt" || name == "shopt" { // a folder's name alone may then change to it
+		// afterwards the name of a folder alone may change to it
+		if name == "setopt" || name == "shopt" {
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}
 		add(never, opaque, name+" changes what the shell does next")
@@ -106,12 +107,12 @@ var same = map[string]string{
 	"pip2": "pip", "pip3": "pip", "gpatch": "patch", "oc": "kubectl",
 }
 
-// versioned finds python3.12 and the like.
+// versioned matches python3.12 and the like.
 func versioned(name string, m map[string]bool) bool {
 	return m[name] || m[strings.TrimRight(name, "0123456789.-")]
 }
 
-// moduleAt is where python's words name a module that it runs, 0 when they do not.
+// moduleAt returns the index of the word with the module that python runs, or 0.
 func moduleAt(w []shell.Word) int {
 	for i := 1; i+1 < len(w) && isFlag(w[i].Text); i++ {
 		if w[i].Text == "-m" {
@@ -148,7 +149,7 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	guardScript(w, name, add)
 }
 
-// guardScripted is for the interpreters whose every word may be a text that they run.
+// guardScripted guards interpreters of which every argument may be a text that they run.
 func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
 	w := c.Words
 	for i := 1; i < len(w); i++ {
@@ -162,7 +163,7 @@ func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
 	}
 }
 
-// guardScript goes through an interpreter's options up to the script or the text that it runs.
+// guardScript checks an interpreter's options up to the script or the text that it runs.
 func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
@@ -175,7 +176,7 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 			}
 			return
 		}
-		if takesValue(name, t) && i+1 < len(w) { // the word after it is no script
+		if takesValue(name, t) && i+1 < len(w) { // the next word is not the script
 			i++
 			add(i, w[i].Dynamic, "what "+name+" "+short(t)+" "+short(w[i].Text)+" loads is not in the command")
 			continue
@@ -192,10 +193,11 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 	}
 }
 
-// inline are python's modules that run a text in their arguments, or what they read.
+// inline are python's modules that run a text in their arguments, or their input.
 var inline = set("timeit code idlelib asyncio")
 
-// valued are the options of interpreters whose value is the next word, by the interpreter's name without version.
+// valued are the options of interpreters whose value is the next word, by the interpreter's name
+// without version.
 var valued = map[string][]string{
 	"python": {"-W", "-X", "-Q", "--check-hash-based-pycs"},
 	"node": {
@@ -211,7 +213,7 @@ var valued = map[string][]string{
 	"bun":  {"-r", "--preload", "--cwd", "-c", "--config", "--env-file"},
 }
 
-// takesValue reports whether an interpreter's option takes the next word.
+// takesValue reports whether an interpreter's option uses the next word as its value.
 func takesValue(name, option string) bool {
 	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-")} {
 		switch n {

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// judging is one call being judged.
+// judging is the state of one judgement.
 type judging struct {
 	*Set
 	call    *Call
@@ -20,12 +20,13 @@ type judging struct {
 	covered map[int]coverage // by index of the command
 	profile string
 	offers  []Offer
-	barred  bool // something other than missing rules stands in the way
+	barred  bool // more than a missing rule prevents an allow
 	held    []string
 	loose   []string
 }
 
-// Judge gives the verdict on a call. It never fails: what it cannot judge, it asks about. A nil Set asks about everything.
+// Judge returns the verdict on a call. It never fails: a call that it cannot judge needs an
+// approval. A nil Set asks about everything.
 func (s *Set) Judge(c Call) Judgement {
 	if s == nil {
 		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
@@ -53,15 +54,16 @@ func (s *Set) Judge(c Call) Judgement {
 	return j.result()
 }
 
-// Doubt makes a set allow nothing, for a reason: a rule that may hold something back is missing from it. "" is no doubt. To be called before the set
-// is used.
+// Doubt makes a set allow nothing, for the given reason: a rule that may ask or deny is missing
+// from it. "" means no doubt. It must be called before the set is used.
 func (s *Set) Doubt(why string) {
 	if why != "" {
 		s.doubt = why
 	}
 }
 
-// Doubted is that reason, also when the set found a strict rule that does not meet its own examples; a nil Set has none.
+// Doubted returns that reason, also if a strict rule of the set fails its own examples; it is ""
+// for a nil Set.
 func (s *Set) Doubted() string {
 	if s == nil {
 		return ""
@@ -69,8 +71,9 @@ func (s *Set) Doubted() string {
 	return s.doubt
 }
 
-// Loosened are the same rules for a caller that lets pass what no rule names, as a chat that is trusted does: what may hide something that
-// a rule asks about or denies is still asked about. It shares everything with s, and is nil when no rule asks or denies.
+// Loosened returns the same rules for a caller that allows every call that no rule names, such as a
+// trusted chat. A call that may hide something that a rule asks about or denies still needs an
+// approval. The result shares everything with s, and is nil if no rule asks or denies.
 func (s *Set) Loosened() *Set {
 	if s == nil || !s.control && len(s.paths) == 0 && s.doubt == "" {
 		return nil
@@ -80,7 +83,8 @@ func (s *Set) Loosened() *Set {
 	return &l
 }
 
-// add adds a part. What would be asked about only because it cannot be judged is denied where the default denies.
+// add adds a part. A part that would ask only because it cannot be judged is denied if the default
+// denies.
 func (j *judging) add(p Part) {
 	if p.Verdict == Ask && j.def == Deny && !p.ruled {
 		p.Verdict = Deny
@@ -90,7 +94,7 @@ func (j *judging) add(p Part) {
 
 func (j *judging) result() Judgement {
 	r := Judgement{Verdict: Allow, Parts: j.parts}
-	if len(j.parts) == 0 { // a comment, or nothing but harmless redirects
+	if len(j.parts) == 0 { // a comment, or only harmless redirects
 		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "there is nothing in it that a rule could be about"})
 		r.Parts = j.parts
 	}
@@ -98,7 +102,7 @@ func (j *judging) result() Judgement {
 	r.Rule = j.parts[0].Rule
 	first := true
 	for _, p := range j.parts {
-		floor := p.Floor && !r.Floor // it is the reason that no rule takes away
+		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove
 		r.Floor = r.Floor || p.Floor
 		if first || p.Verdict.rank() > r.Verdict.rank() || floor && p.Verdict == r.Verdict {
 			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
@@ -122,13 +126,14 @@ func (j *judging) result() Judgement {
 	return r
 }
 
-// whole finds the grant for all of a command that a shell takes apart. It stands in for missing rules, never for one that asks or denies, nor for the floor.
+// whole returns the grant for the complete text of a parsed command. It replaces missing allow
+// rules, but overrides neither an ask or deny rule nor the floor.
 func (j *judging) whole(r Judgement) (Grant, bool) {
 	kind, known := shell.ParseKind(j.call.Shell)
 	if len(j.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
 		return Grant{}, false
 	}
-	at := newPlace(j.call) // where it starts
+	at := newPlace(j.call) // the folder in which it starts
 	if len(at.dirs) != 1 {
 		return Grant{}, false
 	}
@@ -145,7 +150,8 @@ func (j *judging) whole(r Judgement) (Grant, bool) {
 	return Grant{}, false
 }
 
-// open judges a tool's access to files that are all possible meanings of one path; ok is false when there may be others.
+// open judges a tool's access to files, which are all possible meanings of one path; ok is false if
+// there may be others.
 func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 	p := Part{Kind: kind, Text: text, Verdict: j.def, Reason: j.defaultReason(text)}
 	var allowed *rule
@@ -191,7 +197,8 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 	return p
 }
 
-// lets reports whether a rule that allows is about all of the files. What a shell opens needs a rule with a path.
+// lets reports whether an allow rule covers all of the files. A file that a shell opens needs a
+// rule with a path.
 func (j *judging) lets(r *rule, kind string, paths []string) bool {
 	if r.path == nil {
 		return kind != "redirect"
@@ -199,7 +206,8 @@ func (j *judging) lets(r *rule, kind string, paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !j.place.match(r.path, f, false) })
 }
 
-// strictOn is what a rule that asks or denies says of a tool's access to files: "" when it is about none of them.
+// strictOn returns the verdict of an ask or deny rule on a tool's access to files: "" if it applies
+// to none of them.
 func (j *judging) strictOn(r *rule, tool string, paths []string) (v Verdict, reason string) {
 	about := func(f string) bool { return j.place.match(r.path, f, true) }
 	if r.path == nil || slices.ContainsFunc(paths, about) {
@@ -223,7 +231,7 @@ func (j *judging) strictOn(r *rule, tool string, paths []string) (v Verdict, rea
 	return r.Verdict, insideReason(r)
 }
 
-// granted checks everything about a grant but what it is for.
+// granted checks all conditions of a grant except its subject.
 func (j *judging) granted(g Grant, tool string) bool {
 	return g.Tool == tool && !expired(g.Expires, j.now) && exact(g.Node, string(j.call.Node), false) && exact(g.Session, string(j.call.Session), false)
 }
@@ -241,7 +249,7 @@ func (j *judging) defaultReason(what string) string {
 	return "no rule allows " + short(what)
 }
 
-// short keeps a text fit for a sentence.
+// short cuts a text for use in a sentence.
 func short(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 60 {
@@ -250,7 +258,7 @@ func short(s string) string {
 	return string(r)
 }
 
-// called is how a sentence names a rule: by its own name, not by one that only programs tell apart.
+// called returns the name of a rule for a sentence: its own name, not a generated ID.
 func (r *rule) called() string {
 	if len(r.ID) == 36 && strings.Count(r.ID, "-") == 4 {
 		return "your rule"
@@ -258,10 +266,10 @@ func (r *rule) called() string {
 	return r.ID
 }
 
-// ruleReason is the reason a rule gives for its verdict.
+// ruleReason returns the reason that a rule gives for its verdict.
 func ruleReason(r *rule) string { return r.why }
 
-// says makes that reason, once: it is given for every part of every command.
+// says builds that reason once, because it is used for every part of every command.
 func (r *rule) says() string {
 	if r.Reason != "" {
 		return r.Reason

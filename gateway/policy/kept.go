@@ -8,15 +8,15 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// outputs are the options by which programs are told where to put what they write, files and folders.
+// outputs matches the options that name output files and folders of programs.
 var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path|folder).*|.*(profile|trace|xml|log|report|stats|history|info|cache)([-_.]?(out|output|file|dir|path|location))?|` +
 	`(write|dump|save|export|record)[-_a-z]*|.*(target|dest|destination)([-_.]?(dir|path|folder|file))?|.*cache[-_]?(file|dir|location)|debug|timings?|cov-report|junit-?xml)$`)
 
-// rewriting are the options by which programs change the files that they are given.
+// rewriting are the options with which programs change the files in their arguments.
 var rewriting = set("-w --write --fix -i --in-place --inplace --overwrite")
 
-// kept says why a command that is no known writer would write what is asked about whatever the rules say: by an option that names it, in place, or by the
-// names that it gives to pieces or to what was there before.
+// kept returns the reason why a command that is not a known writer would write a file that the
+// floor protects: by an output option, in place, or by the names of its pieces or backups.
 func (j *judging) kept(c shell.Command, name string) string {
 	if readers[name] && !turned(name, c.Words) || silent[name] || inShell[name] || name == "test" || name == "[" || name == "[[" {
 		return ""
@@ -32,7 +32,7 @@ func (j *judging) kept(c shell.Command, name string) string {
 		if !ok || j.place.tame(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
 		}
-		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a kind before it, as xml:FILE
+		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a type before it, as in xml:FILE
 			if why := j.guarded(part(value, value.Text[k+1:])); why != "" {
 				return why
 			}
@@ -62,7 +62,8 @@ func (j *judging) kept(c shell.Command, name string) string {
 	return ""
 }
 
-// optionAt is the option at a place with its value, in the same word or in the next; ok is false where it has none.
+// optionAt returns the option at an index with its value, in the same word or in the next; ok is
+// false if it has none.
 func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool) {
 	opt, v, cut := strings.Cut(words[i].Text, "=")
 	switch {
@@ -74,7 +75,7 @@ func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool)
 	return opt, words[i+1], true
 }
 
-// tame reports whether a word surely names nothing that is protected, as far as a quick look tells.
+// tame is a fast check that a word certainly names nothing protected.
 func (p *place) tame(w shell.Word) bool {
 	return w.Dynamic || !p.moved && !strings.ContainsAny(w.Text, "./~")
 }
@@ -89,7 +90,7 @@ func (j *judging) guarded(w shell.Word) string {
 	return j.protected(list)
 }
 
-// pieces says why a piece of a file that is split may get a protected name.
+// pieces returns the reason why a piece of a split file may get a protected name.
 func (j *judging) pieces(name string, words []shell.Word) string {
 	prefix, ok := valueOf(words, 'f', "--prefix")
 	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
@@ -117,10 +118,10 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	return ""
 }
 
-// backsUp are programs that keep what was there before under another name.
+// backsUp are programs that save the previous file under another name.
 var backsUp = set("cp mv ln install gcp ginstall patch sed gsed perl")
 
-// backups are the names that a copier may give to what was there before.
+// backups returns the names that a copy command may give to the previous files.
 func backups(words []shell.Word) (list []shell.Word) {
 	for _, suffix := range addedTo(words) {
 		for _, w := range operands(words, "S") {
@@ -132,7 +133,8 @@ func backups(words []shell.Word) (list []shell.Word) {
 	return list
 }
 
-// addedTo are the suffixes that a copier, or a program that changes files in place, gives to what was there before.
+// addedTo returns the suffixes that a copy command, or a program that edits in place, gives to the
+// previous files.
 func addedTo(words []shell.Word) []shell.Word {
 	list := append(values(words, 'S', "--suffix"), values(words, 0, "--in-place")...)
 	for _, w := range words {
@@ -140,13 +142,14 @@ func addedTo(words []shell.Word) []shell.Word {
 			list = append(list, part(w, w.Text[k+1:]))
 		}
 		if k := strings.IndexByte(w.Text, 'S'); k > 1 && k < len(w.Text)-1 && isFlag(w.Text) && strings.Trim(w.Text[1:k], "abdfiHLlnPpRrsTuvxZ") == "" {
-			list = append(list, part(w, w.Text[k+1:])) // in a cluster
+			list = append(list, part(w, w.Text[k+1:])) // in combined options
 		}
 	}
 	return list
 }
 
-// simpleRename are the expressions of the perl program rename that give a file another name in its folder and do nothing else.
+// simpleRename matches the expressions of the perl program rename that only rename a file within
+// its folder.
 var simpleRename = regexp.MustCompile(`^((s|y|tr)/[^/\\$@{(]*/[^/\\$@{(]*/[gi]*|[A-Za-z0-9_. -]*)$`)
 
 func guardRename(c shell.Command, _ *place, add func(int, bool, string)) {

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// shellsBy are launchers that start a shell when they are given no command.
+// shellsBy are launchers that start a shell if they get no command.
 var shellsBy = set("script fakeroot chroot unshare nsenter linux32 linux64 setarch su sg newgrp firejail proot capsh systemd-nspawn ssh-agent dtach abduco")
 
 func guardShell(c shell.Command, add func(int, bool, string)) {
@@ -21,7 +21,7 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 		return
 	}
 	if o := w[1].Text; len(w) == 3 && (o == "-c" || o == "-lc") && w[2].Plain() {
-		return // the script is judged by itself
+		return // the script is judged separately
 	}
 	if len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "--help") {
 		return

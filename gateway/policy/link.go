@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// linking reports whether a command makes another way to what it is given, by which that can be read and written.
+// linking reports whether a command creates a link, by which its target can be read and written.
 func linking(name string, words []shell.Word) bool {
 	switch name {
 	case "ln", "link", "mount", "bindfs":
@@ -20,7 +20,8 @@ func linking(name string, words []shell.Word) bool {
 	return false
 }
 
-// aims are what relative links lead to: it starts from the folder that the link is in, which is that of the last word, or the last word.
+// aims returns the targets of relative links: a link starts at the folder that contains it, which
+// is the last word or its folder.
 func aims(words []shell.Word) (list []shell.Word) {
 	to := operands(words, "tS")
 	link, ok := valueOf(words, 't', "--target-directory")

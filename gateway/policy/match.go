@@ -9,7 +9,7 @@ import (
 
 func base(name string) string { return shell.Base(name) }
 
-// grade is how sure it is that a strict rule is about a command.
+// grade is the certainty with which a strict rule matches a command.
 type grade int
 
 const (
@@ -18,7 +18,7 @@ const (
 	certain
 )
 
-// against finds the rule of a strict verdict that is most surely about a command.
+// against returns the rule of a strict verdict that matches a command with the highest certainty.
 func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) {
 	try := func(list []*rule, g func(*rule) grade) {
 		for _, r := range list {
@@ -59,7 +59,7 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 	if harmlessWords(c) {
 		return best, found
 	}
-	// A denied run of words inside a program that nobody knows: it may start it.
+	// The denied words as arguments of an unknown program: it may start them.
 	for i := 1; i < len(c.Words); i++ {
 		rest := c.Words[i:]
 		try(j.strict[base(rest[0].Text)], func(r *rule) grade { return min(possible, strictly(r.argv, rest)) })
@@ -81,8 +81,8 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 	return best, found
 }
 
-// talkers are programs whose arguments are texts, files, hosts or packages, never a command to start. What they can start by their options
-// is opened by package shell.
+// talkers are programs whose arguments are texts, files, hosts or packages, never a command to
+// start. Commands in their options are found by package shell.
 var talkers = set(`echo printf cat ls head tail wc grep egrep fgrep rg ag git gh man which type whereis whatis apropos help cd pushd mkdir rmdir touch
 	cp mv ln rm chmod chown stat file du df diff cmp sort uniq cut tr sed basename dirname realpath readlink pwd true false test [ : tree less more
 	pgrep kill killall pkill ps top hash command id groups whoami hostname uname date cal seq sleep tee curl wget ping dig host nslookup
@@ -105,11 +105,13 @@ func harmlessWords(c shell.Command) bool {
 	return !c.Words[0].Dynamic && (talkers[n] || shell.Launches(n) && !openLauncher[n])
 }
 
-// openLauncher are launchers with so many options that the opened command is not the last word on what they start.
+// openLauncher are launchers with so many options that the command found in their arguments may not
+// be the only one.
 var openLauncher = set("env sudo doas busybox toybox nsenter unshare strace ltrace systemd-run parallel start-stop-daemon perf script chpst")
 
-// strictly compares a strict rule with a command: the program by its base name, options wherever they stand, git's global options skipped.
-// What only the running shell knows is possible, not certain.
+// strictly compares a strict rule with a command: the program by its base name, options in any
+// position, and git's global options skipped. A word that only the running shell knows makes the
+// match possible, not certain.
 func strictly(pattern []glob, words []shell.Word) grade {
 	if len(words) == 0 {
 		return none
@@ -151,7 +153,8 @@ func (g glob) parts1() string {
 	return g.parts[0]
 }
 
-// strictRest compares the words after the program: place by place, and with the options wherever they stand.
+// strictRest compares the words after the program: by position, and with the options in any
+// position.
 func strictRest(name string, pattern []glob, words []shell.Word) grade {
 	open := len(pattern) > 0 && pattern[len(pattern)-1].rest
 	if open {
@@ -170,7 +173,7 @@ func inPlace(pattern []glob, words []shell.Word, open bool) grade {
 		switch {
 		case i >= len(words):
 			if best == possible {
-				return possible // an earlier word may be several
+				return possible // an earlier word may expand to several
 			}
 			return none
 		case words[i].Dynamic:
@@ -206,7 +209,7 @@ func anyPlace(name string, pattern []glob, words []shell.Word, open bool) grade 
 		}
 	}
 	if !open && len(flags) == 0 {
-		return none // exactly these words, and they are not
+		return none // the rule wants exactly these words, and they differ
 	}
 	dynamic := false
 	for _, w := range words {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
+// mayMeet reports whether a shell's pattern, as a path, may match a file that g matches.
 func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	if _, surely := below(pattern, root); surely && g.outside {
 		return false
 	}
 	parts := g.low
-	switch { // the pattern may stand for the folders above, too: /ho*/ann
+	switch { // wildcards may stand for the folders above, too: /ho*/ann
 	case g.home && home == "":
 		return true
 	case g.home:
@@ -24,7 +24,7 @@ func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	return meetParts(parts, strings.Split(strings.TrimPrefix(fold(pattern), "/"), "/"))
 }
 
-// inFull are a pattern's parts behind those of the folder that it starts from.
+// inFull joins a pattern's parts to those of the folder that it is relative to.
 func inFull(dir string, parts []string) []string {
 	full := strings.Split(strings.Trim(fold(dir), "/"), "/")
 	for i, p := range full {
@@ -33,13 +33,14 @@ func inFull(dir string, parts []string) []string {
 	return append(full, parts...)
 }
 
-// literal makes a name a pattern for itself.
+// literal escapes a name so that it is a pattern for itself.
 var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// meetParts reports whether some path is matched by both a rule's parts and those of a shell's pattern.
+// meetParts reports whether some path matches both a rule's parts and those of a shell's pattern.
 func meetParts(rule, words []string) bool {
 	switch {
-	case len(words) > 0 && words[0] == "**": // as the shell is set, any number of folders
+	case len(words) > 0 && words[0] == "**":
+		// depending on the shell's options, any number of folders
 		return true
 	case len(rule) == 0:
 		return len(words) == 0
@@ -56,9 +57,11 @@ func meetParts(rule, words []string) bool {
 	return meetPart(rule[0], words[0]) && meetParts(rule[1:], words[1:])
 }
 
-// meetPart compares one part of each. Where both are patterns, they meet unless what they start or end with differs.
+// meetPart compares one part of each. If both are patterns, they meet unless their beginnings or
+// ends differ.
 func meetPart(rule, word string) bool {
-	if i := strings.IndexAny(word, "^#~"); i >= 0 && !strings.Contains(word, "[^") { // zsh's own patterns: whatever they mean
+	// zsh's own patterns, which may match anything
+	if i := strings.IndexAny(word, "^#~"); i >= 0 && !strings.Contains(word, "[^") {
 		word = word[:i] + "*"
 	}
 	word = strings.ReplaceAll(word, "[!", "[^")

@@ -11,15 +11,15 @@ import (
 // mention is a word of a command that may name a file.
 type mention struct {
 	word  shell.Word
-	tools []string // as whose calls that counts
-	sure  bool     // the program does that with it
-	taken bool     // with all that is below it
+	tools []string // the tools whose rules apply
+	sure  bool     // the program certainly accesses it so
+	taken bool     // with everything below it
 }
 
-// blind are writers that do not read what they are given.
+// blind are writers that do not read the files in their arguments.
 var blind = set("rm rmdir unlink shred tee truncate touch chmod chown chgrp chattr mkdir")
 
-// mentions lists what may name files in a command's words, wherever it stands in them.
+// mentions returns the possible file names in a command's words, in any position.
 func mentions(name string, c shell.Command) (list []mention) {
 	list = make([]mention, 0, len(c.Words)+2)
 	add := func(w shell.Word, tools []string, sure, taken bool) {
@@ -28,7 +28,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 			list = append(list, mention{w, tools, sure, taken})
 		}
 	}
-	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is run
+	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is executed
 		add(c.Words[0], reading, false, false)
 	}
 	code := runsText(name)
@@ -41,21 +41,22 @@ func mentions(name string, c shell.Command) (list []mention) {
 	}
 	if link {
 		for _, w := range aims(c.Words[1:]) {
-			add(w, anyAccess, false, false) // where the last word is a folder, it is another one
+			add(w, anyAccess, false, false) // if the last word is a folder, another file is written
 		}
 	}
 	for i, w := range c.Words[1:] {
 		tools, sure := anyAccess, false
 		last := i == len(c.Words)-2
 		switch {
-		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
-		case link: // what is linked can be read and written by the other name
+		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]:
+			// its options may do anything with it
+		case link: // the target of a link can be read and written by the other name
 			sure = true
 		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
 			tools, sure = reading, true
 		case blind[name], copiers[name] && name != "mv":
 			tools, sure = writing, true
-		case writers[name], name == "mv": // elsewhere it may be read
+		case writers[name], name == "mv": // in other positions it may be read
 			sure = true
 		}
 		if w.Dynamic || w.Odd && w.Tilde {
@@ -89,7 +90,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 	return list
 }
 
-// system reports whether a program lies where the system keeps its own.
+// system reports whether a program is in a system folder.
 func system(p string) bool {
 	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"} {
 		if strings.HasPrefix(p, dir) {
@@ -99,8 +100,8 @@ func system(p string) bool {
 	return false
 }
 
-// namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
-// program runs.
+// namesIn returns the parts of a word that may be file names: the text after an @, as curl's,
+// elements of lists and pairs, and quoted texts in code that the program runs.
 func namesIn(name, text string, code bool) []string {
 	if strings.IndexByte(text, ':') >= 0 {
 		if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
@@ -117,7 +118,8 @@ func namesIn(name, text string, code bool) []string {
 		cut += " \t\n\"'`()[]{}|&>"
 	}
 	var script []string
-	if name == "sed" || same[name] == "sed" { // its commands that open files may stand right before the name
+	// its commands that open files may directly precede the name
+	if name == "sed" || same[name] == "sed" {
 		for i, c := range text {
 			if strings.ContainsRune("wWrR", c) {
 				script = append(script, strings.TrimLeft(text[i+1:], " \t"))
@@ -130,12 +132,12 @@ func namesIn(name, text string, code bool) []string {
 	return append(script, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })...)
 }
 
-// runsText reports whether a program runs a text in its words.
+// runsText reports whether a program runs code in its arguments.
 func runsText(name string) bool {
 	return versioned(name, interpreters) || name == "awk" || name == "sed" || same[name] == "awk" || same[name] == "sed"
 }
 
-// glued is the value that a short option has in its own word, as in -osecrets/key.
+// glued returns the value of a short option in the same word, as in -osecrets/key.
 func glued(word string) string {
 	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
 		return ""
@@ -143,8 +145,8 @@ func glued(word string) string {
 	return word[2:]
 }
 
-// turned reports whether a command's options say that it writes elsewhere than its words are known for: into a folder that stands before what is copied,
-// or into a file that a program which only reads is told to write.
+// turned reports whether a command's options make it write elsewhere than its words normally mean:
+// into a folder before the sources, or, for a program that otherwise only reads, into a file.
 func turned(name string, words []shell.Word) bool {
 	long, letter := "", byte(0)
 	switch name {
@@ -181,7 +183,8 @@ func turned(name string, words []shell.Word) bool {
 	return false
 }
 
-// fileAddress are the files that the rest of an address means, with and without a host, decoded.
+// fileAddress returns the files that the rest of a file: URL may mean, with and without a host,
+// decoded.
 func fileAddress(rest string) (list []string) {
 	if plain, err := url.PathUnescape(rest); err == nil {
 		rest = plain

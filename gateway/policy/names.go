@@ -8,16 +8,18 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// vocabulary is what a program takes for one of its subcommands: other names, and the beginnings of names.
+// vocabulary describes the alternative names of a program's subcommands: aliases and abbreviations.
 type vocabulary struct {
-	names   []string          // its subcommands; needed where beginnings are certain to mean one
-	aliases map[string]string // other names
-	// begins says that the program takes the beginning of a name for it. Without names, a beginning is only possibly that name.
+	names   []string          // its subcommands; needed to resolve abbreviations with certainty
+	aliases map[string]string // aliases
+	// begins means that the program accepts a prefix of a name. Without names, a prefix only
+	// possibly means that name.
 	begins bool
 }
 
-// vocabularies are kept for strict rules only: an allow means the words that it spells. git's names here are its own; those that a person gave
-// are settings, which are asked about elsewhere. kubectl, terraform, systemctl and apt take no other names.
+// vocabularies are used for strict rules only: an allow means exactly its words. Git's entries are
+// built in; a person's aliases are settings, which the floor protects. kubectl, terraform,
+// systemctl and apt have no aliases.
 var vocabularies = map[string]vocabulary{
 	"npm": {
 		begins: true,
@@ -45,7 +47,8 @@ var vocabularies = map[string]vocabulary{
 	"git":    {aliases: pairs("stage=add init-db=init fsck-objects=fsck send-pack=push http-push=push")},
 	"docker": {aliases: pairs("remove=rm")},
 	"podman": {aliases: pairs("remove=rm")},
-	// These take beginnings; all their names are not known, so a beginning only may be the name.
+	// These accept prefixes, but their full list of names is not known, so a prefix only possibly
+	// means the name.
 	"hg":         {begins: true, aliases: pairs("ci=commit co=update up=update checkout=update mv=rename move=rename rm=remove")},
 	"gem":        {begins: true, aliases: pairs("i=install")},
 	"bundle":     {begins: true, aliases: pairs("i=install")},
@@ -71,7 +74,8 @@ func pairs(s string) map[string]string {
 	return m
 }
 
-// full is the subcommand that a word stands for; a word that stands for nothing else is itself.
+// full returns the subcommand that a word means; a word without another meaning is returned as it
+// is.
 func (v vocabulary) full(word string) string {
 	if f, ok := v.aliases[word]; ok {
 		return f
@@ -79,7 +83,8 @@ func (v vocabulary) full(word string) string {
 	if !v.begins || v.names == nil || word == "" {
 		return word
 	}
-	word = upper.ReplaceAllStringFunc(word, func(s string) string { return "-" + strings.ToLower(s) }) // npm takes cleanInstall for clean-install
+	// npm accepts cleanInstall for clean-install
+	word = upper.ReplaceAllStringFunc(word, func(s string) string { return "-" + strings.ToLower(s) })
 	found := ""
 	for _, n := range v.names {
 		if n == word {
@@ -87,7 +92,7 @@ func (v vocabulary) full(word string) string {
 		}
 		if strings.HasPrefix(n, word) {
 			if found != "" {
-				return word // the program takes it for neither
+				return word // ambiguous: the program accepts neither
 			}
 			found = n
 		}
@@ -108,13 +113,15 @@ func (v vocabulary) full(word string) string {
 
 var upper = regexp.MustCompile(`[A-Z]`)
 
-// renamed compares what a strict rule says after the program's name with words that may be other names of the same.
+// renamed compares the words of a strict rule after the program's name with words that may be
+// aliases.
 func renamed(name string, pattern []glob, words []shell.Word) grade {
 	v, ok := vocabularies[name]
 	if !ok {
 		return none
 	}
-	at := slices.IndexFunc(pattern, func(g glob) bool { return g.literal() && !isFlag(g.parts[0]) }) // the rule's subcommand
+	// the rule's subcommand
+	at := slices.IndexFunc(pattern, func(g glob) bool { return g.literal() && !isFlag(g.parts[0]) })
 	if at < 0 {
 		return none
 	}
@@ -139,8 +146,8 @@ func renamed(name string, pattern []glob, words []shell.Word) grade {
 	return best
 }
 
-// withoutGroup is what a program's words mean without one that changes nothing: a toolchain's name, or the group that a command is in. nil when there is
-// no such word.
+// withoutGroup returns a program's words without one that changes nothing: a toolchain's name, or
+// the command group. It returns nil if there is no such word.
 func withoutGroup(program string, words []shell.Word) []shell.Word {
 	if len(words) < 2 || words[0].Dynamic {
 		return nil
@@ -176,13 +183,15 @@ func withoutGroup(program string, words []shell.Word) []shell.Word {
 	return nil
 }
 
-// numbered are programs that are installed with their version in the name: pip3, python3.12. A rule about one is about all.
+// numbered are programs whose installed names contain their version: pip3, python3.12. A rule about
+// one applies to all.
 var numbered = set("pip python ruby perl php lua node gcc g++ clang idle pydoc easy_install")
 
-// scripts are programs by the names of the files that an interpreter runs.
+// scripts maps the names of script files to the programs that they are.
 var scripts = map[string]string{"npm-cli.js": "npm", "npx-cli.js": "npx", "yarn.js": "yarn", "yarn.cjs": "yarn", "pnpm.cjs": "pnpm", "pip.pyz": "pip"}
 
-// otherName is the name that a strict rule may have for a program: without a version, as in python3.12 or npm@latest. "" when there is none.
+// otherName returns the name that a strict rule may use for a program: without a version, as for
+// python3.12 or npm@latest. It is "" if there is none.
 func otherName(name string) string {
 	if s, ok := scripts[name]; ok {
 		return s

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// unending are programs for which trailing words may stay open in an offered rule: test runners, linters and formatters, with the words
-// that make them one.
+// unending are programs for which an offered rule may allow any further arguments: test runners,
+// linters and formatters, with the words that make them one.
 var unending = [][]string{
 	{"go", "test"},
 	{"go", "vet"},
@@ -47,15 +47,15 @@ var unending = [][]string{
 	{"shellcheck"},
 }
 
-// bare are programs that are nothing without a subcommand.
+// bare are programs that do nothing without a subcommand.
 var bare = set(`git npm pnpm yarn bun pip pip3 cargo go apt apt-get brew dnf yum pacman gem bundle docker podman kubectl make composer
 	systemctl service gh conda poetry uv`)
 
-// offer proposes the rules that would have allowed a command.
+// offer adds the rules that would have allowed a command.
 func (j *judging) offer(c shell.Command, why string) {
 	name := base(c.Words[0].Text)
 	hits := guards(c, j.place)
-	// A rule that spells what is only not known may be offered.
+	// A rule that contains the merely unknown words may be offered.
 	barred := why != "" && !slices.ContainsFunc(hits, func(h hit) bool { return h.why == why })
 	lead := j.leading(c)
 	switch {
@@ -98,7 +98,7 @@ func (j *judging) propose(argv []string, text string) {
 	j.offers = append(j.offers, Offer{Rule: r, Text: text})
 }
 
-// escaped makes words stand for themselves in a pattern.
+// escaped escapes words so that a pattern matches them literally.
 func escaped(words []string) []string {
 	list := make([]string, len(words))
 	for i, w := range words {

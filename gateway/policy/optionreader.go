@@ -6,18 +6,17 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// optionReader goes through a command's words and reports those that are not known to be harmless.
+// optionReader reads a command's words and reports those that are not known to be harmless.
 type optionReader struct {
 	place *place
 	words []shell.Word
 	at    int
 	table *optionTable
 	add   func(hit)
-	doubt bool // an unknown option may have taken the next word as its value
+	doubt bool // an unknown option may have used the next word as its value
 }
 
-// guardOptions reports the options of a program, which start at a word, that its table does not
-// know.
+// guardOptions reports the options of a program, from a word on, that its table does not contain.
 func guardOptions(name string, words []shell.Word, from int, p *place, add func(hit)) {
 	r := optionReader{place: p, words: words, at: from, table: optionTables[name], add: add}
 	if r.table == nil {
@@ -27,7 +26,7 @@ func guardOptions(name string, words []shell.Word, from int, p *place, add func(
 	for ; r.at < len(words); r.at++ {
 		w := words[r.at]
 		switch {
-		case w.Dynamic: // no rule that allows covers it
+		case w.Dynamic: // no allow rule covers it
 		case w.Text == "--":
 			if r.table.after != nil {
 				r.table = r.table.after
@@ -46,8 +45,8 @@ func guardOptions(name string, words []shell.Word, from int, p *place, add func(
 	}
 }
 
-// leadingOptions is how many words after the program are options, or values of options, that are
-// known to be harmless wherever they stand.
+// leadingOptions returns the number of words after the program that are harmless options, or their
+// values, in any position.
 func leadingOptions(name string, words []shell.Word, p *place) int {
 	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
 		return 0
@@ -69,8 +68,8 @@ func leadingOptions(name string, words []shell.Word, p *place) int {
 	return min(r.at, len(words)) - 1
 }
 
-// operand reads a word that is no option; n is how many came before it, subcommands included. It
-// reports whether more options of the program may follow.
+// operand reads a word that is not an option; n is the number of those before it, subcommands
+// included. It reports whether more options of the program may follow.
 func (r *optionReader) operand(w shell.Word, n int) bool {
 	t := r.table
 	if sub := t.subs[w.Text]; sub != nil && t.depth == n {
@@ -92,7 +91,7 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 	return r.doubt || !t.free
 }
 
-// option reads an option, and its value when that is the next word.
+// option reads an option, and its value if that is the next word.
 func (r *optionReader) option(w shell.Word) {
 	name, value, cut := strings.Cut(w.Text, "=")
 	o, known := r.table.options[name]
@@ -106,13 +105,14 @@ func (r *optionReader) option(w shell.Word) {
 		r.unknown(name)
 	case !r.table.words:
 		r.letters(w, w.Text[1:])
-	case len(name) > 2 && strings.Trim(name[2:], "0123456789") == "" && r.table.options[name[:2]].value != 0: // -j4
+	case len(name) > 2 && strings.Trim(name[2:], "0123456789") == "" && r.table.options[name[:2]].value != 0:
+		// -j4
 	default:
 		r.unknown(name)
 	}
 }
 
-// letters reads a word of several short options.
+// letters reads a word of combined short options.
 func (r *optionReader) letters(w shell.Word, text string) {
 	for i := range len(text) {
 		name := "-" + text[i:i+1]
@@ -121,7 +121,8 @@ func (r *optionReader) letters(w shell.Word, text string) {
 			o, known = r.table.options["-#"]
 		}
 		if !known {
-			for k := range len(text) - i { // it may be a letter among others, or start a value
+			// it may be one letter of several, or the start of a value
+			for k := range len(text) - i {
 				if r.table.options["-"+text[i+k:i+k+1]].runs {
 					name = "-" + text[i+k:i+k+1]
 				}
@@ -139,13 +140,13 @@ func (r *optionReader) letters(w shell.Word, text string) {
 	}
 }
 
-// known checks the value of an option that the table has.
+// known checks the value of an option in the table.
 func (r *optionReader) known(name string, o option, value shell.Word, inWord bool) {
 	at := r.at
 	if o.value == ':' && !inWord {
 		value = shell.Word{Dynamic: true}
 		if r.at+1 < len(r.words) {
-			next := r.words[r.at+1] // what looks like an option is judged as one, too
+			next := r.words[r.at+1] // a value that looks like an option is judged as one, too
 			if !isFlag(next.Text) || isNumber(next.Text) || o.fits != nil && o.fits.MatchString(next.Text) {
 				r.at++
 				value = next
@@ -166,8 +167,8 @@ func (r *optionReader) known(name string, o option, value shell.Word, inWord boo
 // plainSwitch are the values that only switch an option on or off.
 var plainSwitch = set("true false 1 0 yes no on off")
 
-// unknown reports an option that the table does not have. Programs may take the beginning of a
-// name, other capitals, or one dash, for an option that runs code.
+// unknown reports an option that is not in the table. Programs may accept a prefix, other capitals,
+// or a single dash for an option that runs code.
 func (r *optionReader) unknown(name string) {
 	plain := plainOption(name)
 	long := strings.HasPrefix(name, "--") || r.table.words && len(plain) > 1

@@ -11,44 +11,43 @@ import (
 //go:embed options.txt
 var optionsText string
 
-// optionTables are the programs whose options are known, by name.
+// optionTables are the programs with known options, by name.
 var optionTables = parseOptions(optionsText)
 
-// optionTable is what is known about the options of a program or of one of its subcommands.
+// optionTable lists the known options of a program or of one of its subcommands.
 type optionTable struct {
 	name    string // of the program and its subcommands, for people
-	depth   int    // how many words of the name are subcommands
+	depth   int    // the number of subcommands in the name
 	options map[string]option
 	subs    map[string]*optionTable
 	after   *optionTable // for the words after --
 
 	spelled []spelledWord
 
-	words, goals, bundled, free bool // the words with % of the table
+	words, goals, bundled, free bool // the table's words with %
 }
 
-// spelledWord says which words that are no options a rule must spell.
+// spelledWord describes the operands that a rule must contain.
 type spelledWord struct {
 	like *regexp.Regexp
-	runs bool // such a word runs code that the command does not show
+	runs bool // such a word runs code that is not in the command
 }
 
 // option is one known option, or one that is known to run code.
 type option struct {
-	value byte           // ':' takes a value, '=' takes one in the same word or none, 0 takes none
+	value byte           // ':' has a value, '=' has an optional one in the same word, 0 has none
 	fits  *regexp.Regexp // the value must match it
-	// inside says that the value must be a folder in the workspace.
+	// inside means that the value must be a folder in the workspace.
 	inside bool
-	runs   bool // it runs code that the command does not show, unless it has a value that fits
+	runs   bool // it runs code that is not in the command, unless its value matches fits
 }
 
-// valueClasses are the values that are harmless for an option that is not harmless with every
-// value.
+// valueClasses are the harmless values of options for which not every value is harmless.
 var valueClasses = map[string]string{
 	"compile": `([\w./]+=)?-(N|l|m|e|S|B|live|[lm]=\d)( +-(N|l|m|e|S|B|live|[lm]=\d))*`,
 	"link":    `([\w./]+=)?` + linkFlag + `( +` + linkFlag + `)*`,
 	"file":    `[\w./-]+`,
-	"local":   `[^:]*|[^:]*/.*`, // no HOST:FILE
+	"local":   `[^:]*|[^:]*/.*`, // not HOST:FILE
 	"name":    `\w[\w-]*`,
 	"number":  `\d+`,
 	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:skip-covered)?`,
@@ -56,7 +55,7 @@ var valueClasses = map[string]string{
 
 const linkFlag = `(-[sw]|-X[ =]('[\w./][\w./-]*=[^']*'|"[\w./][\w./-]*=[^"]*"|[\w./][\w./-]*=[^\s'"]*))`
 
-// parseOptions reads the table; the first lines of options.txt describe its form.
+// parseOptions parses the table; the first lines of options.txt describe its format.
 func parseOptions(text string) map[string]*optionTable {
 	top := &optionTable{}
 	sets := map[string][]string{}
@@ -140,7 +139,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 	}
 }
 
-// runsCode reports whether some option of a program runs code that the command does not show.
+// runsCode reports whether some option of a program runs code that is not in the command.
 func (t *optionTable) runsCode() bool {
 	if t != nil {
 		for _, o := range t.options {

@@ -10,32 +10,32 @@ import (
 	"strings"
 )
 
-// maxFile bounds a rules file: 10,000 rules with room to spare.
+// maxFile is the largest rules file in bytes, enough for more than 10,000 rules.
 const maxFile = 16 << 20
 
-// Problem is a rule that was switched off, or something in the file that is not understood.
+// Problem is a rule that was switched off, or an unknown part of the file.
 type Problem struct {
 	Rule   string `json:"rule,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// Set is a prepared policy. It is safe for use by several goroutines.
+// Set is a prepared policy. It is safe for concurrent use.
 type Set struct {
 	def    Verdict
 	rules  []*rule
 	grants []Grant
-	// doubt is not empty when a rule that asks or denies is off: then nothing is allowed.
+	// doubt is not empty if a rule that asks or denies is switched off: then nothing is allowed.
 	doubt string
 
 	allow   map[string][]*rule // by the program's name
 	strict  map[string][]*rule // ask and deny, by the program's base name
 	wide    []*rule            // ask and deny whose program is a pattern, or without argv
 	files   []*rule            // rules with a path, or for other tools than Bash
-	paths   []*rule            // those of them that ask or deny
+	paths   []*rule            // those of files that ask or deny
 	control bool               // some rule asks or denies about commands
 }
 
-// rule is a Rule, prepared.
+// rule is a prepared Rule.
 type rule struct {
 	Rule
 	argv []glob
@@ -49,13 +49,13 @@ type rule struct {
 
 var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)
 
-// Parse reads a rules file. A file that cannot be read as a whole, and a rule that makes no sense, are errors; a rule whose own examples
-// fail, or that is not understood to the end, is switched off and reported as a problem.
+// Parse parses a rules file. An unreadable file and an invalid rule are errors. A rule that fails
+// its own examples, or has unknown fields, is switched off and reported as a problem.
 func Parse(data []byte) (*Set, []Problem, error) {
 	if len(data) > maxFile {
 		return nil, nil, fmt.Errorf("read rules: more than %d MiB", maxFile>>20)
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // as editors on Windows begin a file
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // written by editors on Windows
 	var raw struct {
 		Default *Verdict          `json:"default"`
 		Rules   []json.RawMessage `json:"rules"`
@@ -87,7 +87,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 			return nil, nil, fmt.Errorf("read rules: %s: %s", ruleName(one, i), strings.ReplaceAll(explain(r, err).Error(), smallest, smallestRule))
 		}
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
-			one.Argv = []string{} // null is as wrong as []
+			one.Argv = []string{} // null is as invalid as []
 		}
 		if names := unknown(r, ruleFields...); len(names) > 0 {
 			off[i] = misspelt(names, ruleFields)
@@ -112,10 +112,10 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	return s, append(problems, more...), err
 }
 
-// Grants are what a file allows for single things, but for those that are off.
+// Grants returns the grants of the file, except those that are switched off.
 func (s *Set) Grants() []Grant { return s.grants }
 
-// notes are fields that say something to people only.
+// notes are fields for people only.
 var notes = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
 
 var ruleFields = []string{
@@ -126,7 +126,8 @@ var ruleFields = []string{
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
-// Misspelt says which fields of a rule, in JSON, are not understood; "" when all are. Without them the rule would be another one.
+// Misspelt lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them would
+// change the rule.
 func Misspelt(rule json.RawMessage) string {
 	if names := unknown(rule, ruleFields...); len(names) > 0 {
 		return misspelt(names, ruleFields)
@@ -141,7 +142,8 @@ func unknown(data []byte, known ...string) []string {
 	}
 	var list []string
 	for name := range m {
-		same := func(k string) bool { return strings.EqualFold(k, name) } // as encoding/json compares
+		// as encoding/json compares
+		same := func(k string) bool { return strings.EqualFold(k, name) }
 		if !slices.ContainsFunc(known, same) && !slices.ContainsFunc(notes, same) {
 			list = append(list, name)
 		}
@@ -164,7 +166,7 @@ func grantName(g Grant, i int) string {
 	return fmt.Sprintf("grant %d", i+1)
 }
 
-// New prepares rules that are not read from a file. It fails and reports as [Parse] does.
+// New prepares rules that do not come from a file. It returns errors and problems as [Parse] does.
 func New(f File) (*Set, []Problem, error) {
 	if f.Default == "" {
 		f.Default = Ask

@@ -10,10 +10,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxFolders bounds in how many folders a command may find itself before nobody knows.
+// maxFolders is the number of folders in which a command may run before its folder counts as
+// unknown.
 const maxFolders = 8
 
-// The machine that runs a call need not be of the system that judges it: paths are handled as text, with slashes.
+// The machine that runs a call may have another operating system than the judge: paths are handled
+// as text, with slashes.
 
 func drive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
@@ -30,21 +32,22 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// folders are where a command may find itself: more than one after a cd that may have failed. nil: nobody knows.
+// folders are the possible working folders of a command: more than one after a cd that may have
+// failed. nil means unknown.
 type folders []string
 
-// place is where the judge of a call stands.
+// place is the state of paths and folders during a judgement.
 type place struct {
 	call  *Call
-	start string // the call's folder as it was given; dirs may hold what a link in it leads to
+	start string // the call's folder as given; dirs may have the target of a link in it
 	root  string
 	home  string
 	dirs  folders
 	moved bool
 
 	aliases  []protocol.Alias
-	known    map[string][]string    // what names has found
-	patterns map[*pathGlob]pathGlob // what resolved has found
+	known    map[string][]string    // results of names
+	patterns map[*pathGlob]pathGlob // results of resolved
 }
 
 func newPlace(c *Call) *place {
@@ -73,7 +76,8 @@ func newPlace(c *Call) *place {
 	return p
 }
 
-// is reports whether d, one of the folders, is cwd or, with tree, lies below it: truly, or by any of its names where it is strict.
+// is reports whether d, one of the folders, is cwd or, with tree, is below it: by its real
+// location, or, if strict, by any of its names.
 func (p *place) is(d, cwd string, tree, strict bool) bool {
 	for _, have := range []string{d, p.start} {
 		if have == "" || have != d && p.moved {
@@ -98,7 +102,7 @@ func lies(d, cwd string, tree bool) bool {
 	return d == cwd || in && tree
 }
 
-// follow takes a command into account that changes the folder.
+// follow handles a command that changes the folder.
 func (p *place) follow(c shell.Command) {
 	switch c.Name() {
 	case "cd", "pushd", "popd", "chdir", "z", "j":
@@ -146,7 +150,7 @@ func (p *place) follow(c shell.Command) {
 	}
 }
 
-// paths are the absolute files that a word may name. ok is false when nobody can tell them all.
+// paths returns the absolute files that a word may name. ok is false if they cannot be determined.
 func (p *place) paths(w shell.Word) (list []string, ok bool) {
 	text := w.Text
 	if drive(text) {
@@ -157,7 +161,7 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		text = rest
 	}
 	switch {
-	case w.Tilde && (text == "~+" || strings.HasPrefix(text, "~+/")): // the present folder
+	case w.Tilde && (text == "~+" || strings.HasPrefix(text, "~+/")): // the current folder
 		for _, d := range p.dirs {
 			list = append(list, path.Join(d, text[2:]))
 		}
@@ -183,7 +187,7 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		for i, f := range list {
 			if real := p.real(f); real != f {
 				list[i] = real
-				list = append(list, f) // what is asked about whatever the rules say goes by names, too
+				list = append(list, f) // the floor goes by names, too
 			}
 		}
 	}
@@ -197,16 +201,17 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		}
 		if real = clean(real); real != f {
 			list[i] = real
-			list = append(list, f) // a rule may be about the name as well as about what it leads to
+			list = append(list, f) // a rule may be about the name as well as about its target
 		}
 	}
 	return list, ok
 }
 
-// processFolder is how Linux shows the folders of a process: of this one, or of another that may well stand in the same one.
+// processFolder matches Linux's paths of a process's folders: of this one, or of another one that
+// may have the same folder.
 var processFolder = regexp.MustCompile(`^/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/(cwd|root)(/|$)`)
 
-// ownProcess takes a path that goes through what Linux shows of a process for the one that it leads to.
+// ownProcess resolves a path through such a folder of a process.
 func ownProcess(text string) (string, bool) {
 	if rest, ok := strings.CutPrefix(text, "/dev/fd/"); ok {
 		text = "/proc/self/fd/" + rest
@@ -225,7 +230,8 @@ func ownProcess(text string) (string, bool) {
 	return "/" + text[len(m[0]):], true
 }
 
-// away reports whether a command may find itself outside the workspace because the text itself changed the folder.
+// away reports whether a command may run outside the workspace because the text itself changed the
+// folder.
 func (p *place) away() bool {
 	if !p.moved {
 		return false
@@ -238,7 +244,7 @@ func (p *place) away() bool {
 	return p.dirs == nil
 }
 
-// repository adds the workspace to folders in it: what a repository keeps lies from its top on.
+// repository adds the workspace to folders in it, because a repository's files start at its top.
 func (p *place) repository(list []string) []string {
 	for _, f := range list {
 		if _, in := below(f, p.root); in && f != p.root {
@@ -248,7 +254,7 @@ func (p *place) repository(list []string) []string {
 	return list
 }
 
-// join is path.Join for a clean folder, without its work where the text has no detours.
+// join is path.Join for a clean folder, faster for a text without . and .. parts.
 func join(dir, text string) string {
 	if text == "" || strings.Contains(text, "//") || strings.Contains(text, "./") || text[0] == '/' || text[len(text)-1] == '/' || text[len(text)-1] == '.' || dir == "/" {
 		return path.Join(dir, text)

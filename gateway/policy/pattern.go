@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// glob is a word pattern, prepared.
+// glob is a prepared word pattern.
 type glob struct {
-	parts []string // text between the stars; one part: literal
+	parts []string // the texts between the stars; one part means literal
 	rest  bool     // ** at the end of argv
 }
 
 func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
 func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
 
-// open reports whether a pattern starts with a star and says something about the rest.
+// open reports whether a pattern starts with a star but restricts the rest.
 func (g glob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }
 
 func parseGlob(s string) (g glob, err error) {
@@ -65,8 +65,8 @@ func (g glob) match(s string) bool {
 	return strings.HasSuffix(s, g.parts[last])
 }
 
-// strays reports whether a word that the pattern matches leads out of the folder that the pattern is about: docs/* is not about docs/../x, *.tmp not
-// about /etc/x.tmp. A star alone is any word.
+// strays reports whether a word that the pattern matches leaves the pattern's folder: docs/* does
+// not mean docs/../x, and *.tmp does not mean /etc/x.tmp. A star alone matches any word.
 func (g glob) strays(s string) bool {
 	if len(g.parts) == 1 || g.any() {
 		return false
@@ -77,7 +77,7 @@ func (g glob) strays(s string) bool {
 	return ups(s) > ups(strings.Join(g.parts, "*"))
 }
 
-// ups is how often a path goes up.
+// ups returns how many levels a path goes up.
 func ups(s string) (n int) {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '/' || r == '\\' || r == '=' || r == ':' || r == ',' }) {
 		if part == ".." {
@@ -112,7 +112,7 @@ func parseArgv(argv []string, v Verdict) ([]glob, error) {
 	return list, nil
 }
 
-// meets compares a strict pattern with a word; a path is compared as written and without its detours.
+// meets compares a strict pattern with a word; a path is compared as written and in clean form.
 func (g glob) meets(s string) bool {
 	return g.match(s) || strings.Contains(s, "/") && g.match(path.Clean(s))
 }
@@ -157,8 +157,9 @@ func parsePath(s string) (pathGlob, error) {
 	return g, nil
 }
 
-// match compares with an absolute, clean path with slashes. strict takes what file systems may take for the same as the same, see fold, and every folder for
-// the home folder where that is not known: for rules that hold something back.
+// match compares the pattern with an absolute, clean path with slashes. With strict, names that
+// file systems may treat as equal are equal, see fold, and every folder may be the home folder if
+// that is unknown; this is for ask and deny rules.
 func (g pathGlob) match(abs, root, home string, strict bool) bool {
 	if _, surely := below(abs, root); surely && g.outside {
 		return false
@@ -172,7 +173,7 @@ func (g pathGlob) match(abs, root, home string, strict bool) bool {
 		parts = g.low
 	}
 	switch {
-	case g.home && home == "" && strict: // it may be any
+	case g.home && home == "" && strict: // it may be any folder
 		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
 	case g.outside:
 		rel = strings.TrimPrefix(abs, "/")
@@ -200,7 +201,7 @@ func below(p, dir string) (string, bool) {
 	return strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// mayMatch sorts out quickly what a pattern that starts with a plain name cannot match.
+// mayMatch quickly excludes paths for a pattern that starts with a plain name.
 func mayMatch(pattern []string, rel string) bool {
 	first := pattern[0]
 	if strings.ContainsAny(first, `*?[\`) {

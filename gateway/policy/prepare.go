@@ -25,7 +25,7 @@ func prepare(r Rule) (*rule, error) {
 	return p, nil
 }
 
-// judges refuses a rule that says nothing, or may not say it.
+// judges refuses a rule without a condition, or with one that is not allowed.
 func (r Rule) judges() error {
 	switch {
 	case r.Verdict == "":
@@ -40,7 +40,7 @@ func (r Rule) judges() error {
 	return nil
 }
 
-// halves are the machine and the tool of what a rule calls its tool.
+// halves splits a rule's tool into the machine and the tool.
 func (r Rule) halves() (node, tool string) {
 	if n, t, ok := strings.Cut(r.Tool, "__"); ok && t != "" {
 		return n, t
@@ -59,7 +59,7 @@ func (p *rule) prepareTool() (err error) {
 	return nil
 }
 
-// prepareWhat reads what a rule is about: a command's words or files.
+// prepareWhat prepares the subject of a rule: a command's words or files.
 func (p *rule) prepareWhat() (err error) {
 	_, tool := p.halves()
 	if p.Argv == nil {
@@ -147,7 +147,8 @@ func (g *Grant) check() error {
 	return nil
 }
 
-// covers reports whether a grant is for all of a command, with all that is beside it in the call.
+// covers reports whether a grant is for the complete command text of the call, with all its other
+// arguments.
 func (g Grant) covers(c *Call) bool {
 	if g.Command == "" || g.Command != c.Command {
 		return false

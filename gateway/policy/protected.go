@@ -8,13 +8,13 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// rareWriters may write the files that they are given, but not as surely as writers: only the floor
-// counts them.
+// rareWriters may write the files in their arguments, but less certainly than writers: only the
+// floor considers them.
 var rareWriters = set(`gcp gmv gln grm ginstall gtee gdd gtouch gtruncate gsed ditto nvim gvim pico micro joe kak helix mkfifo mknod setfacl setfattr xattr
 	trash trash-put srm 7z 7za bsdtar gtar cpio pax`)
 
-// protected says why writing one of these files is asked about whatever the rules say. Git's own
-// commands name no files in .git: they are judged by what they do.
+// protected returns the reason why writing one of these files needs an approval whatever the rules
+// say. Git's own commands name no files in .git: they are judged by their effect.
 func (j *judging) protected(list []string) string {
 	for _, f := range list {
 		low := fold(f)
@@ -59,7 +59,8 @@ func (j *judging) file() {
 	}
 }
 
-// writes reports whether a file tool may change files: all may that are not known only to read.
+// writes reports whether a file tool may change files: every tool that is not known to be read-only
+// may.
 func writes(tool string) bool {
 	switch tool {
 	case "Read", "Glob", "Grep":
@@ -68,7 +69,7 @@ func writes(tool string) bool {
 	return true
 }
 
-// protectedBelow is protected for a folder that comes with all that is in it.
+// protectedBelow is protected for a folder with everything in it.
 func (j *judging) protectedBelow(list []string) string {
 	for _, f := range list {
 		if e, ok := sensitive.FindBelow(fold(f), fold(j.place.home), sensitive.Startup); ok {
@@ -78,8 +79,8 @@ func (j *judging) protectedBelow(list []string) string {
 	return j.protected(list)
 }
 
-// places says why what a copier puts into place is protected: a file by the name that it gets, a
-// folder also by what may be in it.
+// places returns the reason why the target of a copy is protected: for a file by its new name, for
+// a folder also by its possible contents.
 func (j *judging) places(c shell.Command, name string) string {
 	_, list := arrivals(c, name)
 	check := j.protected
@@ -98,7 +99,7 @@ func (j *judging) places(c shell.Command, name string) string {
 	return ""
 }
 
-// protectedNames are the names of protected files that begin with a text.
+// protectedNames returns the names of protected files that start with a text.
 func protectedNames(begin string) (list []string) {
 	for _, e := range sensitive.Entries() {
 		if name := strings.ToLower(path.Base(e.Path)); strings.HasPrefix(name, begin) && !strings.Contains(name, "*") {

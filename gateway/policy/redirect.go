@@ -7,23 +7,25 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// harmless are the variables that a command may be given without asking: they change how a text looks.
+// harmless matches the variables that a command may get without an approval: they change the
+// appearance of text.
 var harmless = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
 
-// harmlessValue is what they may hold: names, never paths. A time zone has its own.
+// harmlessValue matches their allowed values: names, never paths. A time zone has its own.
 var (
 	harmlessValue = regexp.MustCompile(`^[A-Za-z0-9_.@+-]*$`)
 	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 )
 
-// telling are the variables that tell shells and programs what to run, to load or where to work. Others may be set where the default allows.
+// telling matches the variables that determine what shells and programs run or load, or where they
+// work. Others may be set if the default allows.
 var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
 	`.*EDITOR|VISUAL|.*PAGER|BROWSER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
 	`.*ASKPASS|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
 	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
 	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROGRAM|.*SHELL)$`)
 
-// tellingZsh are those of zsh besides.
+// tellingZsh matches additional ones of zsh.
 var tellingZsh = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
 
 func (j *judging) assignment(a shell.Assign) {

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// searched are the folders that a program looks through for a text.
+// searched returns the folders in which a program searches for a text.
 func searched(name string, words []shell.Word) (list []area) {
 	deep, dots := name == "rgrep", true
 	switch name {
@@ -53,7 +53,7 @@ func searched(name string, words []shell.Word) (list []area) {
 	return list
 }
 
-// found are the folders whose files find gives to a program or removes.
+// found returns the folders whose files find passes to a program or deletes.
 func found(words []shell.Word) (list []area) {
 	acts, only, tools := "", "", reading
 	for i, w := range words {
@@ -102,7 +102,8 @@ func hasLong(words []shell.Word, long string) bool {
 	return false
 }
 
-// sent are the folders that a program copies into a container or to a store, or from there: what has a colon or a scheme lies elsewhere.
+// sent returns the local folders that a program copies to or from a container or a remote store:
+// paths with a colon or a scheme are remote.
 func sent(name string, words []shell.Word) (list []area) {
 	rest := operands(words, "n")
 	for i, w := range rest {

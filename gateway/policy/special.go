@@ -7,10 +7,11 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// printLines are the sed scripts that only print lines by number.
+// printLines matches the sed scripts that only print lines by number.
 var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
 
-// plainAwk reports whether a word of awk surely is no program that opens files or runs commands: an option that names another program is none.
+// plainAwk reports whether a word of awk certainly is not a program that opens files or runs
+// commands. An option that names another program is not plain.
 func plainAwk(w shell.Word) bool {
 	if isFlag(w.Text) {
 		return !w.Dynamic && (strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"))
@@ -135,7 +136,8 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	},
 }
 
-// cookies is what word i of curl gives it as cookies: text, or the name of a file when it has no =.
+// cookies returns the cookie argument in word i of curl: text, or the name of a file if it has no
+// =.
 func cookies(w []shell.Word, i int) (string, bool) {
 	opt, v, cut := strings.Cut(w[i].Text, "=")
 	switch {
@@ -151,14 +153,14 @@ func cookies(w []shell.Word, i int) (string, bool) {
 	return "", false
 }
 
-// curlValues are the short options of curl that take a value.
+// curlValues are the short options of curl with a value.
 const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
 
-// guardSettings looks for package managers' own commands that set which programs they run later.
+// guardSettings finds package managers' commands that set which programs they run later.
 func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
 	name := base(c.Words[0].Text)
 	v := vocabularies[name]
-	var at []int // the words that are no options
+	var at []int // the operands
 	for i, w := range c.Words {
 		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
 			at = append(at, i)

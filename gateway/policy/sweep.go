@@ -12,12 +12,12 @@ import (
 
 var (
 	brackets = regexp.MustCompile(`\[.*\]`)
-	// zshPattern is a part of a path in which zsh may see a pattern that other shells do not know.
+	// zshPattern matches a part of a path that may be a pattern in zsh only.
 	zshPattern = regexp.MustCompile(`[^/]*[()<>^#|][^/]*|[^/]+~[^/]*`)
 )
 
-// takesRoot reports whether removing what a word names can remove everything in one of the folders
-// of root. known is false when nobody can tell which folder that would be.
+// takesRoot reports whether removing the paths of a word can remove everything in one of the
+// folders of root. known is false if the folder cannot be determined.
 func (j *judging) takesRoot(w shell.Word) (takes, known bool) {
 	if j.facts.Kind == shell.Zsh && (w.Glob || w.Odd) {
 		w.Text = zshPattern.ReplaceAllString(w.Text, "*")
@@ -26,7 +26,7 @@ func (j *judging) takesRoot(w shell.Word) (takes, known bool) {
 	return j.root(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
 }
 
-// partPattern is a part of a path as a pattern for path.Match that matches at least as much.
+// partPattern converts a part of a path to a pattern for path.Match that matches at least as much.
 func partPattern(part string) string {
 	return strings.ReplaceAll(brackets.ReplaceAllString(part, "*"), `\`, "?")
 }
@@ -40,15 +40,15 @@ func matchesAll(part string) bool {
 	return isPattern(p) && strings.Trim(p, "*?.") == ""
 }
 
-// matchesParent reports whether a part of a path matches the folder above, as .* does in dash.
+// matchesParent reports whether a part of a path matches the parent folder, as .* does in dash.
 func matchesParent(part string) bool {
 	p := partPattern(part)
 	ok, err := path.Match(p, "..")
 	return isPattern(p) && p[0] == '.' && (ok || err != nil)
 }
 
-// extents adds the folders that paths with patterns stand for: dir/* is as much as dir, and dir/.*
-// also as much as the folder above.
+// extents adds the folders that paths with wildcards stand for: dir/* counts as dir, and dir/.*
+// also as its parent folder.
 func extents(list []string) []string {
 	list = slices.Clone(list)
 	for i := 0; i < len(list) && len(list) < maxNames; i++ {
@@ -66,7 +66,7 @@ func extents(list []string) []string {
 	return list
 }
 
-// mayHold reports whether a path with patterns can name a folder or one that it lies in.
+// mayHold reports whether a path with wildcards can match a folder or one of its parents.
 func mayHold(f, folder string) bool {
 	if folder == "" {
 		return false

@@ -1,7 +1,8 @@
 package policy
 
-// toldFiles are further programs that open the files that their words name, or those in the folders that they are told, and run nothing but what their
-// words say. Everything that the tables of this package know how to judge is among them.
+// toldFiles are further programs that open only the files in their words, or those in the folders
+// in their words, and run only code in their words. Every program that has a table in this package
+// counts too.
 var toldFiles = set(`: dir vdir yes expr factor numfmt printenv getent locale nproc free uptime uname arch hostname hostnamectl date cal timedatectl lscpu lsblk
 	lsusb lspci lsmod df findmnt mount who w groups users logname tty stty clear reset tput top htop pgrep killall ps jobs fg bg wait disown shift break continue
 	dirs let help info man whatis apropos whereis whois history times test [ logger notify-send xclip xsel pbcopy pbpaste wl-copy wl-paste
@@ -19,7 +20,7 @@ var toldFiles = set(`: dir vdir yes expr factor numfmt printenv getent locale np
 	serve http-server live-server httpd webfsd miniserve darkhttpd simple-http-server caddy filebrowser
 	sudo doas su pkexec run0 psql mysql mariadb sqlite3 duckdb env`)
 
-// partly are programs of which some subcommands run what a project, a package or a service brings along.
+// partly are programs of which some subcommands run code of a project, a package or a service.
 var partly = func() map[string]subcommands {
 	npm := subcommands{
 		own: set(`view info show ls list ll la outdated search audit ping whoami why explain fund help help-search doctor root prefix bin docs repo bugs config get
@@ -53,10 +54,10 @@ var partly = func() map[string]subcommands {
 	return m
 }()
 
-// compilers are programs that read code or documents, and run what their options tell them to load.
+// compilers are programs that read code or documents, and run only code that their options load.
 var compilers = set("gcc g++ cc c++ clang clang++ ld rustc javac protoc swiftc kotlinc openssl pandoc magick convert ffmpeg isort black")
 
-// boxCommands are docker's own commands that start nothing in a container that is there already.
+// boxCommands are docker's commands that start nothing in an existing container.
 var boxCommands = set(`run create cp build buildx builder bake ps images image logs inspect pull push tag rmi rm stop kill network volume system info version login
 	logout search stats top port diff events history load save import export wait rename pause update context manifest commit ls config down up watch deploy stack
 	kube play scout trust swarm node service secret plugin`)

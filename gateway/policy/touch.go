@@ -8,19 +8,21 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// anyAccess are the tools as whose calls a program's access to a file counts: first those that write.
+// anyAccess are the tools whose rules apply to a program's access to a file, those that write
+// first.
 var anyAccess = []string{"Write", "Edit", "Read"}
 
-// touch is what the rules about files say of a command so far.
+// touch is the result of the rules about files for a command so far.
 type touch struct {
 	verdict Verdict
 	rule    *rule
 	why     string
-	hidden  string // the word that led to it, of which nobody knows which file it is
+	hidden  string // the word that led to it, if its file is unknown
 }
 
-// touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
-// get the rule's verdict; for others a word that names such a file asks.
+// touches applies the ask and deny rules about files to a command's words. Programs that are known
+// to read or write the files in their arguments get the rule's verdict; for others, a word that
+// names such a file asks.
 func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) {
 	if len(j.paths) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""
@@ -53,14 +55,14 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 	return t.verdict, t.rule, t.why
 }
 
-// mentioned takes one word into account.
+// mentioned handles one word.
 func (j *judging) mentioned(m mention, t *touch) {
 	var list []string
 	if !m.word.Dynamic {
 		m.word = j.place.widened(m.word)
 		list, _ = j.place.paths(m.word)
 	}
-	if m.word.Dynamic || len(list) == 0 && m.sure { // or nobody knows the folder
+	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
 		if r := j.aboutSome(m.tools); r != nil && t.rule == nil {
 			t.verdict, t.rule, t.hidden = Ask, r, m.word.Text
 		}
@@ -83,7 +85,7 @@ func (j *judging) mentioned(m mention, t *touch) {
 	}
 }
 
-// met takes into account that a word names what a rule is about, or with hit false a folder that holds it.
+// met handles a word that names a file of a rule, or, if hit is false, a folder that contains it.
 func (t *touch) met(r *rule, m mention, hit bool) {
 	got := Ask
 	if m.sure && r.Verdict == Deny && !m.word.Glob {
@@ -101,7 +103,7 @@ func (t *touch) met(r *rule, m mention, hit bool) {
 	}
 }
 
-// aboutSome is a rule about files that such a call might be for.
+// aboutSome returns a rule about files that may apply to calls of such tools.
 func (j *judging) aboutSome(tools []string) *rule {
 	for _, r := range j.paths {
 		if slices.ContainsFunc(tools, func(t string) bool { return j.applies(r, t) }) {
@@ -114,11 +116,12 @@ func (j *judging) aboutSome(tools []string) *rule {
 // silent are programs whose words are never files.
 var silent = set("echo printf true false cd pwd exit return sleep seq which type kill pkill ps id whoami set")
 
-// viewers read what they are given, besides the plain readers.
+// viewers read the files in their arguments, in addition to readers.
 var viewers = set("less more rg ag jq yq file sort uniq source . bat view diff xxd base64 find tree")
 
-// filesSeen reports whether the rules about files see what a program is up to although it runs what cannot be judged: what xargs starts is judged by
-// itself, another machine has other files, and what a database is asked names those that it opens.
+// filesSeen reports whether the rules about files can judge a program although it runs something
+// that cannot be judged: a command that xargs starts is judged separately, another machine has
+// other files, and a database query names the files that it opens.
 func (j *judging) filesSeen(c shell.Command) bool {
 	switch base(c.Words[0].Text) {
 	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
@@ -129,10 +132,11 @@ func (j *judging) filesSeen(c shell.Command) bool {
 	return false
 }
 
-// asks reports whether a client of a database does nothing but put the question that is in its words: it reads no script, loads no code and starts nothing.
+// asks reports whether a database client only sends the query in its words: it reads no script,
+// loads no code and starts no program.
 func asks(name string, words []shell.Word) bool {
 	rest := operands(words, "")
-	question := len(rest) > 1 // the database, and what is asked
+	question := len(rest) > 1 // the database and the query
 	switch name {
 	case "psql":
 		question = hasLetter(words, "", 'c', "--command") || hasLetter(words, "", 'l', "--list")
@@ -144,5 +148,5 @@ func asks(name string, words []shell.Word) bool {
 	})
 }
 
-// starting are the words by which clients of databases read scripts, load code or start programs.
+// starting matches the words with which database clients read scripts, load code or start programs.
 var starting = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit`)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// within says how surely the pattern is about something below a folder, which is absolute and clean; with open it is a shell's pattern. It is certain
-// for what comes before a **, and possible for what comes after it, for that may lie in any folder.
+// within returns how certainly the pattern matches something below a folder, which is absolute and
+// clean; with open, it is a shell's pattern. The match is certain for the parts before a **, and
+// possible for those after it, which may be in any folder.
 func (g pathGlob) within(dir, root, home string, open bool) grade {
 	if _, surely := below(dir, root); surely && g.outside {
 		return none
@@ -24,7 +25,7 @@ func (g pathGlob) within(dir, root, home string, open bool) grade {
 		return none
 	}
 	have = split(fold(start))
-	fixed := len(have) // what is no pattern
+	fixed := len(have) // the parts without wildcards
 	have = append(have, g.low...)
 	words := split(fold(dir))
 	for i, w := range words {
@@ -57,18 +58,18 @@ func split(dir string) []string {
 	return slices.DeleteFunc(strings.Split(dir, "/"), func(p string) bool { return p == "" })
 }
 
-// insideReason says that a rule holds a folder because of what may lie in it.
+// insideReason is the reason of a rule that applies to a folder because of its possible contents.
 func insideReason(r *rule) string {
 	return "it would take " + short(r.Path) + " along; " + ruleReason(r)
 }
 
-// fileEnds are the ends of names that files have and folders do not.
+// fileEnds are suffixes that files have and folders do not.
 var fileEnds = set(`.go .mod .sum .js .mjs .cjs .jsx .ts .tsx .py .pyi .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .sh .bash .zsh .ps1 .bat
 	.md .txt .rst .adoc .pdf .doc .docx .xls .xlsx .csv .tsv .json .jsonl .yaml .yml .toml .ini .cfg .conf .xml .html .htm .css .scss .less .svg .png
 	.jpg .jpeg .gif .ico .webp .mp3 .mp4 .wav .mov .log .lock .sql .db .sqlite .patch .diff .zip .tar .gz .tgz .bz2 .xz .7z .whl .jar .bak .tmp .out
 	.proto .tmpl .vue .svelte .ipynb .tf .gradle .cmake .mk .map .env .pem .key .crt`)
 
-// maybeFolder reports whether a path may name a folder, as far as its name tells.
+// maybeFolder reports whether a path may be a folder, judged by its name.
 func maybeFolder(text string) bool {
 	return strings.HasSuffix(text, "/") || !fileEnds[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
 }

@@ -8,22 +8,21 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// unpackers write files whose names the command does not tell: they stand in an archive, in a patch
-// or in another folder.
+// unpackers write files whose names are not in the command, but in an archive, in a patch or in
+// another folder.
 var unpackers = set(`tar gtar bsdtar star unzip unsquashfs cabextract unar unrar rar 7z 7za 7zz 7zr ar jar arj lha borg cpio pax patch gpatch dpkg dpkg-deb
 	cp scp gcp rsync ditto rclone robocopy xcopy git svn hg python python2 python3 pypy pypy3 docker podman nerdctl kubectl oc aws gsutil s3cmd gcloud
 	s5cmd mc b2 ossutil swift`)
 
-// protectedInside are files and folders that only some folders must not get from elsewhere: each is
-// protected in the folder that it belongs to.
+// protectedInside are files and folders that are protected in certain folders only.
 var protectedInside = strings.Fields(`autostart/x systemd/x systemd/user/x fish/x git/x fairlead/x share/fairlead/x state/fairlead/x launchagents/x cron.d/x
 	hooks/x startup/x programs/startup/x`)
 
-// homeFolder is a home folder by its place. Its case is folded.
+// homeFolder matches a home folder by its path, after fold.
 var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/var/root)$`)
 
-// unpacks says why a command that writes files under names that are not in it may write a protected
-// one.
+// unpacks returns the reason why a command that writes files with names from elsewhere may write a
+// protected one.
 func (j *judging) unpacks(c shell.Command, name string) string {
 	if unpackers[name] && (name != "git" || applies(c)) {
 		for _, a := range areas(c) {
@@ -60,16 +59,16 @@ func (j *judging) unpacks(c shell.Command, name string) string {
 	return ""
 }
 
-// applies reports whether a command of git is git apply.
+// applies reports whether a git command is git apply.
 func applies(c shell.Command) bool {
 	i := shell.GitSub(c.Words)
 	return i < len(c.Words) && c.Words[i].Text == "apply"
 }
 
 // holdsProtected returns the folder of the list in which a file may be protected: the workspace
-// itself, where .git and the settings of editors and agents are, a home folder, one that holds it,
-// or one that programs take their settings from. A folder below the workspace is the agent's, but
-// for what is protected in it by name.
+// itself, with .git and the settings of editors and agents, a home folder, one that contains it, or
+// one with settings of programs. A folder below the workspace belongs to the agent, except for
+// files that are protected by name.
 func (j *judging) holdsProtected(list []string) string {
 	for _, f := range list {
 		if f == j.place.root {

@@ -8,13 +8,14 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// into says by which options a program is told the folder that it works in or writes to.
+// into lists the options that name the folder in which a program works or to which it writes.
 type into struct {
 	letters string
 	longs   []string
 }
 
-// folderOptions are those of programs whose own words do not say which files they write there.
+// folderOptions are those of programs whose other words do not name the files that they write
+// there.
 var folderOptions = map[string]into{
 	"make":     {letters: "C", longs: []string{"--directory"}},
 	"ninja":    {letters: "C"},
@@ -61,7 +62,8 @@ var likewise = map[string]string{
 	"ansible-galaxy": "gh", "youtube-dl": "yt-dlp", "uvx": "uv",
 }
 
-// rewriters change all files of a kind in the folders that they are given, when one of the options says so ("" when they always do).
+// rewriters change all files of a type in the folders in their arguments, with one of the options
+// ("" means always).
 var rewriters = map[string]struct {
 	when []string
 	only string
@@ -75,12 +77,13 @@ var rewriters = map[string]struct {
 	"clang-format": {[]string{"-i"}, ""}, "golangci-lint": {[]string{"--fix", "fmt"}, "*.go"}, "dos2unix": {nil, ""}, "unix2dos": {nil, ""},
 }
 
-// downloads are programs that name what they fetch by themselves.
+// downloads are programs that choose the names of the files that they download.
 var downloads = set("wget wget2 aria2c axel yt-dlp youtube-dl lftp ftp ncftpget sftp httrack gallery-dl you-get megadl rclone")
 
 var numberedOutput = regexp.MustCompile(`#[0-9]`)
 
-// written are the folders that a program writes as its options say, and the files that it surely writes.
+// written returns the folders to which a program writes according to its options, and the files
+// that it certainly writes.
 func written(name string, c shell.Command) []area {
 	words := c.Words[1:]
 	if as, ok := likewise[name]; ok {
@@ -123,7 +126,7 @@ func written(name string, c shell.Command) []area {
 	return list
 }
 
-// told are the folders that a program is told by its options.
+// told returns the folders in a program's options.
 func told(name string, words []shell.Word) (list []area) {
 	o := folderOptions[name]
 	for i := range o.letters {
@@ -139,7 +142,7 @@ func told(name string, words []shell.Word) (list []area) {
 	return list
 }
 
-// rewritten are the folders whose files a formatter changes.
+// rewritten returns the folders whose files a formatter changes.
 func rewritten(name string, words, rest []shell.Word) (list []area) {
 	r, ok := rewriters[name]
 	if !ok || r.when != nil && !givenWord(words, r.when) || givenWord(words, []string{"--check", "--diff", "-d", "--dry-run"}) {
@@ -169,7 +172,7 @@ func givenWord(words []shell.Word, list []string) bool {
 	return false
 }
 
-// fetched are the folders that a download is put into under a name that the other side may choose.
+// fetched returns the folders for downloads whose names the server may choose.
 func fetched(name string, words []shell.Word) []area {
 	if name == "wget" || name == "wget2" {
 		if hasLong(words, "--spider") || len(words) == 1 && isFlag(words[0].Text) {
@@ -192,14 +195,14 @@ func fetched(name string, words []shell.Word) []area {
 	return []area{{word: to, tools: writing, why: "may write"}}
 }
 
-// curled are the folders that curl puts files into under names that are not its own words.
+// curled returns the folders into which curl writes files whose names are not in its words.
 func curled(words []shell.Word) (list []area) {
 	to := shell.Word{Text: "."}
 	if v, ok := valueOf(words, 0, "--output-dir"); ok {
 		to = v
 	}
 	dir := func(w shell.Word) { list = append(list, area{word: w, tools: writing, why: "may write"}) }
-	file := func(name string) { // in the folder for what is fetched
+	file := func(name string) { // in the folder for downloads
 		f := to
 		f.Text = path.Join(to.Text, name)
 		list = append(list, area{word: f, tools: writing, why: "may write", file: true})
@@ -219,7 +222,7 @@ func curled(words []shell.Word) (list []area) {
 		case takes(t, "O"), begins("--remote-name", opt, 10), opt == "--remote-name-all":
 			for _, u := range words {
 				if strings.ContainsAny(u.Text, "{[") || u.Dynamic {
-					dir(to) // it makes names of its own
+					dir(to) // it chooses the names itself
 				} else if name := path.Base(strings.SplitN(u.Text, "?", 2)[0]); strings.Contains(u.Text, "/") && !isFlag(u.Text) && name != "/" {
 					file(name)
 				}
@@ -233,7 +236,7 @@ func curled(words []shell.Word) (list []area) {
 	return list
 }
 
-// pieced are the files that split makes: their names start with what it is given.
+// pieced returns the files that split creates: their names start with its argument.
 func pieced(name string, rest, words []shell.Word) (list []area) {
 	prefixes := []shell.Word{{Text: "x"}}
 	if name == "csplit" {
@@ -242,7 +245,7 @@ func pieced(name string, rest, words []shell.Word) (list []area) {
 			prefixes[0] = v
 		}
 	} else if len(rest) > 1 {
-		prefixes = rest[1:] // which of them is a value of an option does not matter
+		prefixes = rest[1:] // it does not matter which of them is an option's value
 	}
 	for _, w := range prefixes {
 		w.Text, w.Glob = w.Text+"*", true
@@ -251,7 +254,7 @@ func pieced(name string, rest, words []shell.Word) (list []area) {
 	return list
 }
 
-// module are the folders that python's own modules write or show.
+// module returns the folders that python's own modules write or serve.
 func module(words []shell.Word) (list []area) {
 	for i, w := range words {
 		name := ""
@@ -285,7 +288,7 @@ func module(words []shell.Word) (list []area) {
 	return nil
 }
 
-// forge are the folders that gh and its like write what they fetch to.
+// forge returns the folders to which gh and similar programs write downloads.
 func forge(sub string, rest, words []shell.Word) []area {
 	do := ""
 	if len(rest) > 1 {
@@ -304,7 +307,7 @@ func forge(sub string, rest, words []shell.Word) []area {
 	return nil
 }
 
-// otherTree are the folders that version control other than git writes.
+// otherTree returns the folders that version control programs other than git write.
 func otherTree(name, sub string, rest []shell.Word) []area {
 	switch vocabularies[name].full(sub) {
 	case "update", "up", "checkout", "co", "switch", "sw", "merge", "revert", "patch", "import", "pull", "graft", "rebase", "backout", "purge", "unshelve",
