@@ -11,13 +11,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Where the audit log's head is kept, and how often. Whoever can write the database can write a whole new chain into it, but not into the keychain.
+// The secret that stores the audit log's head, and how often it is stored. An attacker who can
+// write the database can write a new chain into it, but not into the keychain.
 const (
 	auditHead     = "audit-head"
 	auditHeadKept = 5 * time.Minute
 )
 
-// auditLog is the audit log, with its head kept among the secrets.
+// auditLog is the audit log, with its head stored among the secrets.
 type auditLog struct {
 	*store.Store
 	secrets keychain.Store
@@ -47,7 +48,8 @@ func (a auditLog) known() (store.AuditHead, error) {
 	return head, nil
 }
 
-// keep stores the head, if it is another than known and the log still has what was known: an older log put in the new one's place stays noticed.
+// keep stores the head if it is newer than known and the log still contains known: so a replacement
+// by an older log remains detectable.
 func (a auditLog) keep(ctx context.Context) error {
 	known, err := a.known()
 	if err != nil {
@@ -63,7 +65,7 @@ func (a auditLog) keep(ctx context.Context) error {
 	return a.secrets.Set(auditHead, keychain.Secret(fmt.Sprintf("%d %s", head.Seq, head.Hash)))
 }
 
-// keepHead keeps the head now and then, and once more when ctx has ended.
+// keepHead stores the head periodically, and once more when ctx has ended.
 func (g *Gateway) keepHead(ctx context.Context) {
 	log := auditLog{g.store, g.secrets}
 	tick := time.NewTicker(auditHeadKept)

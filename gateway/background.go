@@ -7,13 +7,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chats gives what machines report to the chats. Where the chat is held over a channel, the answer goes there.
+// chats forwards the reports of nodes to the chats. If the chat is on a channel, the answer goes
+// there.
 type chats struct{ g *Gateway }
 
 // Tell implements background.Chats.
 func (c chats) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
 	if _, err := c.g.store.Run(ctx, run); err == nil {
-		return protocol.ErrConflict // told before, and so was the channel
+		return protocol.ErrConflict // reported before, to the channel too
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}

@@ -20,15 +20,15 @@ import (
 	"fairlead/gateway/session"
 )
 
-// drivers are the chat networks that the gateway can reach by itself.
+// drivers returns the chat networks that the gateway can connect to by itself.
 func drivers() []channel.Driver { return []channel.Driver{xmpp.Driver{}} }
 
-// route finds the chat of a message from a channel.
+// route returns the chat for a message from a channel.
 func (g *Gateway) route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {
 	return g.sessions.Route(session.Peer{Channel: channel, Account: account, Kind: kind, ID: id})
 }
 
-// message is what gsv__Message does.
+// message implements gsv__Message.
 func (g *Gateway) message(ctx context.Context, from protocol.SessionKey, in native.MessageIn) (any, error) {
 	files, err := g.attached(native.AgentOf(ctx), in.Files)
 	if err != nil {
@@ -39,7 +39,7 @@ func (g *Gateway) message(ctx context.Context, from protocol.SessionKey, in nati
 	})
 }
 
-// Bounds of the files of one message.
+// Limits of the files of one message.
 const (
 	maxAttached      = 4
 	maxAttachedBytes = 10 << 20
@@ -74,8 +74,8 @@ func (g *Gateway) attached(agent protocol.AgentID, paths []string) (list []proto
 	return list, nil
 }
 
-// deliver brings the answer of a job to the person: to the channel or receiver it names, else into the main chat and to whom that was with
-// last over a channel.
+// deliver sends a job's answer to the person: to the channel or receiver in the job, or else to the
+// main chat and to its last address on a channel.
 func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) {
 	home := g.config.Get().Session.Main(d.Agent)
 	if d.Channel != "" || d.To != "" {
@@ -84,7 +84,8 @@ func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) 
 	}
 	if d.Seen {
 		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Later: true})
-		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil { // nobody writes over a channel
+		// nobody writes to the agent over a channel
+		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {
 			return "", ctx.Err()
 		}
 		return where(said), err
@@ -99,7 +100,7 @@ func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) 
 	return chat, nil
 }
 
-// where says to whom something was said.
+// where describes the receiver of a message.
 func where(s channel.Said) string {
 	text := s.To + " on " + s.Channel
 	if s.Queued {
@@ -108,7 +109,7 @@ func where(s channel.Said) string {
 	return text
 }
 
-// heartbeatFile is what an agent has to look after.
+// heartbeatFile returns an agent's HEARTBEAT.md.
 func (g *Gateway) heartbeatFile(agent protocol.AgentID) (string, error) {
 	f, _, err := g.files.Read(agent, "HEARTBEAT.md")
 	switch {

@@ -32,16 +32,17 @@ import (
 // TokenName is the gateway token's name in the secret store.
 const TokenName = auth.TokenName
 
-// Options say how a gateway is set up. The zero value listens on DefaultListen with data in Home().
+// Options configure a gateway. The zero value listens on DefaultListen and stores data in Home().
 type Options struct {
 	Home   string // data folder
-	Listen string // host:port; port 0 takes a free one, "none" listens nowhere
+	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
-	// Updating, when set, is told how far it is while Open brings the store of an earlier Fairlead up to date. It must not block.
+	// Updating, if set, receives the progress while Open migrates the store of an earlier version.
+	// It must not block.
 	Updating func(Progress)
 }
 
-// Gateway is a gateway that is open. Open, Run, StopRuns, Close: each once, in this order.
+// Gateway is an open gateway. Call Open, Run, StopRuns and Close once each, in this order.
 type Gateway struct {
 	home      string
 	log       *slog.Logger
@@ -60,15 +61,16 @@ type Gateway struct {
 	files     *workspace.Files
 	transfers *transfer.Engine
 	devices   *pairing.Manager
-	install   http.Handler // node programs for other machines; nil when the system does not say where this program lies
+	// node programs for other machines; nil if the path of this program is unknown
+	install   http.Handler
 	network   *network
 	channels  *channel.Hub
 	server    *rpc.Server
-	listener  net.Listener // nil when it listens nowhere
+	listener  net.Listener // nil if there is no listener
 	memory    net.Listener
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
-	mainName  atomic.Pointer[string] // of the main chats, as it was last seen
+	mainName  atomic.Pointer[string] // the name of the main chats at the last check
 	stopOnce  sync.Once
 }
 
@@ -93,11 +95,12 @@ func (g *Gateway) release() error {
 	return errors.Join(errs...)
 }
 
-// DialOwner connects inside this process, as the person themself. DialNode is the same way for this machine's node.
+// DialOwner returns a function that connects within this process, with the owner's rights. DialNode
+// is the same for this machine's node.
 func (g *Gateway) DialOwner() func(context.Context) (net.Conn, error) { return g.dial }
 func (g *Gateway) DialNode() func(context.Context) (net.Conn, error)  { return g.dial }
 
-// URL is the gateway's WebSocket address; over memory when it listens nowhere.
+// URL returns the gateway's WebSocket address; one for memory if there is no listener.
 func (g *Gateway) URL() string {
 	if g.listener == nil {
 		return "ws://memory/ws"
@@ -105,7 +108,7 @@ func (g *Gateway) URL() string {
 	return "ws://" + g.listener.Addr().String() + "/ws"
 }
 
-// listenAddr is where the gateway listens; false when it does nowhere.
+// listenAddr returns the listener's address; false if there is no listener.
 func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 	if g.listener == nil {
 		return nil, false
@@ -114,7 +117,7 @@ func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 	return at, ok
 }
 
-// Home is the data folder, LogDir its logs, SecretsAt where secrets are.
+// Home returns the data folder, LogDir its folder for logs, and SecretsAt the place of the secrets.
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/speech"
 )
 
-// transcribe turns a recording into text at the server that is configured for it. OpenAI's key goes to OpenAI's address only; a server of one's own has
-// the key that is named "transcription".
+// transcribe transcribes a recording with the configured server. OpenAI's key is sent to OpenAI's
+// address only; the key of another server is named "transcription".
 func (g *Gateway) transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
 	cfg := g.config.Get()
 	t := cfg.Transcription

@@ -29,7 +29,7 @@ const (
 	DefaultURL    = "ws://" + DefaultListen + "/ws"
 )
 
-// Home is the folder for all data: FAIRLEAD_HOME, else the system's folder for user data.
+// Home returns the folder for all data: FAIRLEAD_HOME, or else the system's folder for user data.
 func Home() (string, error) {
 	if h := os.Getenv("FAIRLEAD_HOME"); h != "" {
 		return filepath.Abs(h)
@@ -52,10 +52,10 @@ func Home() (string, error) {
 	return filepath.Join(user, ".local", "share", "fairlead"), nil
 }
 
-// LogDir is where a home keeps its logs.
+// LogDir returns the folder for logs in a data folder.
 func LogDir(home string) string { return filepath.Join(home, "logs") }
 
-// ClientParams is the handshake of a client with the given id.
+// ClientParams returns the connect parameters of a client with the given ID.
 func ClientParams(id string) protocol.ConnectParams {
 	return protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,

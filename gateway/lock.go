@@ -9,10 +9,11 @@ import (
 	"fairlead/gateway/peer/lock"
 )
 
-// ErrInUse says that another gateway uses the same data folder.
+// ErrInUse is returned when another gateway uses the same data folder.
 var ErrInUse = errors.New("another Fairlead uses this data folder")
 
-// lockHome makes sure that one gateway alone uses home, until the lock is released or the process ends in any way.
+// lockHome locks a data folder for one gateway, until the lock is released or the process ends in
+// any way.
 func lockHome(home string) (*lock.Lock, error) {
 	l, err := lock.Take(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
 	var held *lock.HeldError

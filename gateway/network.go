@@ -23,19 +23,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// network is the listener for other machines: TLS with our own certificate, only while the person has it turned on. The loopback listener has
-// nothing to do with it.
+// network is the listener for other machines: TLS with our own certificate, only while the person
+// has turned it on. It is independent of the loopback listener.
 type network struct {
 	secrets keychain.Store
 	wanted  func() (enabled bool, listen string, discovery bool)
 	serve   func(ctx context.Context, l net.Listener) error
 	changed func()
-	// announce makes the gateway known on the local network until ctx ends; nil where that is not done.
+	// announce announces the gateway on the local network until ctx ends; nil if that is
+	// unsupported.
 	announce func(ctx context.Context, pin trust.Pin, port int) error
-	kick     chan struct{} // holds a token when the settings changed
+	kick     chan struct{} // holds a token when the settings have changed
 	meetings junction.Junction
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	status protocol.NetworkStatus
 	pin    trust.Pin
 	port   int
@@ -46,7 +47,8 @@ func newNetwork(secrets keychain.Store) *network {
 	return &network{secrets: secrets, kick: make(chan struct{}, 1)}
 }
 
-// meet lets two machines have a connection through the listener; ok is false while there is none.
+// meet lets two machines connect to each other through the listener; ok is false if there is no
+// listener.
 func (n *network) meet() (one, other string, over func(), ok bool) {
 	n.mu.Lock()
 	ok = n.status.Listening
@@ -58,7 +60,7 @@ func (n *network) meet() (one, other string, over func(), ok bool) {
 	return one, other, over, true
 }
 
-// wake has the settings looked at again.
+// wake makes run check the settings again.
 func (n *network) wake() {
 	select {
 	case n.kick <- struct{}{}:
@@ -66,7 +68,7 @@ func (n *network) wake() {
 	}
 }
 
-// Status is the state of the listener with its addresses as they are now.
+// Status returns the state of the listener with its current addresses.
 func (n *network) Status() protocol.NetworkStatus {
 	enabled, listen, discovery := n.wanted()
 	n.mu.Lock()
@@ -80,10 +82,10 @@ func (n *network) Status() protocol.NetworkStatus {
 	return s
 }
 
-// retryBind is how often an address that cannot be bound is tried again: an interface may come up later.
+// retryBind is the interval of attempts to bind an address: an interface may come up later.
 const retryBind = 15 * time.Second
 
-// run listens as the settings say until ctx ends.
+// run listens according to the settings until ctx ends.
 func (n *network) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		enabled, listen, discovery := n.wanted()
@@ -119,7 +121,7 @@ func (n *network) run(ctx context.Context) {
 	n.set(false, "")
 }
 
-// set notes the state and tells everyone when it is another.
+// set stores the state and publishes it if it has changed.
 func (n *network) set(listening bool, problem string) {
 	n.mu.Lock()
 	same := n.status.Listening == listening && n.status.Problem == problem
@@ -130,7 +132,7 @@ func (n *network) set(listening bool, problem string) {
 	}
 }
 
-// start binds and serves until ctx ends; done is closed when all is over.
+// start binds and serves until ctx ends; done is closed when everything has stopped.
 func (n *network) start(ctx context.Context, listen string, discovery bool, done chan struct{}) error {
 	l, err := listenTLS(n.secrets, listen, &n.meetings)
 	if err != nil {
@@ -159,14 +161,14 @@ func (n *network) start(ctx context.Context, listen string, discovery bool, done
 	return nil
 }
 
-// tlsListener speaks TLS with the gateway's own certificate, which has the pin.
+// tlsListener speaks TLS with the gateway's own certificate, whose pin devices store.
 type tlsListener struct {
 	net.Listener
 	tcp *net.TCPListener
 	pin trust.Pin
 }
 
-// SetDeadline ends waiting for connections at a time, as that of a TCP listener does.
+// SetDeadline sets the deadline of Accept, as for a TCP listener.
 func (l tlsListener) SetDeadline(t time.Time) error { return l.tcp.SetDeadline(t) }
 
 func listenTLS(secrets keychain.Store, listen string, meetings *junction.Junction) (tlsListener, error) {
@@ -182,8 +184,9 @@ func listenTLS(secrets keychain.Store, listen string, meetings *junction.Junctio
 	return tlsListener{secured, l.(*net.TCPListener), pin}, nil
 }
 
-// addresses are where others reach a listener: its own address, or those of every interface that is up, private networks first. Loopback is
-// given only when there is nothing else.
+// addresses returns the addresses at which others can reach a listener: its own address, or those
+// of every active interface, private networks first. Loopback addresses are returned only if there
+// are no others.
 func addresses(bound net.IP, port int) []string {
 	join := func(a netip.Addr) string { return net.JoinHostPort(a.Unmap().String(), strconv.Itoa(port)) }
 	if a, ok := netip.AddrFromSlice(bound); ok && !a.Unmap().IsUnspecified() {
@@ -223,7 +226,7 @@ func rank(a netip.Addr) int {
 	return 2
 }
 
-// openDevices sets up the paired devices and the listener they come through.
+// openDevices sets up the paired devices and their listener.
 func (g *Gateway) openDevices(ctx context.Context) (err error) {
 	g.network = newNetwork(g.secrets)
 	g.network.wanted = func() (bool, string, bool) {

@@ -33,8 +33,8 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Open builds a gateway. It reads the data folder, the keychain and binds the address, but serves nobody before Run. The program's garbage is collected less often
-// from then on, see [resident.Roomy].
+// Open builds a gateway. It opens the data folder and the keychain and binds the address, but
+// serves nobody before Run. It also makes garbage collection less frequent, see [resident.Roomy].
 func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if o.Home == "" {
 		if o.Home, err = Home(); err != nil {
@@ -101,7 +101,8 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	files := workspace.NewFiles(o.Home)
 	g.files = files
 	files.Know(func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) })
-	if _, err := files.Of(protocol.MainAgent); err != nil { // the others are made when they are first used
+	// the others are created at their first use
+	if _, err := files.Of(protocol.MainAgent); err != nil {
 		return g, err
 	}
 	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set})

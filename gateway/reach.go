@@ -9,8 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reach tells the person over a channel that a question waits which nobody has seen. What would run stays here: the channel's network belongs to
-// others, and nothing that comes from there answers a question.
+// reach notifies the person on a channel of an approval that nobody has seen. The message does not
+// contain the call, because the channel's network belongs to others, and no reply from there
+// answers an approval.
 func (g *Gateway) reach(ctx context.Context, a protocol.Approval) error {
 	tell := g.config.Get().Approvals.Tell
 	if tell.Channel == "" || tell.To == "" {

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Run serves until ctx ends. What an earlier start left is taken up once the node of this process has had a moment to connect.
+// Run serves until ctx ends. It resumes the work of an earlier start after this process's node has
+// had a moment to connect.
 func (g *Gateway) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -31,7 +32,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { g.keepHead(headCtx) })
-	defer head.Wait() // after the last call is in the log
+	defer head.Wait() // after the last call has been logged
 	defer headEnd()
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
@@ -44,7 +45,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
 			g.log.Error("Runs of an earlier start could not be taken up", "err", err)
 		}
-		// Whatever was asked since this start has somebody who waits for it, a schedule or a client, also without a run.
+		// An approval from this start always has a caller that waits for it, such as a schedule or
+		// a client, even without a run.
 		asked := func(a protocol.Approval) bool {
 			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID)
 		}
@@ -63,10 +65,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// resumeWait is how long runs of an earlier start wait for a machine to come online before they go on without it.
+// resumeWait is the time that runs of an earlier start wait for a node to connect before they
+// continue without it.
 const resumeWait = 3 * time.Second
 
-// awaitNode waits until some machine is online, but not long.
+// awaitNode waits a short time until some node is online.
 func (g *Gateway) awaitNode(ctx context.Context) {
 	sub := g.bus.Subscribe()
 	defer sub.Close()
@@ -87,8 +90,8 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 	}
 }
 
-// StopRuns stops what the agent does, so that the next start can take it up. The node must still be there: its commands are ended
-// through it.
+// StopRuns stops the agent's work so that the next start can resume it. The node must still be
+// connected: its commands are stopped through it.
 func (g *Gateway) StopRuns(ctx context.Context) {
 	g.stopOnce.Do(func() {
 		done := make(chan struct{})

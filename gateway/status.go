@@ -29,13 +29,13 @@ func (g *Gateway) pause(ctx context.Context, paused bool) (protocol.Status, erro
 	return g.status(ctx), nil
 }
 
-// tellStatus tells every client how the gateway stands.
+// tellStatus publishes the gateway's state to every client.
 func (g *Gateway) tellStatus() {
 	s := g.status(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
 }
 
-// configChanged tells everyone, and puts a new token in force.
+// configChanged publishes the change, and activates a new token.
 func (g *Gateway) configChanged(path string) {
 	if path == "auth.token" {
 		if v, ok := g.config.Secret(path); ok {
@@ -53,7 +53,7 @@ func (g *Gateway) configChanged(path string) {
 	g.tellStatus()
 }
 
-// mainMoved has the main chats of before tell what they are now.
+// mainMoved publishes the former main chats after the main chat's name has changed.
 func (g *Gateway) mainMoved() {
 	now := g.config.Get().Session.MainName()
 	if before := g.mainName.Swap(&now); *before != now {
@@ -71,7 +71,7 @@ func (g *Gateway) checkOrigin(r *http.Request) error {
 	return auth.CheckOrigin(r, host)
 }
 
-// modelSettings gives the registry what the person set.
+// modelSettings provides the person's settings to the registry.
 type modelSettings struct{ c *config.Store }
 
 func (s modelSettings) APIKey(provider string) string {

@@ -15,14 +15,15 @@ import (
 	"fairlead/gateway/surface/rpc"
 )
 
-// Progress says how far the store of an earlier Fairlead is brought up to date. Its String is such as "step 2 of 3, about 40 %".
+// Progress reports how far the migration of an earlier version's store is. Its String is such as
+// "step 2 of 3, about 40 %".
 type Progress = store.Progress
 
-// updateLog is how often the log says how far it is.
+// updateLog is the interval at which the progress is logged.
 const updateLog = 5 * time.Second
 
-// openStore opens the store. While an older one is brought up to date, the log and o.Updating are told how far it is, and so is everyone who asks the
-// gateway anything over the network.
+// openStore opens the store. During a migration, it reports the progress to the log, to o.Updating,
+// and to everyone who sends the gateway a request over the network.
 func (g *Gateway) openStore(ctx context.Context, o Options) (err error) {
 	var wg sync.WaitGroup
 	answering, end := context.WithCancel(ctx)
@@ -59,8 +60,8 @@ func updating(p Progress) *protocol.Error {
 	return protocol.Updating{Step: p.Step, Steps: p.Steps, Percent: p.Percent}.Error(p.String())
 }
 
-// tellMachines answers the paired machines where they look for the gateway, until ctx ends. They come back by themselves either way: what fails here is
-// no more than a word they do not hear.
+// tellMachines answers paired machines at the network listener's address, until ctx ends. They
+// reconnect by themselves in any case, so errors here only lose the message.
 func (g *Gateway) tellMachines(ctx context.Context, path string, why func() *protocol.Error) {
 	peek, err := store.Peek(ctx, path)
 	if err != nil {

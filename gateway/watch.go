@@ -6,10 +6,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxTold is how many files that changed at once are named; of more it is told only that files changed.
+// maxTold is the number of changed files that are listed by name in one notification; of more, it
+// only says that files changed.
 const maxTold = 50
 
-// watchFiles keeps what was read of the workspaces fresh and tells the windows of changes, until ctx ends. Where nothing can be watched, skills are read each time.
+// watchFiles updates the caches of the workspaces and publishes changes to the windows, until ctx
+// ends. If watching is not possible, skills are read each time.
 func (g *Gateway) watchFiles(ctx context.Context) {
 	err := g.files.Watch(ctx, func() { g.skills.Watched(true) }, func(paths []string) {
 		if g.skills.Changed(paths) {

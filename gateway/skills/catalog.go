@@ -15,17 +15,18 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Files finds the files of skills.
+// Files lists the files of skills.
 type Files interface {
 	Skills(agent protocol.AgentID) ([]workspace.SkillFile, error)
 }
 
-// Options are what a catalog needs. All fields but Has and HasVariable are required.
+// Options configure a catalog. All fields but Has and HasVariable are required.
 type Options struct {
 	Files  Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
-	// Has reports whether a machine has a program, and whether that is known; nil knows of none.
+	// Has reports whether a machine has a program, and whether that is known; nil means that
+	// nothing is known.
 	Has func(node protocol.NodeID, program string) (has, known bool)
 	// HasVariable is the same for environment variables of its commands.
 	HasVariable func(node protocol.NodeID, name string) (has, known bool)
@@ -33,33 +34,35 @@ type Options struct {
 	Set func(ctx context.Context, path string, value json.RawMessage) error
 }
 
-// Catalog knows the skills of every agent. It is safe for use by many goroutines. Unless somebody tells it what changes (see Watched), it
-// reads the files each time.
+// Catalog holds the skills of every agent. It is safe for concurrent use. Unless changes are
+// reported to it (see Watched), it reads the files each time.
 type Catalog struct {
 	o Options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	watched bool
-	turn    int // counts what was forgotten, so that what was read before is not kept after
-	agents  map[protocol.AgentID]shelf
+	// incremented when the cache is cleared, so that older results are not cached afterwards
+	turn   int
+	agents map[protocol.AgentID]shelf
 }
 
-// shelf is what an agent has.
+// shelf holds the skills of an agent.
 type shelf struct {
 	skills []found
 	at     time.Time
 }
 
-// found is a skill and where it lies.
+// found is a skill with its location.
 type found struct {
 	Skill
 	location, source string
 }
 
-// New makes a catalog.
+// New returns a catalog.
 func New(o Options) *Catalog { return &Catalog{o: o, agents: make(map[protocol.AgentID]shelf)} }
 
-// Watched says whether Changed is called for every change from now on. Everything is read afresh once.
+// Watched sets whether Changed is called for every change from now on. The files are read again
+// once.
 func (c *Catalog) Watched(on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +71,8 @@ func (c *Catalog) Watched(on bool) {
 	clear(c.agents)
 }
 
-// Changed takes the paths that changed, relative to the data folder, and reports whether skills were among them.
+// Changed takes the changed paths, relative to the data folder, and reports whether skills were
+// among them.
 func (c *Catalog) Changed(paths []string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +94,7 @@ func (c *Catalog) Changed(paths []string) bool {
 	return any
 }
 
-// load returns the agent's skills, sorted by name. It reads files when it must.
+// load returns the agent's skills, sorted by name. It reads files if the cache is empty.
 func (c *Catalog) load(agent protocol.AgentID) (shelf, error) {
 	c.mu.Lock()
 	have, ok := c.agents[agent]
@@ -158,7 +162,7 @@ func (c *Catalog) Update(ctx context.Context, in protocol.SkillsParams) (protoco
 	return c.Status(ctx, in)
 }
 
-// Enable switches a skill of the main agent on or off by its name or folder.
+// Enable turns a skill of the main agent on or off by its name or folder.
 func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (protocol.OK, error) {
 	if in.Name == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With("name required")
@@ -186,7 +190,8 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 // that of the original system.
 func keys(f found) []string { return []string{f.Name, path.Base(f.Dir), f.Dir, f.location} }
 
-// settingsKey is under what the settings of a skill stand, or would; empty when every name of it has a dot, which a path cannot hold.
+// settingsKey returns the key of a skill's settings; empty if every name of the skill contains a
+// dot, which a path cannot hold.
 func settingsKey(entries map[string]config.Skill, f found) string {
 	key := ""
 	for _, k := range keys(f) {

@@ -61,7 +61,8 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) pro
 	return e
 }
 
-// missing says what no machine that is online has; where each thing is on some machine and all of them on none, it says everything.
+// missing returns the requirements that no online machine meets. If each is met by some machine,
+// but no machine meets all, it returns all of them.
 func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (reasons []string) {
 	type need struct {
 		words string
@@ -96,7 +97,8 @@ func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has
 	return reasons
 }
 
-// lookup reports whether a machine has something of a name, and whether that is known; nil knows of nothing.
+// lookup reports whether a machine has something with a name, and whether that is known; nil means
+// that nothing is known.
 type lookup func(node protocol.NodeID, name string) (has, known bool)
 
 func (l lookup) lacks(node protocol.NodeID, name string) bool {
@@ -107,13 +109,13 @@ func (l lookup) lacks(node protocol.NodeID, name string) bool {
 	return known && !has
 }
 
-// things are what machines tell of.
+// things are the lookups of what machines report.
 type things struct{ program, variable lookup }
 
 // lacks reports whether a machine is known not to have a program.
 func (t things) lacks(node protocol.NodeID, program string) bool {
 	if strings.ContainsAny(program, `/\`) {
-		return false // a path: nobody has looked there
+		return false // a path: machines do not report those
 	}
 	return t.program.lacks(node, program)
 }
@@ -124,7 +126,7 @@ func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things)
 	return len(lacking(n, r, has)) == 0
 }
 
-// lacking says what a skill needs and a machine is known not to have.
+// lacking returns the requirements of a skill that a machine is known not to meet.
 func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (list []string) {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {
@@ -151,7 +153,7 @@ func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has thing
 	return list
 }
 
-// system is one spelling of an operating system's names: linux, macos, windows, or what was said.
+// system normalizes the name of an operating system: linux, macos, windows, or the given name.
 func system(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "-")
 	switch name {

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// split takes a file apart at its front matter, which begins in its first line. Blanks after a fence do not count, as with other tools.
+// split splits a file into front matter, which begins in its first line, and body. White space
+// after a fence is ignored, as in other tools.
 func split(data []byte) (front, body []byte) {
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
@@ -26,7 +27,7 @@ func split(data []byte) (front, body []byte) {
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
-// fields are the front matter's top level.
+// fields is the top level of the front matter.
 type fields map[string]any
 
 func (f fields) text(key string) string {
@@ -46,8 +47,8 @@ func (f fields) is(key string) bool {
 	return b || strings.EqualFold(f.text(key), "true")
 }
 
-// fields reads front matter as YAML and, where that fails, line by line as the original does: many skills have a colon in a description that
-// is not quoted.
+// fields parses front matter as YAML and, if that fails, line by line as the original system does:
+// many skills have an unquoted colon in their description.
 func (s *Skill) fields(front []byte) fields {
 	if len(bytes.TrimSpace(front)) == 0 {
 		return nil
@@ -60,7 +61,7 @@ func (s *Skill) fields(front []byte) fields {
 	return byLine(front)
 }
 
-// safely turns a panic of the YAML reader into an error: the file may come from anywhere.
+// safely converts a panic of the YAML parser to an error: the file may come from anywhere.
 func safely(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -14,37 +14,40 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Limits of a skill's file. What is longer is cut where that does no harm, and the skill says so.
+// Limits of a skill's file. Longer text is cut if that does no harm, and reported in Problems.
 const (
 	MaxFront       = 64 << 10 // bytes of front matter
-	maxDescription = 1024     // runes, the open format's limit
-	maxFirst       = 200      // runes of a body's first paragraph that stand in for a description
-	maxName        = 128
-	maxText        = maxPrompt // runes
+	maxDescription = 1024     // runes, the limit of the open format
+	// runes of a body's first paragraph that are used if there is no description
+	maxFirst = 200
+	maxName  = 128
+	maxText  = maxPrompt // runes
 )
 
-// Skill is a SKILL.md as it was read. It is never changed afterwards.
+// Skill is a parsed SKILL.md. It does not change afterwards.
 type Skill struct {
 	Name        string
 	Description string
 	Dir         string // folder below skills/, with slashes
 	Always      bool
-	// Text is what follows the front matter, of an over-long file its beginning: what the agent is told of a skill that is always followed.
+	// Text is the text after the front matter, of a very long file its beginning: the instructions
+	// of a skill that is always active.
 	Text     string
 	Homepage string
 	License  string
-	// Compatibility is the open format's free text on what the skill needs.
+	// Compatibility is the open format's free text on the skill's requirements.
 	Compatibility string
 	Needs         protocol.SkillRequirementSnapshot
-	// Invalid lists capability ids that do not exist: such a skill is never eligible, because what it needs is not known.
+	// Invalid lists unknown capability IDs: such a skill is never eligible, because its
+	// requirements are not known.
 	Invalid []string
-	// Unread says that nothing of the file could be read: such a skill is never eligible either.
+	// Unread means that the file could not be read: such a skill is never eligible either.
 	Unread   bool
 	Problems []string
 }
 
-// Parse reads a SKILL.md that lies in the folder dir. It always gives a skill: what cannot be read in the front matter is left out and told
-// in Problems, for one bad line must not hide what the person wrote.
+// Parse parses a SKILL.md in the folder dir. It always returns a skill: unreadable parts of the
+// front matter are omitted and reported in Problems, so that one bad line does not hide the rest.
 func Parse(dir string, data []byte) Skill {
 	s := Skill{Dir: dir, Needs: protocol.SkillRequirementSnapshot{Capabilities: []string{}}}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
@@ -122,7 +125,7 @@ func (s *Skill) requirements(f fields) {
 	s.Invalid = append(s.Invalid, unknown(s.Needs.Capabilities)...)
 }
 
-// unknown returns what is no capability.
+// unknown returns the IDs that are not capabilities.
 func unknown(caps []string) (list []string) {
 	for _, c := range caps {
 		if !slices.Contains(protocol.Capabilities, c) {
@@ -132,7 +135,8 @@ func unknown(caps []string) (list []string) {
 	return list
 }
 
-// words reads a list of texts, or one text. What is no text is shown as it is, so that nothing a skill needs goes unseen.
+// words converts a list of texts, or one text. Other values are converted to text, so that no
+// requirement is hidden.
 func words(v any) []string {
 	var list []string
 	switch v := v.(type) {
@@ -159,7 +163,7 @@ func words(v any) []string {
 	return slices.Compact(list)
 }
 
-// firstParagraph is the first lines of a body that are no heading.
+// firstParagraph returns the first lines of a body that are not a heading.
 func firstParagraph(body []byte) string {
 	var p []string
 	for _, line := range strings.Split(string(body), "\n") {

@@ -9,11 +9,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxPrompt is how many bytes the list of skills may take in the prompt, and as many again the texts of those that are always followed.
+// maxPrompt is the limit in bytes of the list of skills in the prompt, and again of the texts of
+// those that are always active.
 const maxPrompt = 16_000
 
-// Prompt is the part of an agent's system prompt that lists the skills it can use now; empty when there is none to tell of. It reads files
-// when it must.
+// Prompt returns the part of an agent's system prompt that lists its usable skills; empty if there
+// are none. It reads files if the cache is empty.
 func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	s, err := c.Status(context.Background(), protocol.SkillsParams{AgentID: agent})
 	if err != nil {
@@ -34,7 +35,8 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 			unmet++
 			continue
 		}
-		if whole := texts[e.Location]; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt { // else it is listed like the others
+		// otherwise it is listed like the others
+		if whole := texts[e.Location]; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt {
 			fmt.Fprintf(&always, "\n<skill name=\"%s\" path=\"%s\">\n%s\n</skill>\n", html.EscapeString(e.Name), html.EscapeString(e.Path), whole)
 			continue
 		}
@@ -62,7 +64,7 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	return text, nil
 }
 
-// texts are what follows the front matter of an agent's skills, by their locations.
+// texts returns the texts after the front matter of an agent's skills, by their locations.
 func (c *Catalog) texts(agent protocol.AgentID) (map[string]string, error) {
 	agent, err := protocol.ParseAgentID(agent)
 	if err != nil {

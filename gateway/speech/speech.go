@@ -1,5 +1,6 @@
-// Package speech turns recordings into text by a server that speaks OpenAI's protocol for that (POST audio/transcriptions): OpenAI itself, Groq, or
-// whisper.cpp, faster-whisper and LocalAI on a machine of one's own.
+// Package speech transcribes recordings with a server that has an OpenAI-compatible API (POST
+// audio/transcriptions): OpenAI itself, Groq, or whisper.cpp, faster-whisper and LocalAI on a
+// machine of one's own.
 package speech
 
 import (
@@ -19,24 +20,24 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// DefaultURL is OpenAI's own address, DefaultModel the model that every such server knows.
+// DefaultURL is OpenAI's own address, DefaultModel a model that every such server has.
 const (
 	DefaultURL   = "https://api.openai.com/v1"
 	DefaultModel = "whisper-1"
 )
 
-// limit is how long a recording may take.
+// limit is the longest time for one recording.
 const limit = 2 * time.Minute
 
-// Server is where recordings go.
+// Server is a transcription server.
 type Server struct {
-	BaseURL string // with /v1; empty is DefaultURL
+	BaseURL string // with /v1; empty means DefaultURL
 	Key     string // may be empty for a server of one's own
-	Model   string // empty is DefaultModel
+	Model   string // empty means DefaultModel
 	Client  *http.Client
 }
 
-// Transcribe returns what is said in a recording. Errors that the person can do something about are a *protocol.Error.
+// Transcribe returns the text of a recording. Errors that the person can fix are a *protocol.Error.
 func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -80,7 +81,8 @@ func form(name, mimeType, model string, data []byte) (io.Reader, string, error) 
 		model = DefaultModel
 	}
 	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" || !strings.Contains(name, ".") {
-		name = "recording" + ending(mimeType) // servers tell the form of a recording by its ending
+		// servers detect the format of a recording by its extension
+		name = "recording" + ending(mimeType)
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -111,7 +113,7 @@ func ending(mimeType string) string {
 	return ".ogg"
 }
 
-// read understands an answer. Of a refusal only what servers put into error.message is told.
+// read parses a response. Of an error response, it returns only error.message.
 func read(status int, body []byte) (string, error) {
 	var answer struct {
 		Text  *string         `json:"text"`

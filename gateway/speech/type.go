@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Type is the type of a recording; ok is false for what is none. What servers and programs call one differs, and some have the same form as a film.
+// Type returns the MIME type of a recording; ok is false for other data. Servers and programs use
+// different names for one type, and some formats are also used for video.
 func Type(declared string, data []byte) (kind string, ok bool) {
 	kind = http.DetectContentType(data)
 	declared, _, _ = strings.Cut(strings.ToLower(declared), ";")
@@ -22,7 +23,7 @@ func Type(declared string, data []byte) (kind string, ok bool) {
 	case len(data) > 3 && string(data[:4]) == "fLaC":
 		return "audio/flac", true
 	case len(data) > 1 && data[0] == 0xff && data[1]&0xe0 == 0xe0:
-		return "audio/mpeg", true // without a tag in front
+		return "audio/mpeg", true // without a leading tag
 	}
 	return "", false
 }

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MaxFileSize is how many bytes a file of a workspace may have that is read or written whole.
+// MaxFileSize is the size limit, in bytes, of a workspace file that is read or written whole.
 const MaxFileSize = 10 << 20
 
 // The origin of a file below skills/, as gsv__ReadFile reports it.
@@ -32,11 +32,11 @@ type Files struct {
 	skills func(protocol.AgentID) (string, error) // see ListSkills
 	told   func(path string)                      // see OnWrite
 	known  func(protocol.AgentID) bool            // see Know; nil is all
-	edit   sync.Mutex                             // held from reading to writing by whoever changes a file
+	edit   sync.Mutex                             // held from the read to the write of a change
 }
 
-// OnWrite has f told of every file that is written or deleted through here, by its path in the data folder, before the call returns. Call it once,
-// before the first change.
+// OnWrite registers f, which is called for every file that is written or deleted here, with its
+// path in the data folder, before the call returns. Call it once, before the first change.
 func (w *Files) OnWrite(f func(path string)) { w.told = f }
 
 func (w *Files) wrote(agent protocol.AgentID, name string) {
@@ -48,10 +48,11 @@ func (w *Files) wrote(agent protocol.AgentID, name string) {
 	}
 }
 
-// NewFiles opens the workspaces in a data folder. An agent's is made when it is first used.
+// NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use.
 func NewFiles(home string) *Files { return &Files{home: home} }
 
-// Of is the folder of one agent, made when it is new: what its prompt is put together from.
+// Of returns the workspace of one agent, and creates it if it is new: the system prompt is
+// assembled from it.
 func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	agent, err := protocol.ParseAgentID(agent)
 	if err != nil {
@@ -65,10 +66,11 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	return one, nil
 }
 
-// ErrTraversal refuses a path that leads out (the original's words).
+// ErrTraversal refuses a path that leaves the workspace (in the original system's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
-// look is open for one who only looks: where there is no such agent, and none of its files, the folder is not made and root is nil.
+// look is open for read-only access: if the agent or its file does not exist, the folder is not
+// created and root is nil.
 func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
 	if err != nil || w.known == nil || w.known(id) {
@@ -81,10 +83,11 @@ func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at str
 	return nil, at, err
 }
 
-// Know says which agents there are. The folder of another one is not made by looking into it. Call it once, before the first look.
+// Know sets the function that reports which agents exist. A read does not create the folder of
+// another one. Call it once, before the first read.
 func (w *Files) Know(known func(protocol.AgentID) bool) { w.known = known }
 
-// open opens an agent's folder and cleans a path in it; "" is the folder itself.
+// open opens an agent's folder and cleans a path in it; "" means the folder itself.
 func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, error) {
 	agent, err := protocol.ParseAgentID(agent)
 	if err != nil {
@@ -126,8 +129,8 @@ func clean(name string) (string, error) {
 	return name, nil
 }
 
-// Personal reports whether a path is that of a file which only the person's own chats are told of: see [Facts].Private. Names are compared without
-// regard to case, as some systems do.
+// Personal reports whether a path is that of a file for the person's own chats only: see
+// [Facts].Private. Names are compared ignoring case, as some file systems do.
 func Personal(name string) bool {
 	name, err := clean(name)
 	if err != nil {
@@ -137,14 +140,15 @@ func Personal(name string) bool {
 	return strings.EqualFold(top, "memory") || slices.ContainsFunc(parts, func(p part) bool { return p.private && strings.EqualFold(p.file, name) && name != "" })
 }
 
-// Longest names. A path that no system could hold is refused before one is asked, whose words would not help.
+// The longest names. A path that no file system accepts is refused before it is used, because the
+// system's error would not help.
 const (
 	maxName = 255
 	maxPath = 2048
 )
 
-// plainly turns an error about something in the workspace into one that says what is wrong, without the places of this computer. The folders above it
-// are looked at from the innermost on.
+// plainly converts an error about a workspace path to one that gives the reason without absolute
+// paths. It checks the parent folders from the innermost on.
 func plainly(root *os.Root, name string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
@@ -164,7 +168,7 @@ func plainly(root *os.Root, name string, err error) error {
 
 func isSkill(name string) bool { return name == "skills" || strings.HasPrefix(name, "skills/") }
 
-// shared opens the skills that all agents share; nil when there are none.
+// shared opens the skills that all agents share; nil if there are none.
 func (w *Files) shared() *os.Root {
 	root, err := os.OpenRoot(filepath.Join(w.home, "skills"))
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Listing is what is in a folder: paths relative to the workspace, those of folders with a slash at the end, both sorted.
+// Listing is the contents of a folder: paths relative to the workspace, those of folders with a
+// trailing slash, both sorted.
 type Listing struct {
 	Path               string
 	Files, Directories []string
 }
 
-// List lists a folder. An empty path is the workspace, shown as "/".
+// List lists a folder. An empty path means the workspace, shown as "/".
 func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	root, name, err := w.look(agent, name)
 	if err != nil {
@@ -61,7 +62,7 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	return list, nil
 }
 
-// add lists what is at name under the names that begin with shown.
+// add lists the folder name, with the prefix shown.
 func (l *Listing) add(root *os.Root, name, shown string) error {
 	if name == "" {
 		name = "."
@@ -77,7 +78,8 @@ func (l *Listing) add(root *os.Root, name, shown string) error {
 	}
 	for _, e := range entries {
 		at := path.Join(shown, e.Name())
-		info, err := root.Stat(path.Join(name, e.Name())) // follows links that stay inside
+		// follows links that stay in the workspace
+		info, err := root.Stat(path.Join(name, e.Name()))
 		switch {
 		case err != nil || strings.HasPrefix(e.Name(), ".fairlead-"):
 		case info.IsDir():

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// noting is held by whoever adds to a note.
+// noting is held while a note is changed.
 var noting sync.Mutex
 
-// noteName is the note of a day.
+// noteName returns the file name of a day's note.
 func noteName(day time.Time) string { return filepath.Join("memory", day.Format(time.DateOnly)+".md") }
 
-// Note adds a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The time's location decides which day that is.
+// Note appends a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The location of the
+// time decides which day that is.
 func (w *Workspace) Note(day time.Time, text string) error {
 	noting.Lock()
 	defer noting.Unlock()

@@ -13,25 +13,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Caps of the prompt in bytes. What they cut off is said in the prompt, where the model and whoever reads it see it.
+// Limits of the prompt in bytes. A cut is noted in the prompt, where the model and the person see
+// it.
 const (
 	maxFile  = 20_000  // of one file
 	maxFiles = 100_000 // of all files
 )
 
-// Facts are what the prompt says of the moment. It must stay the same over a session as far as possible, so that providers can cache it: the
-// date is in it, the time is with the messages.
+// Facts are the variable parts of the prompt. It should stay the same during a session as far as
+// possible, so that providers can cache it: it contains the date, and the messages contain the
+// time.
 type Facts struct {
 	Session protocol.SessionKey
 	Agent   protocol.AgentID
-	Private bool // only the person takes part: memory and notes belong here
+	Private bool // only the person takes part: memory and notes may be included
 	Nodes   []protocol.NodeInfo
 	Default protocol.NodeID
 	Model   protocol.ModelRef
 	Now     time.Time // in the person's time zone
-	// Base replaces the first paragraph, when the person set one.
+	// Base replaces the first paragraph, if the person set one.
 	Base string
-	// Heartbeat is what the agent is told at its heartbeats, or empty. What is in HEARTBEAT.md comes with that message.
+	// Heartbeat is the instruction for heartbeats, or empty. The contents of HEARTBEAT.md come with
+	// the heartbeat's message.
 	Heartbeat string
 }
 
@@ -43,11 +46,11 @@ const shared = `Others take part in this chat, or nobody watches it. What you kn
 
 const heartbeats = `When a message asks for a heartbeat, look at what is to be watched. When nothing needs the person, answer HEARTBEAT_OK and nothing else.`
 
-// part is a file of the prompt.
+// part is a file in the prompt.
 type part struct {
 	file, title string
 	private     bool // only in the person's own chats
-	bootstrap   bool // also while the agent is set up
+	bootstrap   bool // also during the first set-up of the agent
 }
 
 var parts = []part{
@@ -107,8 +110,8 @@ func (w *Workspace) Prompt(f Facts) string {
 
 type builder struct {
 	strings.Builder
-	root    *os.Root // nil when there are no files
-	left    int      // bytes that files may still take
+	root    *os.Root // nil if there are no files
+	left    int      // the number of bytes that files may still use
 	skipped []string
 }
 
@@ -116,7 +119,7 @@ func (b *builder) section(title, text string) {
 	fmt.Fprintf(b, "\n\n---\n\n# %s\n\n%s", title, text)
 }
 
-// file adds a file, if there is anything in it.
+// file adds a file, if it is not empty.
 func (b *builder) file(name, title string) {
 	text := b.read(name)
 	switch {
@@ -161,7 +164,8 @@ func (b *builder) now(f Facts) {
 
 var comments = regexp.MustCompile(`(?s)<!--.*?-->`)
 
-// read returns a file's text without comments, or nothing. A long file is cut, and the cut is said. No link leads out of the workspace.
+// read returns a file's text without comments, or nothing. A long file is cut, with a note about
+// the cut. Links cannot leave the workspace.
 func (b *builder) read(name string) string {
 	if b.root == nil {
 		return ""
@@ -181,7 +185,7 @@ func (b *builder) read(name string) string {
 	more := len(data) > 4*maxFile
 	text := comments.ReplaceAllString(strings.ToValidUTF8(string(data), ""), "")
 	if more {
-		text, _, _ = strings.Cut(text, "<!--") // its end was not read
+		text, _, _ = strings.Cut(text, "<!--") // the end of the comment was cut off
 	}
 	if text = strings.TrimSpace(text); more || len(text) > maxFile {
 		at := min(maxFile, len(text))

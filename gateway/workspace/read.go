@@ -17,16 +17,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// File is a file as it was read.
+// File is the contents of a file.
 type File struct {
 	Path     string
 	Data     []byte
 	Modified time.Time
-	// ResolvedPath and ResolvedSource say which copy of a file below skills/ it is, and are empty elsewhere.
+	// ResolvedPath and ResolvedSource identify the copy of a file below skills/, and are empty for
+	// other files.
 	ResolvedPath, ResolvedSource string
 }
 
-// Read reads a file. A folder, or the workspace itself, gives a listing instead. What does not exist is protocol.ErrNotFound, in the original's words.
+// Read reads a file. For a folder, or the workspace itself, it returns a listing instead. A missing
+// file returns protocol.ErrNotFound, in the original system's words.
 func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
 	root, name, err := w.look(agent, name)
 	if err != nil {
@@ -105,7 +107,7 @@ func tooLarge(what string, size int64) error {
 	return protocol.ErrTooLarge.With(fmt.Sprintf("%s too large (%d bytes, at most %d)", what, size, MaxFileSize))
 }
 
-// Text is a file's content as text, or an error that says how to get it otherwise.
+// Text returns a file's contents as text, or an error that explains the alternative.
 func (f *File) Text() (string, error) {
 	if !utf8.Valid(f.Data) {
 		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s is not text (%d bytes). Ask for it with encoding base64.", f.Path, len(f.Data)))
@@ -113,7 +115,7 @@ func (f *File) Text() (string, error) {
 	return string(f.Data), nil
 }
 
-// Hash is the SHA-256 of a file in hex, "absent" when there is none.
+// Hash returns the SHA-256 of a file in hex, "absent" if there is no file.
 func (f *File) Hash() string {
 	if f == nil {
 		return "absent"

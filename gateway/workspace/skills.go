@@ -18,11 +18,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Bounds of the search for skills in one folder.
+// Limits of the search for skills in one folder.
 const (
 	MaxSkillFile  = 1 << 20 // bytes of a SKILL.md; a longer one is cut
 	maxSkillDepth = 4       // folders between skills/ and SKILL.md
-	maxSkillFiles = 2000    // files and folders looked at
+	maxSkillFiles = 2000    // files and folders that are visited
 )
 
 const skillName = "SKILL.md"
@@ -30,16 +30,16 @@ const skillName = "SKILL.md"
 //go:embed skills
 var embedded embed.FS
 
-// builtIn are the skills that come with the program.
+// builtIn returns the skills that come with the program.
 func builtIn() fs.FS {
 	sub, err := fs.Sub(embedded, "skills")
 	if err != nil {
-		panic(err) // the name is a constant
+		panic(err) // the name is a constant, so this cannot fail
 	}
 	return sub
 }
 
-// builtAt is as old as built-in files are: as the program.
+// builtAt is the modification time of built-in files: that of the program.
 var builtAt = sync.OnceValue(func() time.Time {
 	if exe, err := os.Executable(); err == nil {
 		if info, err := os.Stat(exe); err == nil {
@@ -59,7 +59,8 @@ type SkillFile struct {
 	Problem string
 }
 
-// Skills reads every SKILL.md an agent sees, sorted by folder: its own hide the shared ones of the same folder, and those the built-in ones.
+// Skills reads every SKILL.md that an agent can use, sorted by folder: its own hide the shared ones
+// of the same folder, and those hide the built-in ones.
 func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 	root, _, err := w.look(agent, "skills")
 	if err != nil {
@@ -68,7 +69,8 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 	defer closeRoot(root)
 	var list []SkillFile
 	if root != nil {
-		if own, err := root.OpenRoot("skills"); err == nil { // what cannot be opened is not there for the agent either
+		// a folder that cannot be opened is not available to the agent either
+		if own, err := root.OpenRoot("skills"); err == nil {
 			defer own.Close()
 			list = search(own.FS(), protocol.SkillAgent, path.Join("agents", filepath.Base(root.Name()), "skills"), list)
 		}
@@ -82,7 +84,8 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 	return list, nil
 }
 
-// search adds the skills of a folder to those that hide them. What is below a skill's folder belongs to it. Links are not followed.
+// search adds the skills of a folder, unless they are hidden by those in list. Everything below a
+// skill's folder belongs to the skill. Links are not followed.
 func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 	seen := 0
 	hidden := make(map[string]bool, len(list))
@@ -95,7 +98,7 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 		}
 		switch {
 		case err != nil:
-			return fs.SkipDir // what cannot be opened is not there for the agent either
+			return fs.SkipDir // a folder that cannot be opened is not available to the agent either
 		case !d.IsDir() || name == ".":
 			return nil
 		case strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxSkillDepth:
@@ -111,7 +114,7 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 				s.Problem = "The file could not be read: " + err.Error()
 			} else if info.Size() > MaxSkillFile {
 				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
-				s.Data = s.Data[:bytes.LastIndexByte(s.Data, '\n')+1] // whole lines
+				s.Data = s.Data[:bytes.LastIndexByte(s.Data, '\n')+1] // whole lines only
 			}
 			list = append(list, s)
 		}
@@ -130,11 +133,11 @@ func beginning(fsys fs.FS, name string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// ListSkills gives the prompts its list of skills: list returns the text for an agent, empty when there is nothing to tell. Call it once, before
-// the first prompt.
+// ListSkills sets the function that returns the list of skills in an agent's prompt, empty if there
+// are none. Call it once, before the first prompt.
 func (w *Files) ListSkills(list func(protocol.AgentID) (string, error)) { w.skills = list }
 
-// skillsSection is the prompt's part on skills.
+// skillsSection returns the prompt's part about skills.
 func (w *Workspace) skillsSection() string {
 	if w.skills == nil {
 		return ""

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Transfer gives what a transfer may read and write of an agent's workspace: everything in it, and the shared skills for reading.
+// Transfer returns the files of an agent's workspace that a transfer may access: it can read and
+// write everything in it, and read the shared skills.
 func (w *Files) Transfer(agent protocol.AgentID) stream.Files { return moving{w, agent} }
 
 type moving struct {
@@ -20,7 +21,7 @@ type moving struct {
 	agent protocol.AgentID
 }
 
-// Source is stream.Files.
+// Source implements stream.Files.
 func (m moving) Source(name string) (stream.Item, func(), error) {
 	root, name, err := m.files.open(m.agent, name)
 	if err != nil {
@@ -68,7 +69,7 @@ func textType(name string) string {
 	return "text/plain"
 }
 
-// Target is stream.Files.
+// Target implements stream.Files.
 func (m moving) Target(name string, into, make bool) (stream.Target, error) {
 	root, name, err := m.files.open(m.agent, name)
 	if err != nil {

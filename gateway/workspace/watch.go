@@ -15,17 +15,19 @@ import (
 )
 
 const (
-	// settleTime is how long files must be at rest before a change is told: editors write a file in several steps.
+	// settleTime is the time without further changes before a change is reported: editors write a
+	// file in several steps.
 	settleTime = 100 * time.Millisecond
-	// latest is how long a change waits for rest at most.
+	// latest is the longest delay of a report.
 	latest = time.Second
-	// maxWatched bounds the folders that are watched.
+	// maxWatched is the limit of watched folders.
 	maxWatched = 4000
 )
 
-// Watch tells what changes in the workspaces and the shared skills, until ctx ends: it calls ready once it sees every change, and then changed
-// with paths relative to the data folder, with slashes, sorted. Both are called from one goroutine. Watch blocks; its error means that nothing
-// is watched (any more).
+// Watch reports changes in the workspaces and the shared skills until ctx ends: it calls ready once
+// every change will be seen, and then changed with the sorted paths relative to the data folder,
+// with slashes. Both are called from one goroutine. Watch blocks; an error means that nothing is
+// watched (any more).
 func (w *Files) Watch(ctx context.Context, ready func(), changed func(paths []string)) error {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -51,7 +53,8 @@ type watcher struct {
 	dirty  map[string]bool
 }
 
-// add watches a folder and those below it. With tell, what lies there counts as changed: it was made before the watch began.
+// add watches a folder and those below it. With tell, existing files are reported as changed: they
+// were created before the watch.
 func (v *watcher) add(dir string, tell bool) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +82,8 @@ func (v *watcher) add(dir string, tell bool) error {
 	})
 }
 
-// archive reports whether a folder is an agent's sessions: nobody edits those, there may be very many, and where the system watches by files
-// (macOS) each would take a descriptor.
+// archive reports whether a folder contains an agent's sessions: nobody edits those, there may be
+// very many, and on systems that watch single files (macOS) each would use a file descriptor.
 func (v *watcher) archive(dir string) bool {
 	rel, err := filepath.Rel(v.home, dir)
 	parts := strings.Split(filepath.ToSlash(rel), "/")
@@ -146,7 +149,8 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 	}
 }
 
-// again makes one of the two top folders anew when it was removed, so that what is put there later is seen.
+// again creates one of the two top folders again after it was removed, so that later files in it
+// are seen.
 func (v *watcher) again(name string) {
 	if filepath.Dir(name) != filepath.Clean(v.home) {
 		return

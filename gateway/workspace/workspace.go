@@ -1,5 +1,6 @@
-// Package workspace is the agent's own files, in the data folder's agents/<id>: who it is, who the person is, what it should remember;
-// and the system prompt that is put together from them. The files are the person's to edit; they are read afresh for every run.
+// Package workspace manages the agent's own files, in the data folder's agents/<id>: its identity,
+// facts about the person, and its memory. It also assembles the system prompt from them. The person
+// may edit the files; they are read again for every run.
 package workspace
 
 import (
@@ -18,10 +19,10 @@ import (
 //go:embed files/*.md
 var defaults embed.FS
 
-// opening is held by whoever opens an agent's folder, so that it is filled once.
+// opening is held while an agent's folder is opened, so that it is filled once.
 var opening sync.Mutex
 
-// Default is a file as a new agent has it; others are a [protocol.ErrNotFound].
+// Default returns a file as a new agent has it; other names return [protocol.ErrNotFound].
 func Default(name string) (*File, error) {
 	name = strings.TrimPrefix(name, "/")
 	data, err := defaults.ReadFile("files/" + name)
@@ -31,14 +32,14 @@ func Default(name string) (*File, error) {
 	return &File{Path: name, Data: data}, nil
 }
 
-// Workspace is one agent's folder. The zero value is one without files.
+// Workspace is one agent's folder. The zero value has no files.
 type Workspace struct {
 	dir    string
 	skills func(protocol.AgentID) (string, error) // see ListSkills
 }
 
-// Open opens an agent's folder and fills it with the default files when it is new. Files that were there are never touched, and one that the
-// person deleted does not come back.
+// Open opens an agent's folder and fills it with the default files if it is new. Existing files are
+// never changed, and a file that the person deleted is not created again.
 func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	opening.Lock()
 	defer opening.Unlock()
@@ -71,5 +72,5 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	return &Workspace{dir: dir}, nil
 }
 
-// Dir is the folder.
+// Dir returns the folder.
 func (w *Workspace) Dir() string { return w.dir }

@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Write writes a file, and its folders. Whoever reads it sees the old or the new content, also after a crash.
+// Write writes a file, and creates its folders. It is atomic: readers see the old or the new
+// contents, even after a crash.
 func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string, error) {
 	if len(data) > MaxFileSize {
 		return "", tooLarge("Content", int64(len(data)))
@@ -33,7 +34,8 @@ func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string,
 
 func write(root *os.Root, name string, data []byte) error {
 	switch info, err := root.Stat(name); {
-	case name == "skills", err == nil && info.IsDir(): // skills is one for every agent, though it may have no files there
+	case name == "skills", err == nil && info.IsDir():
+		// every agent has the folder skills, even without files in it
 		return protocol.ErrBadRequest.With(name + " is a folder")
 	case err == nil && !info.Mode().IsRegular():
 		return errNoFile
@@ -60,7 +62,8 @@ func write(root *os.Root, name string, data []byte) error {
 	return err
 }
 
-// Edit reads a file, has change make its new content, and writes that, without another Edit in between. A folder gives an error.
+// Edit reads a file, calls change for its new contents, and writes those, without another Edit in
+// between. For a folder it returns an error.
 func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte) ([]byte, error)) (old *File, err error) {
 	w.edit.Lock()
 	defer w.edit.Unlock()
@@ -79,7 +82,7 @@ func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte
 	return f, err
 }
 
-// Delete deletes a file, of skills the agent's own copy only.
+// Delete deletes a file; of a skill only the agent's own copy.
 func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
 	root, name, err := w.look(agent, name)
 	if err != nil {

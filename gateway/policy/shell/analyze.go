@@ -8,15 +8,17 @@ import (
 )
 
 const (
-	maxDepth    = 10  // of texts within texts: sh -c "sh -c …"
+	maxDepth    = 10  // of nested texts: sh -c "sh -c …"
 	maxCommands = 600 // in one call
-	// maxWork bounds the characters that are parsed for one call: texts within texts are parsed again, pieces of broken ones as well.
+	// maxWork limits the number of characters that are parsed for one call: nested texts, and
+	// pieces of invalid ones, are parsed again.
 	maxWork = 8 * maxText
 )
 
 var variants = map[Kind]syntax.LangVariant{Bash: syntax.LangBash, POSIX: syntax.LangPOSIX, Zsh: syntax.LangZsh}
 
-// ParseKind finds the kind for a shell's name or path, such as "/usr/bin/zsh". ok is false for one that cannot be analysed.
+// ParseKind returns the kind for a shell's name or path, such as "/usr/bin/zsh". ok is false for a
+// shell that cannot be analyzed.
 func ParseKind(name string) (k Kind, ok bool) {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -32,13 +34,14 @@ func ParseKind(name string) (k Kind, ok bool) {
 	return "", false
 }
 
-// Analyze takes a text apart for the shell k. It never fails: what it cannot read becomes a [Finding], and the lines before it are still
-// read, because a shell runs them before it meets the error.
+// Analyze parses a text as shell k would. It never fails: an unreadable part becomes a [Finding].
+// The lines before it are still analyzed, because a shell runs them before it meets the error.
 func Analyze(text string, k Kind) (f Facts) {
 	if k == "" {
 		k = Bash
 	}
-	defer func() { // the parser is other people's code: a text that breaks it is asked about, not a reason to fall over
+	// the parser is an external library: a text that makes it panic asks instead of crashing
+	defer func() {
 		if broken := recover(); broken != nil {
 			f.Kind = k
 			f.Findings = append(f.Findings, Finding{Reason: "cannot be read by this shell's grammar"})
@@ -48,7 +51,9 @@ func Analyze(text string, k Kind) (f Facts) {
 	if len(text) > maxText {
 		return f
 	}
-	if k != Bash && !(k == Zsh && alike(text)) { // /bin/sh may be bash, and the parser's zsh is young: where two readings differ, nobody knows
+	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
+	// result is uncertain
+	if k != Bash && !(k == Zsh && alike(text)) {
 		g := analyze(text, Bash, false)
 		if !f.same(g) {
 			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})
@@ -58,23 +63,23 @@ func Analyze(text string, k Kind) (f Facts) {
 	return f
 }
 
-// analysis is one text on its way to facts.
+// analysis is the state of the analysis of one text.
 type analysis struct {
 	kind  Kind
 	src   string
 	facts Facts
-	vars  map[string]string // what the text itself set, for guesses
+	vars  map[string]string // the variables that the text itself sets, for guesses
 
 	numbers map[string]bool // variables that the text sets, and whether only to numbers
 	counted []countedVariable
 
 	depth int
-	work  int // characters parsed so far
+	work  int // number of characters parsed so far
 	guess bool
 	scope
 }
 
-// scope is what holds for a part of the text.
+// scope is the state for a part of the text.
 type scope struct {
 	origin string
 	loop   bool
@@ -96,7 +101,7 @@ func analyze(text string, k Kind, guess bool) Facts {
 	return a.facts
 }
 
-// script reads a whole text in the present scope.
+// script analyzes a whole text in the current scope.
 func (a *analysis) script(text string, k Kind) {
 	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || nested(text) || !a.spend(text) {
 		a.find("", "is nested too deeply to be judged")
@@ -124,7 +129,7 @@ func (a *analysis) script(text string, k Kind) {
 	a.guessing(func() { a.pieces(text, k) })
 }
 
-// otherwise reads a text as the shell may where the parser does not.
+// otherwise analyzes a text in the way the shell may read it if the parser differs.
 func (a *analysis) otherwise(text string, k Kind) {
 	for _, other := range readings(text) {
 		if a.spend(other) {
@@ -139,7 +144,7 @@ func (a *analysis) otherwise(text string, k Kind) {
 	a.src = text
 }
 
-// pieces reads every line, and every part of it between operators, that is whole by itself: what
+// pieces analyzes every line, and every part of it between operators, that is valid on its own: it
 // may run before or in spite of an error.
 func (a *analysis) pieces(text string, k Kind) {
 	lines := strings.Split(text, "\n")
@@ -177,10 +182,12 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// parse returns what could be read before an error.
+// parse returns the statements before an error.
 func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 	for s, e := range syntax.NewParser(syntax.Variant(variants[k])).StmtsSeq(strings.NewReader(text)) {
-		switch { // no return from here: v3.14.1 may go on after an error, and a loop that is over must not be called
+		// no return from here: v3.14.1 may continue after an error, and must not call a loop body
+		// that has ended
+		switch {
 		case err != nil:
 		case e != nil:
 			err = e
@@ -201,7 +208,7 @@ func (a *analysis) find(text, why string) {
 	a.facts.Findings = append(a.facts.Findings, f)
 }
 
-// text is a node as written.
+// text returns the source of a node.
 func (a *analysis) text(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if !n.Pos().IsValid() || !n.End().IsValid() || from > to || to > len(a.src) {
@@ -210,7 +217,7 @@ func (a *analysis) text(n syntax.Node) string {
 	return a.src[from:to]
 }
 
-// guessing runs f, whose commands are guesses.
+// guessing runs f, whose commands are marked as guesses.
 func (a *analysis) guessing(f func()) {
 	was := a.guess
 	a.guess = true

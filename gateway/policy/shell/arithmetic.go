@@ -7,24 +7,24 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bash evaluates what a variable holds where it expects a number: with x='a[$(id)]', $((x)) runs
-// id. So a variable may be counted with only when the text itself gives it nothing but numbers.
+// Bash evaluates a variable's value if it expects a number: with x='a[$(id)]', $((x)) runs id. So a
+// variable in an expression is safe only if the text itself sets it to nothing but numbers.
 
-// countedVariable is a variable that an expression counts with, and the expression.
+// countedVariable is a variable in an arithmetic expression, and the expression.
 type countedVariable struct{ name, text string }
 
 const countsUnknown = "counts with something that may hold a command"
 
-// alwaysNumbers are the parameters that the shell itself sets, to numbers.
+// alwaysNumbers are the parameters that the shell itself sets to numbers.
 var alwaysNumbers = map[string]bool{
 	"#": true, "?": true, "$": true, "!": true, "RANDOM": true, "SRANDOM": true, "SECONDS": true, "LINENO": true, "EPOCHSECONDS": true,
 	"UID": true, "EUID": true, "PPID": true, "BASHPID": true,
 }
 
 var (
-	// number is a value that is a number wherever one is expected, or empty, which counts as 0.
+	// number matches a value that is a number if one is expected, or empty, which counts as 0.
 	number = regexp.MustCompile(`^[-+]?[0-9]*$`)
-	// digits are a number in an expression, such as 0x1f or 2#101.
+	// digits matches a number in an expression, such as 0x1f or 2#101.
 	digits = regexp.MustCompile(`^[0-9][0-9A-Za-z#]*$`)
 )
 
@@ -34,7 +34,7 @@ func (a *analysis) setNumber(name string, isNumber bool) {
 	a.numbers[name] = isNumber && (was || !known)
 }
 
-// isNumber reports whether a word can only become a number.
+// isNumber reports whether a word can only expand to a number.
 func (a *analysis) isNumber(w *syntax.Word) bool {
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
@@ -48,7 +48,7 @@ func (a *analysis) isNumber(w *syntax.Word) bool {
 	return d.Plain() && number.MatchString(d.Text)
 }
 
-// parameter finds expansions that evaluate what a variable holds, beyond replacing its name by it.
+// parameter finds expansions that evaluate a variable's value, instead of only inserting it.
 func (a *analysis) parameter(p *syntax.ParamExp) {
 	all := false // of the elements of an array
 	if w, ok := p.Index.(*syntax.Word); ok {
@@ -69,7 +69,7 @@ func (a *analysis) parameter(p *syntax.ParamExp) {
 	}
 }
 
-// arithmetic collects the variables of an expression and finds what cannot be counted with.
+// arithmetic collects the variables of an expression and reports unsafe parts.
 func (a *analysis) arithmetic(x syntax.ArithmExpr) {
 	if x == nil {
 		return
@@ -98,13 +98,12 @@ func (a *analysis) arithmetic(x syntax.ArithmExpr) {
 	})
 }
 
-// plainParameter reports whether a parameter is replaced by its value and nothing else.
+// plainParameter reports whether a parameter is only replaced by its value.
 func plainParameter(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Length && !p.Excl && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Flags == nil
 }
 
-// checkCounted finds the variables that are counted with and may hold something other than a
-// number.
+// checkCounted reports the variables in expressions that may have a value other than a number.
 func (a *analysis) checkCounted() {
 	for _, c := range a.counted {
 		isNumber, known := a.numbers[c.name]

@@ -11,7 +11,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 	if s.Name != nil {
 		r.Name = s.Name.Value
 	}
-	if s.Name != nil && !isName(s.Name.Value) { // foo-n=x[a] is a program to the shell
+	if s.Name != nil && !isName(s.Name.Value) { // the shell reads foo-n=x[a] as a program's name
 		a.find(r.Text, "has an assignment that shells read differently")
 	}
 	switch {
@@ -32,7 +32,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 	a.facts.Assigns = append(a.facts.Assigns, r)
 }
 
-// declare reads export, declare and their like. An export of plain values is nothing but assignments.
+// declare handles export, declare and similar. An export of plain values is only an assignment.
 func (a *analysis) declare(c *syntax.DeclClause) {
 	plain := c.Variant.Value == "export"
 	for _, s := range c.Args {

@@ -1,19 +1,19 @@
 package shell
 
-// Kind is the shell that will run a text. The analysis of one is void for another.
+// Kind is the shell that will run a text. The analysis for one is not valid for another.
 type Kind string
 
-// Shells that can be analysed. Every other name is unknown: only [Facts.Lines] is filled.
+// The shells that can be analyzed. For every other name, only [Facts.Lines] is filled.
 const (
 	Bash  Kind = "bash"
 	POSIX Kind = "sh"
 	Zsh   Kind = "zsh"
 )
 
-// Facts is what a text would do when a shell runs it.
+// Facts are the effects of a text when a shell runs it.
 type Facts struct {
 	Kind      Kind
-	Commands  []Command // in the order of the text; what a command starts follows it
+	Commands  []Command // in the order of the text; a command is followed by those that it starts
 	Redirects []Redirect
 	Assigns   []Assign
 	Findings  []Finding
@@ -21,23 +21,25 @@ type Facts struct {
 
 // Command is one simple command, or one that another command starts.
 type Command struct {
-	Words  []Word // the program and its arguments; never empty
-	Text   string // as written
-	Origin string // where it stands: "" at the top, else such as "substitution", "function" or "here-document"
+	Words []Word // the program and its arguments; never empty
+	Text  string // as written
+	// its context: "" at the top level, or such as "substitution", "function" or "here-document"
+	Origin string
 	Parent int    // index of the command that starts it, -1 for none
 	Via    string // name of the wrapper that starts it
-	// Spelled is the place of the command in its parent's words, 0 when it is not a plain tail of them.
+	// Spelled is the index of the command in its parent's words, 0 if it is not their unchanged
+	// tail.
 	Spelled int
-	Stdin   *Word // what it reads, when the text says so
-	Piped   bool  // it reads from another command
+	Stdin   *Word // its input, if it is in the text
+	Piped   bool  // its input comes from another command
 	Loop    bool  // it may run more than once
-	// Starts says that it was seen to start another command, or a text for a shell.
+	// Starts means that the command was seen to start another one, or a text for a shell.
 	Starts bool
-	// Guess marks a reading that the shell may not share: good enough to deny, not to allow.
+	// Guess marks a reading that the shell may not share: it may be used to deny, but not to allow.
 	Guess bool
 }
 
-// Name is the program as written, or "" when only the running shell would know.
+// Name returns the program as written, or "" if only the running shell knows it.
 func (c Command) Name() string {
 	if c.Words[0].Dynamic {
 		return ""
@@ -47,9 +49,9 @@ func (c Command) Name() string {
 
 // Word is one word after the shell's own processing, as far as that can be known.
 type Word struct {
-	Text    string // decoded; as written when Dynamic
+	Text    string // decoded; as written if Dynamic
 	Dynamic bool   // only the running shell knows it; it may become several words or none
-	Glob    bool   // a pattern that the shell replaces by the files that match
+	Glob    bool   // a pattern that the shell replaces by the matching files
 	Tilde   bool   // starts with the home folder
 	Odd     bool   // decoded, but shells differ about it
 }
@@ -60,9 +62,9 @@ func (w Word) Plain() bool { return !w.Dynamic && !w.Glob && !w.Tilde && !w.Odd 
 // Redirect is a file that the shell itself opens.
 type Redirect struct {
 	Path  Word
-	Write bool // else it is only read
+	Write bool // otherwise it is only read
 	Text  string
-	// Command is the command that the redirect belongs to, -1 when it is none or more than one.
+	// Command is the index of the redirect's command, -1 if there is none or more than one.
 	Command int
 	Loop    bool
 	Guess   bool
@@ -74,13 +76,14 @@ type Assign struct {
 	Value Word
 	Text  string
 	Guess bool
-	// Spelled is the place of the assignment in the words of the command Command, as in env NAME=VALUE; 0 when it is none of a command's words.
+	// Spelled is the index of the assignment in the words of the command Command, as in env
+	// NAME=VALUE; 0 if it is not one of its words.
 	Command, Spelled int
 }
 
-// Finding is something that no rule can judge; whoever meets one asks.
+// Finding is something that no rule can judge; a call with one needs an approval.
 type Finding struct {
 	Text   string // the part of the command, may be empty
 	Reason string // one clause for the person, such as "defines a function"
-	Soft   bool   // it matters only where not everything is allowed anyway
+	Soft   bool   // it matters only if not everything is allowed anyway
 }

@@ -6,8 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// guessed is what a command with dynamic words most likely becomes: variables that the text itself sets have that value, others are
-// empty, $IFS is a space, and $(echo x) is x. It serves to deny what hides so, never to allow.
+// guessed returns the most likely expansion of a command with dynamic words: variables that the
+// text itself sets have that value, others are empty, $IFS is a space, and $(echo x) is x. It
+// serves to deny hidden commands, never to allow.
 func (a *analysis) guessed(args []*syntax.Word) []Word {
 	var list []Word
 	for _, w := range args {
@@ -50,7 +51,7 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 	return list
 }
 
-// mayVanish reports whether a quoted text is no word at all where a list is empty: "$@", "${x[@]}".
+// mayVanish reports whether a quoted text expands to no word if a list is empty: "$@", "${x[@]}".
 func mayVanish(q *syntax.DblQuoted) bool {
 	if len(q.Parts) != 1 {
 		return false
@@ -104,7 +105,7 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 	return ""
 }
 
-// said is what echo or printf with plain words would print, nil for everything else.
+// said returns the output of echo or printf with plain words, nil for everything else.
 func (a *analysis) said(s *syntax.Stmt) *Word {
 	if s == nil || len(s.Redirs) > 0 {
 		return nil

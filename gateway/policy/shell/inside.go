@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// inside walks what a word runs while it is expanded.
+// inside analyzes the commands that run while a word is expanded.
 func (a *analysis) inside(n syntax.Node) {
 	if w, ok := n.(*syntax.Word); ok && (w == nil || literal(w)) {
 		return
@@ -47,7 +47,8 @@ func literal(w *syntax.Word) bool {
 	return true
 }
 
-// evaluated walks what the shell evaluates arithmetically or as a condition: even a quoted text in it may run commands.
+// evaluated analyzes parts that the shell evaluates as arithmetic or as a condition: even a quoted
+// text in it may run commands.
 func (a *analysis) evaluated(n syntax.Node) {
 	a.inside(n)
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -58,7 +59,7 @@ func (a *analysis) evaluated(n syntax.Node) {
 	})
 }
 
-// evaluatedText reads a text whose substitutions the shell runs although it was quoted.
+// evaluatedText analyzes a text whose substitutions the shell runs although it was quoted.
 func (a *analysis) evaluatedText(text string) {
 	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.depth >= maxDepth {
 		return

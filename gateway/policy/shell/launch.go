@@ -5,7 +5,7 @@ import (
 )
 
 func (o opening) launch(l launcher) {
-	if o.name == "noglob" { // of zsh, which knows no options
+	if o.name == "noglob" { // zsh's noglob has no options
 		o.tail(1)
 		return
 	}
@@ -13,7 +13,7 @@ func (o opening) launch(l launcher) {
 	for again := true; again; {
 		from := i
 		i = o.skip(i, l)
-		for o.name == "env" && i < len(o.c.Words) && o.c.Words[i].Text == "-" { // is -i
+		for o.name == "env" && i < len(o.c.Words) && o.c.Words[i].Text == "-" { // means -i
 			i = o.skip(i+1, l)
 		}
 		for j := from; j < i && j < len(o.c.Words); j++ {
@@ -44,7 +44,7 @@ func (o opening) launch(l launcher) {
 	}
 }
 
-// scriptOption reads word j as -cTEXT, -c TEXT, --command=TEXT or --split-string=TEXT.
+// scriptOption parses word j as -cTEXT, -c TEXT, --command=TEXT or --split-string=TEXT.
 func (o opening) scriptOption(l launcher, j int) {
 	if l.script == "" {
 		return

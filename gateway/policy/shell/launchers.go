@@ -2,17 +2,18 @@ package shell
 
 import "strings"
 
-// launcher says where in a program's arguments the command stands that it starts.
+// launcher describes the position of the started command in a program's arguments.
 type launcher struct {
-	values  string   // short options that take a value
-	longs   []string // long options that take their value as the next word
+	values  string   // short options with a value
+	longs   []string // long options whose value is the next word
 	skip    int      // operands before the command
 	assigns bool     // NAME=VALUE words may precede the command
 	script  string   // short options whose value is a text for a shell
-	joined  bool     // the rest is joined by spaces and given to a shell
+	joined  bool     // the rest is joined by spaces and passed to a shell
 }
 
-// launchers start the command in their arguments. Their options are those of GNU coreutils, util-linux, BSD and macOS.
+// launchers start the command in their arguments. Their options are those of GNU coreutils,
+// util-linux, BSD and macOS.
 var launchers = map[string]launcher{
 	"env":               {values: "uCaP", longs: []string{"unset", "chdir", "argv0"}, assigns: true, script: "S"},
 	"sudo":              {values: "ughpCrtTURD", longs: sudoLongs, assigns: true},
@@ -122,14 +123,15 @@ var launchers = map[string]launcher{
 
 var sudoLongs = []string{"user", "group", "host", "prompt", "chdir", "role", "type", "other-user", "close-from", "chroot", "command-timeout"}
 
-// subcommands start a command after one of these words: bundle exec rake.
+// subcommands are words after which programs start a command: bundle exec rake.
 var subcommands = map[string][]string{
 	"bundle": {"exec"}, "poetry": {"run"}, "pipenv": {"run"}, "uv": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pixi": {"run"},
 	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "mise": {"exec", "x"}, "asdf": {"exec"},
 	"rbenv": {"exec"}, "pyenv": {"exec"}, "nix": {"run"}, "conda": {"run"}, "rustup": {"run"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"},
 }
 
-// remote programs run a command elsewhere: in a container or on another machine. skip counts the operands before it.
+// remote programs run a command elsewhere: in a container or on another machine. skip is the number
+// of operands before it.
 var remote = map[string]struct {
 	sub  []string
 	skip int
@@ -139,7 +141,7 @@ var remote = map[string]struct {
 	"kubectl": {[]string{"exec"}, 1}, "oc": {[]string{"exec"}, 1}, "ssh": {nil, 1}, "mosh": {nil, 1}, "rsh": {nil, 1}, "autossh": {nil, 1},
 }
 
-// starters are options, by program, whose value names a command that the program starts.
+// starters are options, by program, whose value is a command that the program starts.
 var starters = map[string][]string{
 	"tar": {
 		"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command",
@@ -176,7 +178,8 @@ func Shells(name string) bool { _, ok := shells[Base(name)]; return ok }
 // Launches reports whether a program is known to start the command in its arguments.
 func Launches(name string) bool { _, ok := launcherOf(Base(name)); return ok }
 
-// Loader reports whether a program is the one that loads others, as ld-linux-x86-64.so.2, which can be started by itself.
+// Loader reports whether a program is the dynamic loader, such as ld-linux-x86-64.so.2, which can
+// be run directly.
 func Loader(name string) bool {
 	name = Base(name)
 	return name == "ld.so" || strings.HasPrefix(name, "ld-") && strings.Contains(name, ".so")

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Base is a program's name without folder, letter case and .exe or the end of a Windows script.
+// Base returns a program's name without folder, in lower case, and without .exe or the extension of
+// a Windows script.
 func Base(name string) string {
 	if ends(name) {
 		return name
@@ -25,7 +26,8 @@ func Base(name string) string {
 	return name
 }
 
-// ends reports whether a name is its own Base: most are, and they are asked for often.
+// ends reports whether a name may have a suffix that Base removes; this is a fast check, because
+// Base is called often.
 func ends(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c == '/' || c == '\\' || c == '.' || c >= 'A' && c <= 'Z' || c >= 0x80 {
@@ -35,7 +37,7 @@ func ends(name string) bool {
 	return true
 }
 
-// open records what a command starts.
+// open records the commands that a command starts.
 func (a *analysis) open(c Command, at, level int) {
 	if c.Words[0].Dynamic {
 		return
@@ -44,7 +46,8 @@ func (a *analysis) open(c Command, at, level int) {
 	switch o.name {
 	case "eval":
 		o.joined(1)
-		if len(c.Words) > 1 && c.Words[1].Text == "--" { // an option in bash and zsh, a program in dash
+		// an option in bash and zsh, a program in dash
+		if len(c.Words) > 1 && c.Words[1].Text == "--" {
 			o.joined(2)
 		}
 		return
@@ -91,7 +94,7 @@ func (a *analysis) open(c Command, at, level int) {
 				o.script(c.Words[i], POSIX)
 			}
 		}
-	case "setarch": // its first word may name a machine, or be the command
+	case "setarch": // its first word may be an architecture, or the command
 		if i := o.skip(1, launchers[o.name]); i < len(c.Words) {
 			o.tail(i)
 		}
@@ -116,7 +119,7 @@ func (a *analysis) open(c Command, at, level int) {
 	}
 }
 
-// opening is one command while it is opened.
+// opening is the state while the commands that one command starts are determined.
 type opening struct {
 	a     *analysis
 	c     Command
@@ -125,7 +128,8 @@ type opening struct {
 	name  string
 }
 
-// executed opens what follows exec and its like, also where other commands stand before: yarn workspace a exec rake.
+// executed handles exec and similar subcommands, also after other words: yarn workspace a exec
+// rake.
 func (o opening) executed(subs []string) {
 	if i := o.subcommand(subs); i > 0 {
 		o.tail(o.operand(i+1, "p"))
@@ -144,12 +148,14 @@ func (o opening) executed(subs []string) {
 	o.a.guess = was
 }
 
-// operand finds the first word from i on that is no option; values are the short options that take the next word.
+// operand returns the index of the first word from i on that is not an option; values are the short
+// options whose value is the next word.
 func (o opening) operand(i int, values string) int {
 	return o.skip(i, launcher{values: values})
 }
 
-// subcommand finds one of the words where a program's subcommand may stand: after options and what may be their values. 0 when it is not there.
+// subcommand returns the index of one of the given words in a position where a program's subcommand
+// may be: after options and their possible values. It returns 0 if there is none.
 func (o opening) subcommand(subs []string) int {
 	for i := 1; i < len(o.c.Words); i++ {
 		before := o.c.Words[i-1].Text
@@ -216,7 +222,7 @@ func origin(c Command) string {
 	return "started by " + Base(c.Words[0].Text)
 }
 
-// joined records the words from i on, joined by spaces, as a shell's text.
+// joined analyzes the words from i on, joined by spaces, as a shell's text.
 func (o opening) joined(i int) {
 	if i >= len(o.c.Words) {
 		return
@@ -231,7 +237,7 @@ func (o opening) joined(i int) {
 	o.script(w, "")
 }
 
-// script reads a text as a shell would; k is "" for the shell that analyses already.
+// script analyzes a text as a shell would; k is "" for the current shell.
 func (o opening) script(w Word, k Kind) {
 	if k == "" {
 		k = o.a.kind
@@ -249,7 +255,7 @@ func (o opening) script(w Word, k Kind) {
 	o.a.guess = was
 }
 
-// shell opens sh -c TEXT, and a shell that reads its script from a here-document or a pipe.
+// shell handles sh -c TEXT, and a shell that reads its script from a here-document or a pipe.
 func (o opening) shell(k Kind) {
 	w := o.c.Words
 	i, script := 1, false
@@ -281,12 +287,12 @@ func (o opening) shell(k Kind) {
 	}
 }
 
-// Input reports whether a file's name stands for what a program is given to read.
+// Input reports whether a file name means a program's standard input.
 func Input(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
-// cmake opens cmake -E, which is a set of small programs and launchers of its own.
+// cmake handles cmake -E, a set of small programs and launchers.
 func (o opening) cmake() {
 	w := o.c.Words
 	for i := 1; i+1 < len(w); i++ {
@@ -301,7 +307,8 @@ func (o opening) cmake() {
 	}
 }
 
-// terminal opens what a terminal multiplexer may be told to run or to type, as a guess: its own commands stand between.
+// terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
+// are mixed with its own commands.
 func (o opening) terminal() {
 	was := o.a.guess
 	o.a.guess = true

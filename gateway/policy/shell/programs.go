@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// find opens -exec and its like.
+// find handles -exec and similar options.
 func (o opening) find() {
 	w := o.c.Words
 	for i := 1; i < len(w); i++ {
@@ -29,7 +29,7 @@ func (o opening) find() {
 	}
 }
 
-// xargs adds what it reads to the command's words.
+// xargs appends its input to the command's words.
 func (o opening) xargs() {
 	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{
 		"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars",
@@ -52,7 +52,7 @@ func (o opening) within(origin string, inner []Word) {
 	})
 }
 
-// git opens -c name=!command, bisect run, submodule foreach, and the ext:: transport.
+// git handles -c name=!command, bisect run, submodule foreach, and the ext:: transport.
 func (o opening) git() {
 	w := o.c.Words
 	for i, x := range w[1:] {
@@ -113,7 +113,8 @@ func runsValue(name, value string) bool {
 	return strings.HasPrefix(name, "pager.")
 }
 
-// GitSub is the index of git's subcommand, after its global options; len(words) when there is none.
+// GitSub returns the index of git's subcommand, after its global options; len(words) if there is
+// none.
 func GitSub(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		switch t := words[i].Text; {
@@ -128,7 +129,7 @@ func GitSub(words []Word) int {
 	return len(words)
 }
 
-// starters opens the values of options that name a command, such as tar's --checkpoint-action=exec=sh.
+// starters handles options whose value is a command, such as tar's --checkpoint-action=exec=sh.
 func (o opening) starters() {
 	flags, ok := starters[o.name]
 	if !ok {
@@ -151,10 +152,12 @@ func (o opening) starters() {
 	}
 }
 
-// marked are the starters whose value is a command only when it holds one of these: else it is a file, or a query.
+// marked are the starters whose value is a command only if it contains one of these characters;
+// otherwise it is a file, or a query.
 var marked = map[string]string{"strace": "|!", "ltrace": "|!", "psql": `\`}
 
-// optionValue is the value of option f when word i is it: "--name=v", "--name v", "--nam v", "-fv", "-f v".
+// optionValue returns the value of option f if word i is that option: "--name=v", "--name v",
+// "--nam v", "-fv", "-f v".
 func optionValue(w []Word, i int, f string) (Word, bool) {
 	t := w[i].Text
 	next := func() (Word, bool) {

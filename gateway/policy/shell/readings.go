@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// readings lists other ways to read a text with characters on which shells and parser disagree.
+// readings returns other readings of a text with characters on which shells and parser disagree.
 func readings(text string) []string {
 	var list []string
 	if strings.Contains(text, "\\\n") {
@@ -29,8 +29,8 @@ func readings(text string) []string {
 	return list
 }
 
-// separated parts the words and redirects of a text where some shell does and the parser does not:
-// rm 12>x, 2<&-rm x, {fds[0]}>x rm x, time -o x rm x, and cat <<'X'# ; rm x.
+// separated inserts spaces between words and redirects where some shell splits a text and the
+// parser does not: rm 12>x, 2<&-rm x, {fds[0]}>x rm x, time -o x rm x, and cat <<'X'# ; rm x.
 func separated(text string) string {
 	if strings.Contains(text, "time") {
 		text = timeOption.ReplaceAllString(text, "command time$1")
@@ -62,8 +62,8 @@ func separated(text string) string {
 	return string(b)
 }
 
-// maxDescriptor is how many characters before and after a redirect's operator may belong to its
-// descriptor.
+// maxDescriptor is the number of characters before and after a redirect's operator that may belong
+// to its descriptor.
 const maxDescriptor = 80
 
 const (
@@ -78,7 +78,8 @@ var (
 	hereEnd         = regexp.MustCompile(`(<<-?[ \t]*[^\s;&|<>()]*['"])#`)
 )
 
-// plain are the characters that mean the same to the grammars of bash and zsh, but for the runs in unlike.
+// plain are the characters with the same meaning in the grammars of bash and zsh, except for the
+// sequences in unlike.
 var plain = func() (t [256]bool) {
 	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 \t\n_-./,:@%+=*?'\"|&;>" {
 		t[c] = true
@@ -88,7 +89,8 @@ var plain = func() (t [256]bool) {
 
 var unlike = []string{">>&", "&|", ">&|", ">>|", "&>|", ";|", ";&"}
 
-// alike reports whether bash and zsh surely take a text for the same commands, so that it need not be read twice.
+// alike reports whether bash and zsh certainly read a text as the same commands, so that it need
+// not be parsed twice.
 func alike(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if !plain[text[i]] {
@@ -108,7 +110,7 @@ func alike(text string) bool {
 	return true
 }
 
-// reserved are words that start a compound command, or one that the shell reads in its own way.
+// reserved are words that start a compound command, or that the shell reads in a special way.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`if then elif else fi while until do done for in case esac repeat foreach end select time function coproc let declare
@@ -118,7 +120,7 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// guess adds what another reading of the text found, as a guess.
+// guess adds the results of another reading of the text as guesses.
 func (f *Facts) guess(g Facts) {
 	base := len(f.Commands)
 	for _, c := range g.Commands {
@@ -139,7 +141,7 @@ func (f *Facts) guess(g Facts) {
 	f.Findings = append(f.Findings, g.Findings...)
 }
 
-// same reports whether two readings found the same words.
+// same reports whether two readings have the same words.
 func (f Facts) same(g Facts) bool {
 	if len(f.Commands) != len(g.Commands) || len(f.Redirects) != len(g.Redirects) || len(f.Assigns) != len(g.Assigns) ||
 		len(f.Findings) != len(g.Findings) {
@@ -151,7 +153,8 @@ func (f Facts) same(g Facts) bool {
 		}
 		for j, w := range c.Words {
 			o := g.Commands[i].Words[j]
-			w.Odd, o.Odd, w.Glob, o.Glob = false, false, false, false // whoever judges sees those of the real shell
+			// the caller sees the marks of the real shell
+			w.Odd, o.Odd, w.Glob, o.Glob = false, false, false, false
 			if w != o {
 				return false
 			}

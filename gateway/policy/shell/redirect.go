@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// input is what a redirect gives its command to read, when the text says so.
+// input returns the input that a redirect gives to its command, if it is in the text.
 func (a *analysis) input(r *syntax.Redirect) *Word {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -62,7 +62,7 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	case r.N == nil:
 	case strings.HasPrefix(r.N.Value, "{"):
 		a.find(a.text(r), "opens a file for later")
-	case len(r.N.Value) > 1: // dash and zsh take 12>x for the argument 12 and >x
+	case len(r.N.Value) > 1: // dash and zsh read 12>x as the argument 12 and >x
 		a.find(firstLine(a.text(r)), "has a descriptor that shells read differently")
 	}
 	if r.Hdoc != nil && !quoted(r.Word) {
@@ -81,7 +81,7 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		// The shell takes <<'X'# for the end X#, the parser for the end X and a comment.
+		// The shell reads <<'X'# as the delimiter X#, the parser as the delimiter X and a comment.
 		if to := int(r.Word.End().Offset()); to < len(a.src) && strings.IndexByte(blanks+operators, a.src[to]) < 0 {
 			a.find(text, "has a here-document whose end shells read differently")
 		}
@@ -103,24 +103,24 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	list := a.words(nil, r.Word)
 	for _, w := range list {
 		if len(list) > 1 || w.Glob {
-			w.Odd = true // one shell complains, another opens all of them
+			w.Odd = true // one shell reports an error, another opens all of them
 		}
 		d.Path = w
 		a.facts.Redirects = append(a.facts.Redirects, d)
 	}
 }
 
-// duplicates reports whether the target of >& or <& is an open descriptor. It finds targets that
+// duplicates reports whether the target of >& or <& is an open descriptor. It reports targets that
 // shells read differently.
 func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
 	target := a.text(w)
 	switch {
 	case target == "-" || len(target) == 1 && isDigits(target):
 		return true
-	// Bash closes the descriptor for <&-x and takes x as a word. Only zsh opens a file for >&1-.
+	// Bash closes the descriptor for <&-x and reads x as a word. Only zsh opens a file for >&1-.
 	case strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")):
 		a.find(redirect, "has a descriptor that shells read differently")
-	case !ordinary(target): // bash runs what >&'$(x)' quotes
+	case !ordinary(target): // bash runs the quoted substitution in >&'$(x)'
 		a.find(redirect, "has a file name that the shell expands twice")
 		a.evaluatedText(a.word(w).Text)
 	}
@@ -129,11 +129,11 @@ func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// descriptor is a word that some shell takes for a part of the redirect that directly follows it,
-// and the parser for an argument: {fds[0]}>x in bash, 1&>x in zsh.
+// descriptor matches a word that some shell reads as a part of the directly following redirect, and
+// the parser as an argument: {fds[0]}>x in bash, 1&>x in zsh.
 var descriptor = regexp.MustCompile(`^(\d+|\{\w+(\[.*\])?\})$`)
 
-// descriptors finds such words.
+// descriptors reports such words.
 func (a *analysis) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
 	for _, w := range c.Args {
 		if text := a.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {

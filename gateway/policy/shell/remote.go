@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// remote opens ssh HOST COMMAND and docker exec BOX COMMAND.
+// remote handles ssh HOST COMMAND and docker exec BOX COMMAND.
 func (o opening) remote(sub []string, skip int) {
 	if sub != nil {
 		if i := slices.IndexFunc(o.c.Words, func(w Word) bool { return w.Text == "--" }); i > 0 && (o.name == "kubectl" || o.name == "oc") {
@@ -29,7 +29,7 @@ func (o opening) remote(sub []string, skip int) {
 		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
 			i++
 		}
-		was := o.a.guess // in a box the same words need not mean the same
+		was := o.a.guess // in a container the same words may have another meaning
 		o.a.guess = true
 		o.tail(i)
 		o.a.guess = was
@@ -39,7 +39,8 @@ func (o opening) remote(sub []string, skip int) {
 	o.joined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
 }
 
-// evaluates reads the arguments of builtins that run a substitution inside a quoted argument, as bash 5.2 does for array subscripts.
+// evaluates analyzes the arguments of builtins that run a substitution inside a quoted argument, as
+// bash 5.2 does for array subscripts.
 func (o opening) evaluates() {
 	o.names()
 	for _, w := range o.c.Words[1:] {
@@ -52,7 +53,8 @@ func (o opening) evaluates() {
 	}
 }
 
-// names records the variables that a builtin sets by its arguments: read PATH, unset IFS, printf -v ENV, builtin export PATH=x.
+// names records the variables that a builtin sets by its arguments: read PATH, unset IFS, printf -v
+// ENV, builtin export PATH=x.
 func (o opening) names() {
 	set := func(name string, w Word) {
 		if name != "" {
@@ -66,7 +68,7 @@ func (o opening) names() {
 		switch {
 		case o.name == "printf" && (i > 1 || !strings.HasPrefix(o.c.Words[1].Text, "-v")), o.name == "test", o.name == "[", o.name == "let":
 		case w.Dynamic:
-			set("PATH", w) // it may be any
+			set("PATH", w) // it may be any variable
 		case isName(name):
 			set(name, w)
 		}

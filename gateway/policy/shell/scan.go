@@ -8,18 +8,20 @@ import (
 )
 
 const (
-	// maxText is the longest text that is judged to the end: longer ones hide their middle from the person anyway.
+	// maxText is the longest text, in bytes, that is judged completely: an approval shows longer
+	// ones without their middle anyway.
 	maxText = 32 << 10
-	// maxRead is how much of a longer one is still taken apart, to deny what is in it.
+	// maxRead is the size up to which a longer text is still analyzed, to deny commands in it.
 	maxRead = 4 * maxText
-	// maxNesting is how many brackets a text may hold; the parser takes stack for each.
+	// maxNesting is the number of brackets that a text may contain; the parser uses stack for each.
 	maxNesting = 3000
 )
 
-// padding is how many blanks in a row look like an attempt to push text out of sight.
+// padding is the number of consecutive blanks that looks like an attempt to move text out of sight.
 const padding = 60
 
-// hidden finds what makes the text on the screen, or in the parser, another one than the shell runs.
+// hidden returns findings about characters that make the displayed text, or the parser's reading,
+// differ from the text that the shell runs.
 func hidden(text string) []Finding {
 	var list []Finding
 	add := func(format string, args ...any) { list = append(list, Finding{Reason: fmt.Sprintf(format, args...)}) }
@@ -49,7 +51,7 @@ func hidden(text string) []Finding {
 	return list
 }
 
-// nested reports whether a text holds too many brackets to be parsed.
+// nested reports whether a text contains too many brackets to be parsed.
 func nested(text string) bool {
 	n := 0
 	for i := 0; i < len(text); i++ {
@@ -60,7 +62,8 @@ func nested(text string) bool {
 	return n > maxNesting
 }
 
-// unseen says why a character must not pass unnoticed; "" for ordinary ones. Tab, newline and space are ordinary.
+// unseen returns the reason why a character must be reported; "" for ordinary ones. Tab, newline
+// and space are ordinary.
 func unseen(r rune) string {
 	switch {
 	case r < utf8.RuneSelf:

@@ -99,7 +99,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 	case *syntax.CoprocClause:
 		a.find(firstLine(a.text(c)), "starts a coprocess")
 		a.stmt(c.Stmt)
-	default: // ArithmCmd, TestClause, LetClause, TestDecl, and whatever a later parser knows
+	default: // ArithmCmd, TestClause, LetClause, TestDecl, and node types of later parsers
 		a.find(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
 		a.evaluated(s.Cmd)
 	}
@@ -121,7 +121,8 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 		if len(l.Items) == 1 {
 			value = a.word(l.Items[0])
 		}
-		if n := l.Name.Value; !(len(n) == 1 && n[0] >= 'a' && n[0] <= 'z') { // a letter is nobody's setting
+		// a single letter is no setting of a shell
+		if n := l.Name.Value; !(len(n) == 1 && n[0] >= 'a' && n[0] <= 'z') {
 			a.facts.Assigns = append(a.facts.Assigns, Assign{Name: n, Value: value, Text: "for " + n, Guess: a.guess})
 		} else if value.Plain() {
 			a.vars[n] = value.Text
@@ -133,7 +134,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 	a.within(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
 }
 
-// call records a simple command, what stands in its words, and what it starts.
+// call records a simple command, the substitutions in its words, and the commands that it starts.
 func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	for _, s := range c.Assigns {
 		a.assign(s)
@@ -179,11 +180,11 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	}
 }
 
-// zshWords start a compound command in zsh, or change how it reads the rest, and are programs to
-// the parser.
+// zshWords start a compound command in zsh, or change how it reads the rest; the parser reads them
+// as programs.
 var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "always": true, "nocorrect": true, "-": true}
 
-// run records a command and opens it.
+// run records a command and those that it starts.
 func (a *analysis) run(c Command, level int) {
 	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess = a.origin, a.loop, a.piped, a.stdin, a.guess
 	if level > maxDepth || len(a.facts.Commands) > maxCommands {

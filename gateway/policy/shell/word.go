@@ -9,10 +9,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces is how many words one word with braces may become.
+// maxBraces is the number of words that brace expansion of one word may produce.
 const maxBraces = 128
 
-// words decodes a word as it stands in a command's arguments, where braces make several of one.
+// words decodes a word of a command's arguments, which brace expansion may turn into several.
 func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 	if !hasBrace(w) {
 		return append(list, a.word(w))
@@ -35,7 +35,7 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 		if d.Dynamic {
 			d.Text = text
 		}
-		if d.Text == "" && !quoted(e) { // bash removes it: {,sudo} id runs sudo
+		if d.Text == "" && !quoted(e) { // bash removes an empty word: {,sudo} id runs sudo
 			a.find(text, "has braces that make an empty word")
 			continue
 		}
@@ -55,15 +55,16 @@ func hasBrace(w *syntax.Word) bool {
 }
 
 var (
-	// mayExpand is unquoted text in which some shell may expand braces.
+	// mayExpand matches unquoted text in which some shell may expand braces.
 	mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
 	sequence  = regexp.MustCompile(`\{[^{},]*\.\.[^{},]*\}`)
-	// oldSequence is what bash 3.2 expands like later versions, which know a step and leading zeros.
+	// oldSequence matches sequences that bash 3.2 expands like later versions, which support a step
+	// and leading zeros.
 	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
 )
 
-// bracesAlike reports whether the braces of a word are plain text to every shell, or all of them
-// expand.
+// bracesAlike reports whether the braces of a word are plain text to every shell, or all shells
+// expand them.
 func bracesAlike(w *syntax.Word) bool {
 	text := unquoted(w)
 	if !mayExpand.MatchString(text) {
@@ -82,7 +83,7 @@ func bracesAlike(w *syntax.Word) bool {
 	return true
 }
 
-// unquoted is the literal text of a word outside quotes.
+// unquoted returns the literal text of a word outside quotes.
 func unquoted(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
@@ -93,7 +94,8 @@ func unquoted(w *syntax.Word) string {
 	return b.String()
 }
 
-// word decodes a word that stays one word: quotes and backslashes removed as the shell does (XCU 2.6.7).
+// word decodes a word that remains one word: it removes quotes and backslashes as the shell does
+// (XCU 2.6.7).
 func (a *analysis) word(w *syntax.Word) Word {
 	var d Word
 	if len(w.Parts) == 1 {
@@ -146,7 +148,7 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 	}
 }
 
-// ordinary reports whether no character of an unquoted text means anything to any shell.
+// ordinary reports whether no character of an unquoted text is special to any shell.
 func ordinary(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -158,7 +160,8 @@ func ordinary(s string) bool {
 	return true
 }
 
-// simpleEscapes reports whether every backslash in $'…' starts an escape that all versions of bash decode alike.
+// simpleEscapes reports whether every backslash in $'…' starts an escape that all versions of bash
+// decode alike.
 func simpleEscapes(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' {
@@ -179,7 +182,8 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		start := first && i == 0
-		bare := start || a.kind == Zsh && i == 0 && b.Len() == 0 // to zsh nothing stands before it in ''~
+		// for zsh, an empty '' before the ~ does not count
+		bare := start || a.kind == Zsh && i == 0 && b.Len() == 0
 		switch {
 		case c == '\\':
 			if i++; i < len(s) {
@@ -196,22 +200,24 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 		case c == '~' && bare:
 			d.Tilde = true
 			if rest := s[1:]; !(rest == "" && last || strings.HasPrefix(rest, "/")) {
-				d.Odd = true // another user's home, a former folder
+				d.Odd = true // another user's home, or a previous folder
 			}
 		case c == '~' && (s[max(i-1, 0)] == '=' || s[max(i-1, 0)] == ':'):
-			d.Odd = true // bash replaces it after an = or a : in what looks like an assignment
+			// bash replaces it after an = or a : in a text that looks like an assignment
+			d.Odd = true
 		case c == '$' || c == '`':
 			d.Odd = d.Odd || !(c == '$' && last && i == len(s)-1)
 		case a.kind == Zsh && (c == '=' && bare || strings.IndexByte("()<>{", c) >= 0):
 			d.Odd = true // =cmd, glob qualifiers and flags, braces
 		case a.kind == Zsh && strings.IndexByte("^#~", c) >= 0:
-			d.Glob = true // where extended globs are on
+			d.Glob = true // if extended globs are enabled
 		}
 		b.WriteByte(c)
 	}
 }
 
-// unescape removes the backslash before the characters that a here-document or double quotes keep special.
+// unescape removes the backslash before the characters that are special in a here-document or in
+// double quotes.
 func unescape(s, special string) string {
 	if !strings.Contains(s, `\`) {
 		return s
