@@ -2,8 +2,8 @@ package llm
 
 import "fairlead/gateway/protocol"
 
-// EstimateTokens is roughly how many tokens messages take: a quarter of their bytes, and a fixed price for an image. It is for messages whose
-// tokens no provider has counted yet.
+// EstimateTokens estimates the tokens of messages: a quarter of their bytes, and a fixed number for
+// an image. It is for messages that no provider has counted yet.
 func EstimateTokens(messages []protocol.Message) int64 {
 	var n int64
 	for _, m := range messages {
@@ -17,7 +17,8 @@ func EstimateTokens(messages []protocol.Message) int64 {
 	return n
 }
 
-// Price fills in the cost of u from a model's prices, where the provider gave none and the prices are known.
+// Price sets the cost of u from a model's prices, if the provider reported none and the prices are
+// known.
 func Price(info protocol.ModelInfo, u *protocol.Usage) {
 	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
 		return

@@ -1,9 +1,10 @@
-// Package llm speaks to language models: one streaming interface, a file or sub-package per provider, and what they share
-// (retry, catalogue, detection of servers on this machine).
+// Package llm connects to language models: it defines one streaming interface that a sub-package
+// per provider implements, and shares code between them (retries, prices, detection of servers on
+// this machine).
 //
-// Anthropic goes through its official SDK. Gemini, the OpenAI-compatible family (chat completions and responses) and Ollama
-// go through small clients of ours: Gemini's SDK brings some 190 packages for one request, and dozens of half-compatible
-// servers differ in ways that no library handles.
+// Anthropic uses its official SDK. Gemini, the OpenAI-compatible family (chat completions and
+// responses) and Ollama use small clients of our own: Gemini's SDK brings some 190 packages for one
+// request, and dozens of partly compatible servers differ in ways that no library handles.
 package llm
 
 import (
@@ -15,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Model answers requests of one provider's one model. It is safe for use by many goroutines.
+// Model is one model of one provider. It is safe for concurrent use.
 type Model interface {
 	// Stream sends req and yields events until the answer is complete. A yielded error ends the stream; it is an *protocol.Error
 	// where the cause is known (ErrModelAuth, ErrModelRateLimit, ErrContextOverflow, ErrModel) or ctx's error. The last event of a
@@ -25,40 +26,44 @@ type Model interface {
 
 // Request is one model step.
 type Request struct {
-	System    string // the assembled system prompt; stable over a session, so that providers can cache it
+	// the complete system prompt; stable over a session, so that providers can cache it
+	System    string
 	Messages  []protocol.Message
 	Tools     []Tool // in a fixed order, for the same reason
-	MaxTokens int    // of output; 0 is the model's own limit
-	// Thinking is one of protocol.ThinkingLevels; "" lets the model decide.
+	MaxTokens int    // of output; 0 means the model's own limit
+	// Thinking is one of protocol.ThinkingLevels; "" leaves the decision to the model.
 	Thinking string
 	// CacheKey identifies the session to providers that route by it.
 	CacheKey string
 }
 
-// Tool is what a model is told of a tool. Names fit ^[a-zA-Z0-9_-]{1,64}$.
+// Tool describes a tool to a model. Names match ^[a-zA-Z0-9_-]{1,64}$.
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage
 }
 
-// EventType tells events apart.
+// EventType is the type of an event.
 type EventType int
 
 const (
 	EventText      EventType = iota + 1 // Text: next piece of the answer
 	EventThinking                       // Text: next piece of the thinking
 	EventSignature                      // Block: a finished thinking block with the provider's signature
-	EventCallStart                      // Index, Block.ID, Block.Name: a tool call begins
+	EventCallStart                      // Index, Block.ID, Block.Name: the start of a tool call
 	EventCallDelta                      // Index, Text: next piece of its arguments
-	EventCall                           // Index, Block: the complete call; Arguments is a JSON object or, when the model wrote bad JSON, raw text in BadArgs
-	EventImage                          // Block: an image the model made (Data, MimeType)
-	EventUsage                          // Usage so far; the last one counts
-	EventRetry                          // Retry: the request failed before anything was shown and is tried again
-	EventStop                           // Stop; Text is the provider's sentence about a refusal, or empty
+	// Index, Block: the complete call; Arguments is a JSON object or, if the model wrote invalid
+	// JSON, raw text is in BadArgs
+	EventCall
+	EventImage // Block: an image that the model made (Data, MimeType)
+	EventUsage // Usage so far; the last one counts
+	// Retry: the request failed before anything was shown and is sent again
+	EventRetry
+	EventStop // Stop; Text is the provider's sentence about a refusal, or empty
 )
 
-// Event is one step of an answer.
+// Event is one event of an answer.
 type Event struct {
 	Type    EventType
 	Text    string
@@ -70,7 +75,7 @@ type Event struct {
 	Retry   Retry
 }
 
-// Reasons to stop.
+// The stop reasons.
 const (
 	StopEnd       = "stop"
 	StopToolUse   = "toolUse"
@@ -80,7 +85,7 @@ const (
 	StopAborted   = "aborted"
 )
 
-// Retry says why and when a request is tried again.
+// Retry describes why and when a request is sent again.
 type Retry struct {
 	Attempt int // of this retry, from 1
 	Of      int

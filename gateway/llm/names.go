@@ -8,17 +8,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fitted is a model that sees the tools of every node under names that model APIs accept. Outside
-// it they have their own names.
+// fitted is a model that gets the tools of every node under names that model APIs accept. Outside
+// of it the tools have their own names.
 type fitted struct{ Model }
 
-// FitNames makes a model see [protocol.ToolName.ForModel] of each tool, in what it is offered and
-// in the conversation, and turns the names of its calls back.
+// FitNames wraps a model so that it gets [protocol.ToolName.ForModel] of each tool, in the list of
+// tools and in the conversation, and converts the names in its calls back.
 func FitNames(m Model) Model { return fitted{m} }
 
 // Stream implements [Model].
 func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
-	back := make(map[string]string) // by the name that the model sees
+	back := make(map[string]string) // by the name that the model gets
 	for i, t := range req.Tools {
 		if name := string(protocol.ToolName(t.Name).ForModel()); name != t.Name {
 			if len(back) == 0 {
@@ -43,8 +43,7 @@ func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 	}
 }
 
-// fittedMessages leaves the messages that it is given as they are: they are the stored
-// conversation.
+// fittedMessages does not change its argument, which is the stored conversation.
 func fittedMessages(list []protocol.Message) []protocol.Message {
 	out := slices.Clone(list)
 	for i, m := range out {

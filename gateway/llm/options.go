@@ -6,17 +6,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Options say where a model is and what is known of it. Every provider's package takes them.
+// Options hold the address and the known properties of a model. Every provider's package uses them.
 type Options struct {
-	BaseURL string // empty is the provider's own
+	BaseURL string // empty means the provider's own
 	Key     string
 	Model   string
 	Info    protocol.ModelInfo
-	HTTP    *http.Client      // nil is http.DefaultClient; its Timeout must allow for a long answer
-	Headers map[string]string // sent with every request, over those that the wire sets
+	// nil means http.DefaultClient; its Timeout must allow for a long answer
+	HTTP *http.Client
+	// sent with every request; they override those of the provider's package
+	Headers map[string]string
 }
 
-// Client is the client to use.
+// Client returns the HTTP client to use.
 func (o Options) Client() *http.Client {
 	if o.HTTP == nil {
 		return http.DefaultClient

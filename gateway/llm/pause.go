@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Pause is a time to wait in words: 0.5 s, 12 s, 3 min, 5 h. A long one is rounded up: who asks again too early is sent away once more.
+// Pause formats a duration for people: 0.5 s, 12 s, 3 min, 5 h. A long one is rounded up, because a
+// request that comes too early is refused again.
 func Pause(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

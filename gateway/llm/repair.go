@@ -7,12 +7,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Repair makes a stored conversation one that every provider accepts: notices are left out, what the person ran themself becomes plain text
-// of theirs (still marked with its origin), every tool call is followed at once by its result, in the order of the calls (one is made up
-// where none is stored, which would otherwise lock the chat for ever), results without calls are dropped, a call's id that an earlier one has gets
-// a number, and images become words for a model that cannot see. The messages given are not changed. Repairing twice does no harm.
+// Repair converts a stored conversation to one that every provider accepts. It removes notices, and
+// converts calls that the person ran directly to plain text of theirs (still marked with its
+// origin). Every tool call is directly followed by its result, in the order of the calls; a missing
+// result is made up, because otherwise the chat could never continue. Results without calls are
+// dropped, a call with an ID that an earlier one has gets a number, and images become text for a
+// model without image support. The given messages are not changed. Repairing twice does no harm.
 //
-// What providers signed stays as it is: each provider's package knows its own and leaves out what another model made.
+// Signed data of providers is not changed: each provider's package recognizes its own and omits
+// that of other models.
 func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Message {
 	results := pair(messages)
 	var out []protocol.Message
@@ -51,11 +54,11 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 	return out
 }
 
-// callAt names a call: the n-th of a message.
+// callAt identifies a call: the n-th of a message.
 type callAt struct{ message, n int }
 
-// pair finds the result of every call: the first one with its id that comes after it and before another call of that id, for there
-// are servers that count their ids anew in each answer.
+// pair finds the result of every call: the first one with its ID after it and before another call
+// with that ID, because some servers number their calls anew in each answer.
 func pair(messages []protocol.Message) map[callAt]int {
 	open := map[string]callAt{}
 	found := map[callAt]int{}
@@ -90,7 +93,7 @@ const (
 	ownCommandSay = "[What the person's own command returned]\n"
 )
 
-// direct tells the model what the person ran themself, and what came of it.
+// direct describes to the model what the person ran directly, and its result.
 func direct(m protocol.Message) protocol.Message {
 	text := m.Content.Text()
 	for _, c := range m.Content.Calls() {

@@ -8,14 +8,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxCallID is how long an id may be that is made here: OpenAI takes none that is longer.
+// maxCallID is the longest ID that is generated here: OpenAI accepts no longer one.
 const maxCallID = 40
 
-// ids are those of the calls of a conversation so far, in plain, with the last number that each was given. There are servers that count anew in each answer, and others that refuse a conversation with
-// one id twice.
+// ids are those of the calls of a conversation so far, normalized by plain, with the last number
+// given to each. Some servers number calls anew in each answer, and others refuse a conversation
+// with a duplicate ID.
 type ids map[string]int
 
-// plain is an id as those see it that take letters, digits, _ and - only; two that are the same there are the same.
+// plain returns an ID as seen by servers that accept only letters, digits, _ and -; two IDs that
+// are equal there count as equal.
 func plain(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -25,7 +27,8 @@ func plain(id string) string {
 	}, id)
 }
 
-// take returns the id, or one like it when there was such a one. The same conversation gives the same ids, however often and however far it is sent.
+// take returns the ID, or a variant if it was used before. The result depends only on the
+// conversation so far, so that a conversation always gets the same IDs.
 func (u ids) take(id string) string {
 	key, out := plain(id), id
 	n := u[key]
@@ -39,7 +42,8 @@ func (u ids) take(id string) string {
 	return out
 }
 
-// unique gives the calls of an answer ids that no earlier one has. The message given is not changed.
+// unique gives the calls of an answer IDs that no earlier call has. The given message is not
+// changed.
 func (u ids) unique(m protocol.Message) protocol.Message {
 	cloned := false
 	for i, b := range m.Content {

@@ -44,7 +44,7 @@ func newModel(o llm.Options) *model {
 	return m
 }
 
-// base completes an address as people write it. The SDK adds /v1 itself.
+// base completes an address as people write it. The SDK itself adds /v1.
 func base(address string) string {
 	if address == "" {
 		return DefaultBaseURL
@@ -86,7 +86,7 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 	ctx, watch := ask.Watched(ctx)
 	service := sdk.NewMessageService(m.options()...)
 	stream := service.NewStreaming(ctx, params)
-	defer stream.Close() // the SDK's own errors of closing say nothing about the answer
+	defer stream.Close() // the SDK's errors on closing say nothing about the answer
 	r := &reader{Out: out, model: m.Model, blocks: map[int64]*block{}}
 	for stream.Next() {
 		if r.take(stream.Current()); r.Stopped() {
@@ -104,7 +104,7 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 	return r.end()
 }
 
-// failure reads an error that came inside an answer.
+// failure converts an error that came inside an answer.
 func failure(err error) error {
 	var said *sdk.Error
 	if !errors.As(err, &said) {
@@ -126,7 +126,7 @@ func failure(err error) error {
 	return ask.Classify(status, ask.Reason([]byte(said.RawJSON())))
 }
 
-// Models asks for the models that the key may use, newest first.
+// Models returns the models that the key may use, newest first.
 func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	ctx, watch := ask.Watched(ctx)
@@ -147,8 +147,8 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	return out, nil
 }
 
-// info translates what the API says of a model. All models of this family call tools; a server that does not tell abilities gets
-// the benefit of the doubt.
+// info converts the API's description of a model. All models of this family call tools; if a server
+// does not report abilities, the model counts as having them.
 func info(i sdk.ModelInfo) protocol.ModelInfo {
 	out := protocol.ModelInfo{ID: i.ID, Name: i.DisplayName, ContextWindow: i.MaxInputTokens, MaxOutput: i.MaxTokens, Tools: true, Images: true}
 	if i.JSON.Capabilities.Valid() {

@@ -1,7 +1,8 @@
-// Package anthropic speaks Anthropic's messages wire through the official SDK, to Anthropic itself or to a server that has the
-// same endpoint, such as llama-server.
+// Package anthropic implements Anthropic's messages API through the official SDK, for Anthropic
+// itself or a server with the same endpoint, such as llama-server.
 //
-// The SDK builds requests and decodes events. Not left to it: retries (ours tell the person), its search for credentials in
-// environment and files (only a key that the person set is used), and putting blocks together, because some servers let
-// blocks overlap and close all of them at the very end.
+// The SDK builds requests and decodes events. Three things are done here instead: retries (ours are
+// reported to the person), credentials (only a key that the person set is used, never one from the
+// environment or files), and the assembly of blocks, because some servers let blocks overlap and
+// close all of them at the very end.
 package anthropic

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// limiter learns how long an answer may be where what is known of a model is wrong.
-type limiter struct{ most atomic.Int64 } // 0 is no limit learnt
+// limiter learns the longest answer that a server accepts if the known limit of a model is wrong.
+type limiter struct{ most atomic.Int64 } // 0: no limit learned
 
 var (
 	// "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for …"
@@ -18,11 +18,12 @@ var (
 	noRoom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+) \+ (\d+) > (\d+)`) })
 )
 
-// leastAnswer is how much room for an answer is worth a try.
+// leastAnswer is the smallest answer, in tokens, for which a request is worth sending.
 const leastAnswer = 1024
 
-// learn reads a refusal of a request for an answer of up to asked tokens. fits is a length that the server would accept, 0 when it says
-// none. What holds for every request is remembered.
+// learn parses the error of a request for an answer of up to asked tokens. fits is a length that
+// the server would accept, 0 if the error contains none. A limit that applies to every request is
+// stored.
 func (l *limiter) learn(reason string, asked int64) (fits int64) {
 	if m := tooMany().FindStringSubmatch(reason); m != nil {
 		if most := number(m[2]); most >= leastAnswer && most < asked {

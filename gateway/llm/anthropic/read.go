@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader puts one answer together and passes it on.
+// reader assembles one answer and emits its events.
 type reader struct {
 	*ask.Out
 
@@ -26,11 +26,11 @@ type reader struct {
 	said   bool   // text or a call, not only thoughts
 }
 
-// block is a block under way.
+// block is an unfinished block.
 type block struct {
 	kind   string
 	out    protocol.Block  // thinking, redacted_thinking, tool_use
-	said   strings.Builder // of a thought: it comes in thousands of pieces
+	said   strings.Builder // of a thought, which comes in thousands of pieces
 	args   []byte
 	index  int // of a call
 	closed bool
@@ -56,7 +56,8 @@ func (r *reader) take(ev sdk.MessageStreamEventUnion) {
 }
 
 func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) {
-	// A thought ends where the next block begins, even if the server says so only later: what follows belongs behind it.
+	// A thought ends when the next block begins, even if the server closes it later, so that the
+	// events are in order.
 	for _, i := range r.order {
 		if open := r.blocks[i]; open.kind == "thinking" || open.kind == "redacted_thinking" {
 			r.close(open)
@@ -87,7 +88,8 @@ func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) 
 		if n.out.ID == "" {
 			n.out.ID = "toolu_" + protocol.NewID()
 		}
-		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' { // a server that does not stream arguments
+		// a server that does not stream arguments
+		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' {
 			n.args = raw
 		}
 		r.Emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.out})
@@ -121,7 +123,7 @@ func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
 	}
 }
 
-// close passes on a finished block, once.
+// close emits a finished block, once.
 func (r *reader) close(b *block) {
 	if b == nil || b.closed {
 		return
@@ -148,7 +150,8 @@ func (r *reader) close(b *block) {
 	}
 }
 
-// count takes a report. Later ones repeat some numbers, leave others out, and never take one back.
+// count merges a usage report. Later reports repeat some numbers and omit others, and never
+// decrease one.
 func (r *reader) count(in, out, read, write, reasoning int64) {
 	u := &r.usage
 	u.Input, u.Output = max(u.Input, in), max(u.Output, out)
@@ -158,7 +161,8 @@ func (r *reader) count(in, out, read, write, reasoning int64) {
 	r.Emit(llm.Event{Type: llm.EventUsage, Usage: *u})
 }
 
-// end closes what the server left open and says why the answer ended. An answer without a reason to stop was cut off.
+// end closes the blocks that the server left open and emits the stop reason. An answer without a
+// stop reason was cut off.
 func (r *reader) end() error {
 	if r.stop == "" {
 		return ask.Broken("the answer broke off before its end")

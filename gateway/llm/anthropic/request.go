@@ -11,7 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fallbackOutput is the limit of an answer in tokens where the model's own is not known; the wire demands one.
+// fallbackOutput is the limit of an answer in tokens if the model's own is unknown; the API
+// requires one.
 const fallbackOutput = 8192
 
 // leastBudget is the smallest thinking budget that the API accepts.
@@ -48,7 +49,8 @@ func (m *model) params(req llm.Request, thinking plan) sdk.MessageNewParams {
 	return p
 }
 
-// mark ends the prefixes that the API shall keep: the tools, the system prompt, the conversation so far.
+// mark marks the ends of the prefixes that the API should cache: the tools, the system prompt, the
+// conversation so far.
 func (m *model) mark(p *sdk.MessageNewParams) {
 	cache := sdk.NewCacheControlEphemeralParam()
 	if n := len(p.Tools); n > 0 {
@@ -80,7 +82,7 @@ func tools(list []llm.Tool) []sdk.ToolUnionParam {
 	return out
 }
 
-// schema keeps all of a schema: what the SDK has no field for goes along as it is.
+// schema converts a tool's whole schema: parts without a field in the SDK are passed unchanged.
 func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 	var s sdk.ToolInputSchemaParam
 	var all map[string]json.RawMessage
@@ -103,8 +105,8 @@ func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 	return s
 }
 
-// messages builds the conversation. All results of a step are one user message, as the API wants it, and what the person
-// said next joins them.
+// messages builds the conversation. All results of a step are one user message, as the API
+// requires, and the person's next message is appended to it.
 func (m *model) messages(list []protocol.Message) []sdk.MessageParam {
 	var out []sdk.MessageParam
 	add := func(role sdk.MessageParamRole, content []sdk.ContentBlockParamUnion) {
@@ -115,7 +117,8 @@ func (m *model) messages(list []protocol.Message) []sdk.MessageParam {
 			out[n-1].Content = append(out[n-1].Content, content...)
 			return
 		}
-		if len(out) == 0 && role == sdk.MessageParamRoleAssistant { // the first word is the person's
+		// the first message must be the user's
+		if len(out) == 0 && role == sdk.MessageParamRoleAssistant {
 			out = append(out, sdk.NewUserMessage(sdk.NewTextBlock("(earlier messages are left out)")))
 		}
 		out = append(out, sdk.MessageParam{Role: role, Content: content})
@@ -140,7 +143,8 @@ func person(c protocol.Content) []sdk.ContentBlockParamUnion {
 	var out []sdk.ContentBlockParamUnion
 	for _, b := range c {
 		switch {
-		case b.Type == protocol.BlockText && strings.TrimSpace(b.Text) != "": // the API refuses empty text
+		case b.Type == protocol.BlockText && strings.TrimSpace(b.Text) != "":
+			// the API refuses empty text
 			out = append(out, sdk.NewTextBlock(b.Text))
 		case b.Type == protocol.BlockImage && b.Data != "":
 			out = append(out, sdk.NewImageBlockBase64(imageType(b), b.Data))
@@ -158,8 +162,8 @@ func imageType(b protocol.Block) string {
 	return b.MimeType
 }
 
-// own builds the model's own message. Thoughts go back only to the model that signed them, and before everything else of
-// their step, in the order they came.
+// own builds the model's own message. Thoughts are sent back only to the model that signed them,
+// before everything else of their step, in their original order.
 func (m *model) own(msg protocol.Message) []sdk.ContentBlockParamUnion {
 	var out []sdk.ContentBlockParamUnion
 	for _, b := range msg.Content {
@@ -203,7 +207,7 @@ func result(msg protocol.Message) *sdk.ToolResultBlockParam {
 	return r
 }
 
-// callID fits an id that another provider made to what the API accepts: ^[a-zA-Z0-9_-]+$.
+// callID converts another provider's ID to the form that the API accepts: ^[a-zA-Z0-9_-]+$.
 func callID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -213,7 +217,7 @@ func callID(id string) string {
 	}, id)
 }
 
-// origin says whose a thought is; it is kept in [protocol.Block.Opaque].
+// origin identifies the source of a thought; it is stored in [protocol.Block.Opaque].
 type origin struct {
 	Wire  string `json:"wire"`
 	Model string `json:"model"`

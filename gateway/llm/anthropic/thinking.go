@@ -8,7 +8,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
-// plan is how one request asks for thinking.
+// plan is the way in which one request asks for thinking.
 type plan struct {
 	kind   string // "": not mentioned; else adaptive, budget or off
 	effort sdk.OutputConfigEffort
@@ -21,9 +21,9 @@ const (
 	planOff      = "off"
 )
 
-// thinker knows which ways of asking for thinking a model accepts. Models from 4.6 on decide for themselves how much to
-// think and take an effort; those before want a budget of tokens; other servers may know neither. What a server refuses is
-// not asked for again.
+// thinker learns which ways of asking for thinking a model accepts. Models from 4.6 on decide
+// themselves how much to think and accept an effort; earlier ones need a budget of tokens; other
+// servers may support neither. A refused way is not used again.
 type thinker struct {
 	adaptive bool
 
@@ -40,15 +40,15 @@ var efforts = map[string]sdk.OutputConfigEffort{
 	"high": sdk.OutputConfigEffortHigh, "xhigh": sdk.OutputConfigEffortXhigh,
 }
 
-// plan decides for a level (protocol.ThinkingLevels). An empty one leaves it to the model: one that decides for itself is told
-// that it may, one that needs a budget answers without thinking.
+// plan chooses the plan for a level (protocol.ThinkingLevels). An empty level leaves the decision
+// to the model: an adaptive one may think, one that needs a budget answers without thinking.
 func (t *thinker) plan(level string, known bool) plan {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var p plan
 	switch {
 	case level == "none":
-		// Without a word about it, only a model that decides for itself would think.
+		// If thinking is not mentioned, only an adaptive model would think.
 		if t.adaptive && !t.refused[planOff] {
 			p.kind = planOff
 		}
@@ -71,7 +71,8 @@ func (t *thinker) plan(level string, known bool) plan {
 	return p
 }
 
-// learn notes that a server refused a request because of its plan, and reports whether another plan is worth a try.
+// learn records that a server refused a request because of its plan, and reports whether another
+// plan is worth a try.
 func (t *thinker) learn(p plan, reason string) bool {
 	low := strings.ToLower(reason)
 	t.mu.Lock()
@@ -96,7 +97,8 @@ func (t *thinker) learn(p plan, reason string) bool {
 	return false
 }
 
-// adaptive reports whether a model by its name ("claude-opus-4-6", "claude-sonnet-5") is of 4.6 or later.
+// adaptive reports whether a model, by its name ("claude-opus-4-6", "claude-sonnet-5"), is version
+// 4.6 or later.
 func adaptive(id string) bool {
 	rest, ok := strings.CutPrefix(id[strings.LastIndexByte(id, '/')+1:], "claude-")
 	if !ok {
@@ -104,7 +106,7 @@ func adaptive(id string) bool {
 	}
 	var version []int
 	for _, part := range strings.FieldsFunc(rest, func(r rune) bool { return r == '-' || r == '.' }) {
-		if n, err := strconv.Atoi(part); err == nil && n < 100 { // larger is a date
+		if n, err := strconv.Atoi(part); err == nil && n < 100 { // a larger number is a date
 			version = append(version, n)
 		}
 	}

@@ -18,22 +18,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Failure is a request without an answer, or an answer that broke off. It unwraps to a *protocol.Error: ErrModelAuth,
-// ErrModelRateLimit, ErrContextOverflow or ErrModel, with the server's own sentence.
+// Failure is the error of a request without an answer, or of an incomplete answer. It unwraps to a
+// *protocol.Error: ErrModelAuth, ErrModelRateLimit, ErrContextOverflow or ErrModel, with the
+// server's own sentence.
 type Failure struct {
-	Status int           // of HTTP; 0 when there was no answer at all
-	Reason string        // the server's words
-	Again  bool          // another try may help
-	After  time.Duration // how long the server asks to wait; 0 when it does not say
+	Status int           // of HTTP; 0 if there was no response
+	Reason string        // the server's message
+	Again  bool          // another attempt may succeed
+	After  time.Duration // the wait that the server asks for; 0 if it does not say
 	err    *protocol.Error
 }
 
 func (f *Failure) Error() string { return f.err.Error() }
 
-// Unwrap gives the *protocol.Error.
+// Unwrap returns the *protocol.Error.
 func (f *Failure) Unwrap() error { return f.err }
 
-// phrase says in a few words why there will be another try.
+// phrase returns the reason for a retry in a few words.
 func (f *Failure) phrase() string {
 	switch {
 	case f.Status == http.StatusTooManyRequests:
@@ -48,8 +49,9 @@ func (f *Failure) phrase() string {
 	return f.Reason
 }
 
-// Answer returns resp when it is an answer: a 200 whose body the caller closes. Otherwise it closes the body and returns a
-// *Failure. refine, which may be nil, corrects a failure by what only this provider says in its body.
+// Answer returns resp if its status is 200; the caller closes its body. Otherwise it closes the
+// body and returns a *Failure. refine, which may be nil, corrects a failure with details that are
+// specific to the provider.
 func Answer(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Response, error) {
 	f := page(resp)
 	if resp.StatusCode != http.StatusOK {
@@ -62,7 +64,7 @@ func Answer(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Re
 	return nil, f
 }
 
-// refusal reads what a server answered instead of a 200.
+// refusal reads an error response.
 func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure {
 	if f := sentOn(resp); f != nil {
 		return f
@@ -78,7 +80,7 @@ func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure
 	return f
 }
 
-// page is the failure of a web page in the place of an answer; nil for anything else.
+// page returns the failure of a response that is a web page; nil for any other response.
 func page(resp *http.Response) *Failure {
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil || kind != "text/html" {
@@ -87,19 +89,20 @@ func page(resp *http.Response) *Failure {
 	return Final("the server answered with a web page, not as a model server does; look whether its address is right, and whether the network wants a login")
 }
 
-// Broken is an answer that ended too early or cannot be understood.
+// Broken returns the failure of an answer that ended too early or cannot be parsed.
 func Broken(what string) *Failure {
-	what = shorten(what) // libraries quote all that they could not read
+	what = shorten(what) // libraries quote everything that they could not read
 	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
-// Final is an answer that another try would not make better.
+// Final returns a failure that a retry cannot fix.
 func Final(what string) *Failure {
 	return &Failure{Reason: what, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
-// Decode reads an event of a stream. A part that has another type than it should is left out, for servers do not agree on everything, and an answer is
-// worth more than the count of its tokens. What is no JSON, or no such thing at all, is Broken.
+// Decode decodes an event of a stream. A field of an unexpected type is skipped, because servers
+// differ, and an answer is worth more than its token count. Invalid JSON, or another kind of value,
+// returns Broken.
 func Decode(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); err == nil || ok && kind.Field != "" {
@@ -108,7 +111,8 @@ func Decode(data []byte, v any) error {
 	return Broken("the server sent an event that cannot be read: " + protocol.Problem(err))
 }
 
-// Unreachable is a request that could not be sent or whose answer was cut off. It returns ctx's error when that is why.
+// Unreachable returns the failure of a request that could not be sent or whose answer was cut off.
+// If ctx has ended, it returns ctx's error.
 func Unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -138,20 +142,21 @@ func unreachable(ctx context.Context, where string, err error) error {
 	return f
 }
 
-// wait adds to f's sentence how long the server asks to wait, where that is longer than anybody waits for here.
+// wait appends the server's requested wait to f's sentence if it is longer than a retry would wait.
 func (f *Failure) wait() {
 	if f.Again && f.After > patience && f.After < longestTold {
 		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". It asks to wait " + llm.Pause(f.After) + ".")
 	}
 }
 
-// longestTold is the longest wait that is told: one beyond it is no advice.
+// longestTold is the longest wait that is shown: a longer one is useless as advice.
 const longestTold = 48 * time.Hour
 
-// Become makes f another kind of failure with another sentence.
+// Become changes f to another kind of failure with another sentence.
 func (f *Failure) Become(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
 
-// IsError reports whether what an event has as "error" is one: there are servers whose every event has an empty one.
+// IsError reports whether an event's "error" field contains an error: some servers send an empty
+// one with every event.
 func IsError(raw json.RawMessage) bool {
 	switch strings.TrimSpace(string(raw)) {
 	case "", "null", `""`, "{}", "[]", "false":
@@ -160,7 +165,7 @@ func IsError(raw json.RawMessage) bool {
 	return true
 }
 
-// StreamError reads an error that came inside an answer: {"error": …}, or the error itself.
+// StreamError converts an error that came inside an answer: {"error": …}, or the error itself.
 func StreamError(data []byte) *Failure {
 	var event struct {
 		Error, Response json.RawMessage
@@ -178,7 +183,7 @@ func StreamError(data []byte) *Failure {
 		Code json.RawMessage
 		Type string
 	}
-	// An error that is a mere sentence has no details.
+	// An error that is only a text has no details.
 	_ = json.Unmarshal(raw, &detail)
 	code := strings.Trim(string(detail.Code), `"`)
 	status, err := strconv.Atoi(code)
@@ -196,7 +201,7 @@ func StreamError(data []byte) *Failure {
 	return Classify(status, Reason(data))
 }
 
-// Classify makes a failure of a status and the server's words.
+// Classify returns the failure for a status and the server's message.
 func Classify(status int, reason string) *Failure {
 	f := &Failure{Status: status, Reason: reason}
 	said := reason
@@ -211,11 +216,11 @@ func Classify(status int, reason string) *Failure {
 		f.err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
 	case status == http.StatusTooManyRequests:
 		f.err = protocol.ErrModelRateLimit.With("The provider limits the rate: " + said)
-		// Out of money is not a matter of waiting.
+		// An exhausted budget does not recover by waiting.
 		f.Again = !strings.Contains(low, "quota") && !strings.Contains(low, "billing")
 	default:
 		f.err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, said))
-		// llama.cpp answers 500 to an image that its model cannot see.
+		// llama.cpp answers 500 to an image if its model does not support images.
 		f.Again = (status == http.StatusRequestTimeout || status == http.StatusConflict || status >= 500) &&
 			!strings.Contains(low, "not supported") && !strings.Contains(low, "unsupported")
 	}
@@ -223,7 +228,7 @@ func Classify(status int, reason string) *Failure {
 	return f
 }
 
-// Overflow recognises the ways to say that a prompt is too long. low is in lower case.
+// Overflow reports whether an error message, in lower case, means that the prompt is too long.
 func Overflow(low string) bool {
 	for _, phrase := range []string{
 		"context_length_exceeded", "maximum context length", "context size", "context window", "exceeds the context", "context length", "prompt is too long",
@@ -236,8 +241,8 @@ func Overflow(low string) bool {
 	return false
 }
 
-// Reason finds the sentence in an error body: {"error": {"message"}}, {"error": "…"}, {"message"}, {"detail"}, or the text
-// itself. A page of HTML has none.
+// Reason returns the message in an error body: {"error": {"message"}}, {"error": "…"}, {"message"},
+// {"detail"}, or the text itself. An HTML page has none.
 func Reason(body []byte) string {
 	var e struct{ Error, Message, Detail, Response json.RawMessage }
 	if json.Unmarshal(body, &e) != nil {
@@ -256,9 +261,10 @@ func Reason(body []byte) string {
 			return shorten(s)
 		}
 		var inner struct {
-			Message  string
-			Code     json.RawMessage
-			Metadata struct{ Raw json.RawMessage } // OpenRouter: what the provider behind it said
+			Message string
+			Code    json.RawMessage
+			// OpenRouter: the message of the provider behind it
+			Metadata struct{ Raw json.RawMessage }
 		}
 		if json.Unmarshal(raw, &inner) == nil && inner.Message != "" {
 			s = inner.Message
@@ -287,11 +293,12 @@ func shorten(s string) string {
 	return s
 }
 
-// retryAfter reads how long a server asks to wait, in its three forms. More than anybody waits is [longestWait], however much more.
+// retryAfter returns the wait that a server asks for, in any of three forms. A longer wait is cut
+// to [longestWait].
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	length := func(text string, unit time.Duration) (time.Duration, bool) {
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) || !(n > 0) { // NaN is not
+		if err != nil && !errors.Is(err, strconv.ErrRange) || !(n > 0) { // excludes NaN
 			return 0, false
 		}
 		return time.Duration(min(n*float64(unit), float64(longestWait))), true
@@ -309,5 +316,5 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// longestWait is far more than [Retry] waits, and still a length of time that can be counted with.
+// longestWait is far longer than [Retry] waits, but does not overflow in calculations.
 const longestWait = 365 * 24 * time.Hour

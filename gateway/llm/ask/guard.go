@@ -7,25 +7,28 @@ import (
 	"net/http"
 )
 
-// Watch keeps what really went wrong with the requests of one context, where a provider's library would lose it: the status, the
-// wait that the server asks for, its own sentence, the error that cut a body off.
+// Watch records the real cause of a failed request of one context that a provider's library would
+// lose: the status, the requested wait, the server's message, the error that cut off a body.
 type Watch struct {
 	err error
 }
 
 type watchKey struct{}
 
-// Watched returns a context whose requests through [Guard] report to the Watch. It serves one request at a time.
+// Watched returns a context whose requests through [Guard] report to the Watch. It serves one
+// request at a time.
 func Watched(ctx context.Context) (context.Context, *Watch) {
 	w := new(Watch)
 	return context.WithValue(ctx, watchKey{}, w), w
 }
 
-// Err is the failure of the last request: a *Failure or the context's error, nil when all went well so far.
+// Err returns the failure of the last request: a *Failure or the context's error, nil if there was
+// none.
 func (w *Watch) Err() error { return w.err }
 
-// Guard returns a client like o's for a library to use. An answer other than 2xx becomes an error, which stops the library from
-// trying again by itself; a body that breaks off ends like a complete one, and the Watch knows better.
+// Guard returns an HTTP client like o's for use by a library. A status other than 2xx becomes an
+// error, so that the library does not retry; a body that breaks off ends like a complete one, and
+// the Watch has the error.
 func Guard(o Options) *http.Client {
 	c := *o.Client()
 	base := c.Transport

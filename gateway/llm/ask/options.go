@@ -1,8 +1,8 @@
-// Package ask sends a request to a model server: it says what went wrong in terms that the agent and the person can act on,
-// and tries again where that can help. All wires share it.
+// Package ask sends requests to model servers: it converts failures to errors that the agent and
+// the person can act on, and retries requests if that can help. All providers use it.
 package ask
 
 import "fairlead/gateway/llm"
 
-// Options say where a model is and what is known of it.
+// Options hold the address and the known properties of a model.
 type Options = llm.Options

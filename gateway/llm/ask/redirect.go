@@ -2,11 +2,12 @@ package ask
 
 import "net/http"
 
-// maxRedirects is how often a server may send a request on.
+// maxRedirects is the number of redirects that are followed.
 const maxRedirects = 5
 
-// SameServer is the CheckRedirect of a client for model servers: a request goes on within the server that the person named, and only as it is. Elsewhere
-// the chat would go along, and so would the key, but for the one header that net/http takes out.
+// SameServer is the CheckRedirect function for model servers: it follows redirects only within the
+// server that the person configured, and only unchanged requests. Otherwise another server would
+// get the chat, and also the key, because net/http removes only the Authorization header.
 func SameServer(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) <= maxRedirects && req.Method == first.Method && req.URL.Scheme == first.URL.Scheme && req.URL.Host == first.URL.Host {
@@ -15,7 +16,7 @@ func SameServer(req *http.Request, via []*http.Request) error {
 	return http.ErrUseLastResponse
 }
 
-// sentOn is the failure of an answer that sends the request elsewhere; nil for any other answer.
+// sentOn returns the failure of a redirect response; nil for any other response.
 func sentOn(resp *http.Response) *Failure {
 	if resp.StatusCode < 300 || resp.StatusCode > 399 {
 		return nil

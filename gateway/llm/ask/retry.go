@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	// retries is how often a request is sent again.
+	// retries is the number of further attempts.
 	retries = 3
-	// patience is the longest wait that a server can ask for.
+	// patience is the longest wait that a server can request.
 	patience = time.Minute
 )
 
-// Retry calls try until it succeeds, fails for good, or has failed four times. tell hears of every further try before the wait and
-// returns false to give up. A try that has shown a part of an answer must not return a Failure with Again set.
+// Retry calls try until it succeeds, fails permanently, or has failed four times. Before each wait
+// it calls tell, which returns false to give up. An attempt that has shown a part of an answer must
+// not return a Failure with Again set.
 func Retry(ctx context.Context, tell func(llm.Event) bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()
@@ -31,7 +32,8 @@ func Retry(ctx context.Context, tell func(llm.Event) bool, try func() error) err
 		wait := f.After
 		if wait == 0 {
 			wait = time.Second << attempt
-			wait += time.Duration(rand.Int64N(int64(wait / 4))) // not all clients at once
+			// so that not all clients retry at once
+			wait += time.Duration(rand.Int64N(int64(wait / 4)))
 		}
 		ev := llm.Event{Type: llm.EventRetry, Retry: llm.Retry{Attempt: attempt, Of: retries, After: wait, Reason: f.phrase()}}
 		if !tell(ev) {

@@ -8,17 +8,18 @@ import (
 	"fairlead/gateway/llm"
 )
 
-// Out passes the events of an answer on to whoever reads the stream. It belongs to the goroutine that makes the answer.
+// Out emits the events of an answer to the reader of the stream. It belongs to the goroutine that
+// produces the answer.
 type Out struct {
 	yield   func(llm.Event, error) bool
 	stopped bool
-	shown   bool // something that cannot be taken back is out
+	shown   bool // an event was emitted that cannot be retracted
 }
 
-// To returns an Out that gives its events to yield.
+// To returns an Out that emits its events to yield.
 func To(yield func(llm.Event, error) bool) *Out { return &Out{yield: yield} }
 
-// Emit passes ev on and reports whether anybody still reads.
+// Emit emits ev and reports whether the stream still has a reader.
 func (o *Out) Emit(ev llm.Event) bool {
 	if o.stopped {
 		return false
@@ -30,12 +31,13 @@ func (o *Out) Emit(ev llm.Event) bool {
 	return !o.stopped
 }
 
-// Stopped reports whether the reader of the stream has gone.
+// Stopped reports whether the reader of the stream has stopped.
 func (o *Out) Stopped() bool { return o.stopped }
 
-// Stream is the answer to a request that is sent until an answer begins, as [Retry] says. try sends it once and passes the answer on; its ctx ends with the
-// stream. learn hears why a server refused, and reports whether the next try asks for something else and need not wait. Nothing is asked again once a
-// part of an answer has been shown.
+// Stream returns the answer to a request, with retries as in [Retry] until an answer begins. try
+// sends the request once and emits the answer; its ctx ends with the stream. learn gets the reason
+// of a refusal, and reports whether the next attempt will differ and need not wait. There are no
+// retries once a part of an answer has been shown.
 func Stream(ctx context.Context, try func(context.Context, *Out) error, learn func(*Failure) bool) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

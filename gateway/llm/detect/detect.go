@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// States of a [protocol.DetectedServer].
+// The states of a [protocol.DetectedServer].
 const (
 	Ready    = "ready"
 	Loading  = "loading"
@@ -22,11 +22,11 @@ const (
 const (
 	connectTimeout = 300 * time.Millisecond
 	readTimeout    = 2 * time.Second
-	scanTimeout    = 8 * time.Second // a server with many models is asked about each
+	scanTimeout    = 8 * time.Second // a server with many models gets a request for each
 )
 
-// Addresses returns where servers usually listen: OLLAMA_HOST where that is this machine, then the default ports of
-// Ollama, LM Studio, llama.cpp (old and new), Jan (app and command) and vLLM.
+// Addresses returns the usual addresses of servers: OLLAMA_HOST if that is this machine, then the
+// default ports of Ollama, LM Studio, llama.cpp (old and new), Jan (app and command) and vLLM.
 func Addresses() []string {
 	list := []string{
 		"127.0.0.1:11434", "127.0.0.1:1234", "127.0.0.1:8080", "127.0.0.1:9931", "127.0.0.1:1337", "127.0.0.1:6767", "127.0.0.1:8000",
@@ -37,7 +37,8 @@ func Addresses() []string {
 	return list
 }
 
-// ollamaHost reads OLLAMA_HOST as Ollama does. An address that means "all interfaces" is asked on the loopback one.
+// ollamaHost parses OLLAMA_HOST as Ollama does. An address that means "all interfaces" is replaced
+// by the loopback one.
 func ollamaHost(value string) string {
 	if value == "" || strings.HasPrefix(value, "https://") {
 		return ""
@@ -57,13 +58,14 @@ func ollamaHost(value string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Scan asks all addresses (host:port) at once and returns the model servers among them, in the order of the addresses. Addresses that are
-// not loopback are left out. It returns within eight seconds; a server that had more to tell is found with what it told by then.
+// Scan queries all addresses (host:port) concurrently and returns the model servers among them, in
+// the order of the addresses. It skips addresses that are not loopback. It returns within eight
+// seconds, with the information that each server has sent by then.
 func Scan(ctx context.Context, addresses []string) []protocol.DetectedServer {
 	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
 	defer cancel()
 	transport := &http.Transport{
-		Proxy:                 nil, // never ask a proxy for what is on this machine
+		Proxy:                 nil, // a proxy cannot reach this machine's servers
 		DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
 		ResponseHeaderTimeout: readTimeout,
 		DisableCompression:    true,

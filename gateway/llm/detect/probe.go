@@ -13,21 +13,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// prober asks one address.
+// prober queries one address.
 type prober struct {
 	client  *http.Client
 	root    string
 	address string
 }
 
-// reply is an answer of which only the beginning was read.
+// reply is a response of which only the beginning was read.
 type reply struct {
 	status int
 	server string
 	body   []byte
 }
 
-// get returns nil when nobody answered in time.
+// get returns nil if there was no response in time.
 func (p *prober) get(ctx context.Context, path string) *reply {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.root+path, nil)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *prober) get(ctx context.Context, path string) *reply {
 	return &reply{resp.StatusCode, resp.Header.Get("Server"), body}
 }
 
-// probe says what listens at the address, or nil when it is no model server or nobody.
+// probe identifies the server at the address; nil if it is not a model server or there is none.
 func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 	first := p.get(ctx, "/v1/models")
 	if first == nil {
@@ -69,7 +69,7 @@ func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 		return p.compatible(ctx, "compatible", p.anonymous())
 	case first.status == http.StatusUnauthorized || first.status == http.StatusForbidden:
 		if !speaksJSON(first) {
-			return nil // a login page of something else
+			return nil // a login page of another program
 		}
 		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: NeedsKey}
 	case first.status == http.StatusServiceUnavailable && speaksJSON(first):
@@ -78,7 +78,7 @@ func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 	return nil
 }
 
-// anonymous names a server that does not say what it is.
+// anonymous returns a name for a server that does not identify itself.
 func (p *prober) anonymous() string {
 	_, port, err := net.SplitHostPort(p.address)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *prober) anonymous() string {
 	return "Model server on port " + port
 }
 
-// owners reports whether r is a list of models, and who the first one with an owner belongs to.
+// owners reports whether r is a list of models, and the owner of the first one that has an owner.
 func owners(r *reply) (owner string, isList bool) {
 	var list struct {
 		Data *[]struct {
@@ -125,7 +125,7 @@ func (p *prober) isOllama(ctx context.Context) bool {
 	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, &tags) == nil && tags.Models != nil
 }
 
-// isStudio tells an LM Studio whose list is empty.
+// isStudio identifies an LM Studio with an empty list.
 func (p *prober) isStudio(ctx context.Context) bool {
 	var list struct {
 		Models *[]struct{ Key string }
@@ -142,7 +142,7 @@ func (p *prober) ollama(ctx context.Context) *protocol.DetectedServer {
 	return s
 }
 
-// llamacpp asks for what needs the key, too: the list of models is public there.
+// llamacpp also queries an endpoint that needs the key, because its list of models is public.
 func (p *prober) llamacpp(ctx context.Context) *protocol.DetectedServer {
 	s := &protocol.DetectedServer{Provider: "llamacpp", Name: "llama.cpp", BaseURL: p.root + "/v1", State: Ready}
 	if r := p.get(ctx, "/health"); r == nil || r.status == http.StatusServiceUnavailable {
@@ -160,7 +160,7 @@ func (p *prober) compatible(ctx context.Context, provider, name string) *protoco
 	return p.list(ctx, &protocol.DetectedServer{Provider: provider, Name: name, BaseURL: p.root + "/v1", State: Ready})
 }
 
-// list adds the models; a server that has none to tell of is still found.
+// list adds the models; a server without models is still returned.
 func (p *prober) list(ctx context.Context, s *protocol.DetectedServer) *protocol.DetectedServer {
 	if models, err := openai.Models(ctx, openai.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
 		s.Models = models

@@ -17,7 +17,7 @@ import (
 // DefaultBaseURL is Google's own API.
 const DefaultBaseURL = "https://generativelanguage.googleapis.com"
 
-// Options say where a model is and what is known of it.
+// Options hold the address and the known properties of a model.
 type Options = ask.Options
 
 type model struct {

@@ -10,10 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxPages bounds a list of models that never ends.
+// maxPages limits the pages of a list of models.
 const maxPages = 100
 
-// Models asks for the models that the key may use and that can chat.
+// Models returns the models that the key may use and that can chat.
 func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	var out []protocol.ModelInfo
@@ -45,7 +45,7 @@ func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 
 func (l listedModel) id() string { return strings.TrimPrefix(l.Name, "models/") }
 
-// canChat leaves out models for embeddings, speech or video, and those that need another API.
+// canChat excludes models for embeddings, speech or video, and those that need another API.
 func (l listedModel) canChat() bool {
 	if l.id() == "" || !slices.Contains(l.SupportedGenerationMethods, "generateContent") {
 		return false
@@ -55,8 +55,8 @@ func (l listedModel) canChat() bool {
 	})
 }
 
-// info translates Google's description. It does not say which models see images or call tools: every Gemini model
-// does, except that the image models call no tools.
+// info converts Google's description. It does not say which models support images or tools: every
+// Gemini model does, except that the image models call no tools.
 func (l listedModel) info() protocol.ModelInfo {
 	id := l.id()
 	gemini := strings.HasPrefix(id, "gemini-")

@@ -18,7 +18,7 @@ const (
 	keyHeader  = "X-Goog-Api-Key"
 )
 
-// post asks for a streamed answer. The caller closes its body.
+// post requests a streamed answer. The caller closes its body.
 func (m *model) post(ctx context.Context, body []byte) (*http.Response, error) {
 	name := m.Model
 	if !strings.HasPrefix(name, "tunedModels/") {
@@ -34,7 +34,7 @@ func (m *model) post(ctx context.Context, body []byte) (*http.Response, error) {
 	return m.do(req)
 }
 
-// get returns the body of the answer to a GET of path, which begins with the API's version.
+// get returns the body of the response to a GET of path, which begins with the API's version.
 func (m *model) get(ctx context.Context, path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.BaseURL+path, nil)
 	if err != nil {
@@ -56,7 +56,8 @@ func wrongAddress(err error) error {
 	return protocol.ErrModel.With("The address of the model server is wrong: " + err.Error())
 }
 
-// do sends req with the key. A key is never looked for in the environment: only one that the person set is used.
+// do sends req with the key. Only a key that the person set is used, never one from the
+// environment.
 func (m *model) do(req *http.Request) (*http.Response, error) {
 	switch {
 	case m.Key != "":

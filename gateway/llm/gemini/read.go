@@ -11,16 +11,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader puts one answer together and passes it on.
+// reader assembles one answer and emits its events.
 type reader struct {
 	*ask.Out
 
 	model   string
 	names   names
-	thought strings.Builder // under way
+	thought strings.Builder // not finished
 	calls   int
 	finish  string
-	message string // of Google, about the end
+	message string // Google's, about the end
 }
 
 func (r *reader) take(chunk *response) {
@@ -74,7 +74,7 @@ func (r *reader) part(p part) {
 	}
 }
 
-// closeThought passes on a thought that is complete.
+// closeThought emits a complete thought.
 func (r *reader) closeThought() {
 	if r.thought.Len() == 0 {
 		return
@@ -106,7 +106,7 @@ func (r *reader) call(c *functionCall, signature []byte) {
 	r.Emit(llm.Event{Type: llm.EventCall, Index: index, Block: b, BadArgs: bad})
 }
 
-// usage puts Google's counts into our terms: input without cached tokens, output with thoughts.
+// usage converts Google's counts: input without cached tokens, output with thoughts.
 func usage(u *usageMetadata) protocol.Usage {
 	out := protocol.Usage{
 		Input:     max(0, u.PromptTokenCount+u.ToolUsePromptTokenCount-u.CachedContentTokenCount),
@@ -118,7 +118,7 @@ func usage(u *usageMetadata) protocol.Usage {
 	return out
 }
 
-// end says why the answer ended. An answer without a reason to stop was cut off.
+// end emits the stop reason. An answer without one was cut off.
 func (r *reader) end() error {
 	r.closeThought()
 	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// refine reads what only Google says: a bad key is a 400, every limit is called a quota, and the wait is in the body.
+// refine handles Google's peculiarities: an invalid key is a 400, every limit is called a quota,
+// and the wait is in the body.
 func refine(f *ask.Failure, body []byte) {
 	var e struct {
 		Error struct {
@@ -39,7 +40,7 @@ func refine(f *ask.Failure, body []byte) {
 	}
 	for _, d := range e.Error.Details {
 		for _, v := range d.Violations {
-			if strings.Contains(v.QuotaID, "PerDay") { // the delay is said all the same
+			if strings.Contains(v.QuotaID, "PerDay") { // the error contains a delay anyway
 				f.Again = false
 			}
 		}

@@ -10,14 +10,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// opaque is what this package keeps in [protocol.Block.Opaque].
+// opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
 	Wire      string `json:"wire"`
 	Model     string `json:"model"`
 	Signature []byte `json:"signature,omitempty"`
-	// ForText says that the signature is of the text before the block, which has no place for one.
+	// ForText means that the signature belongs to the text before the block, which has no place for
+	// one.
 	ForText bool `json:"forText,omitempty"`
-	// ID says that a call's id is Gemini's own.
+	// ID means that the call's ID is Gemini's own.
 	ID bool `json:"id,omitempty"`
 }
 
@@ -32,7 +33,7 @@ func (o opaque) raw() json.RawMessage {
 	return data
 }
 
-// opaqueOf returns what b carries for this model, or nothing.
+// opaqueOf returns b's data for this model, or nothing.
 func (m *model) opaqueOf(b protocol.Block) opaque {
 	var o opaque
 	if len(b.Opaque) == 0 || json.Unmarshal(b.Opaque, &o) != nil || o.Wire != wire || o.Model != m.Model {
@@ -41,7 +42,8 @@ func (m *model) opaqueOf(b protocol.Block) opaque {
 	return o
 }
 
-// foreign is the signature that Google documents for calls that another model made: newer models refuse a call without one.
+// foreign is the signature that Google documents for calls of other models: newer models refuse a
+// call without one.
 var foreign = func() []byte {
 	raw, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
 	if err != nil {
@@ -50,7 +52,7 @@ var foreign = func() []byte {
 	return raw
 }()
 
-// names fits tool names to Gemini, which wants a letter or _ first.
+// names converts tool names for Gemini, which requires a letter or _ first.
 type names struct{ back map[string]string }
 
 func newNames(tools []llm.Tool) names {
@@ -97,7 +99,8 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig, n names) requ
 	return r
 }
 
-// contents builds the conversation. All results of a step are one message, as Gemini wants as many results as calls.
+// contents builds the conversation. All results of a step are one message, because Gemini requires
+// as many results as calls.
 func (m *model) contents(list []protocol.Message, n names) []content {
 	var out []content
 	add := func(role string, parts []part) {
@@ -108,7 +111,7 @@ func (m *model) contents(list []protocol.Message, n names) []content {
 			out[last].Parts = append(out[last].Parts, parts...)
 			return
 		}
-		if len(out) == 0 && role == roleModel { // the first word is the person's
+		if len(out) == 0 && role == roleModel { // the first message must be the user's
 			out = append(out, content{Role: roleUser, Parts: []part{{Text: "(earlier messages are left out)"}}})
 		}
 		out = append(out, content{Role: role, Parts: parts})
@@ -162,7 +165,7 @@ func person(c protocol.Content) []part {
 	return out
 }
 
-// picture returns an empty part when the image is no longer stored.
+// picture returns an empty part if the image is no longer stored.
 func picture(b protocol.Block) part {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	if err != nil || len(data) == 0 {
@@ -175,7 +178,8 @@ func picture(b protocol.Block) part {
 	return part{InlineData: &blob{Data: data, MIMEType: kind}}
 }
 
-// own builds the model's own message and notes its calls. The text of thoughts does not go back, their signatures do.
+// own builds the model's own message and records its calls. The text of thoughts is not sent back,
+// their signatures are.
 func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCall) []part {
 	var out []part
 	first := true

@@ -6,16 +6,17 @@ import (
 	"sync"
 )
 
-// style is how a family of models is asked to think.
+// style is the way in which a family of models is asked to think.
 type style int
 
 const (
-	noStyle     style = iota // does not think, or its way is not known
+	noStyle     style = iota // does not think, or the style is unknown
 	budgetStyle              // 2.5: a number of tokens
-	levelStyle               // from 3 on: a word
+	levelStyle               // from 3 on: a level
 )
 
-// styleOf goes by the name: "gemini-2.5-flash", "gemini-3-pro-preview". A name of another form says nothing.
+// styleOf derives the style from the name: "gemini-2.5-flash", "gemini-3-pro-preview". Other names
+// have no known style.
 func styleOf(name string) style {
 	rest, ok := strings.CutPrefix(name, "gemini-")
 	if !ok {
@@ -39,18 +40,18 @@ var levels = map[string]string{
 	"medium": levelMedium, "high": levelHigh, "xhigh": levelHigh,
 }
 
-// thinker knows what a model has refused: some levels first, perhaps any word about thinking.
+// thinker records what a model has refused: levels, budgets, or any setting of thinking.
 type thinker struct {
 	style style
 
 	mu      sync.Mutex
 	refused map[string]bool
-	budgets map[int]bool // refused too
+	budgets map[int]bool // refused as well
 	silent  bool
 }
 
-// plan decides for a level (protocol.ThinkingLevels). An empty one, and one that was refused, leave the amount to the model. Nil does
-// not mention thinking at all.
+// plan chooses the setting for a level (protocol.ThinkingLevels). An empty or refused level leaves
+// the amount to the model. nil does not mention thinking at all.
 func (t *thinker) plan(level string, known bool) *thinkingConfig {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,8 @@ func (t *thinker) plan(level string, known bool) *thinkingConfig {
 	return c
 }
 
-// learn notes that a server refused a request because of its plan, and reports whether it is worth a try without.
+// learn records that a server refused a request because of its plan, and reports whether an attempt
+// without it is worthwhile.
 func (t *thinker) learn(c *thinkingConfig, reason string) bool {
 	low := strings.ToLower(reason)
 	if strings.Contains(low, "signature") || !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") {

@@ -81,7 +81,7 @@ type response struct {
 	Error          json.RawMessage
 }
 
-// usageMetadata counts tokens. Those of the prompt include the cached ones.
+// usageMetadata holds token counts. Those of the prompt include cached tokens.
 type usageMetadata struct {
 	PromptTokenCount        int64
 	ToolUsePromptTokenCount int64
@@ -90,7 +90,7 @@ type usageMetadata struct {
 	ThoughtsTokenCount      int64
 }
 
-// Reasons why an answer ended (Candidate.finishReason); the others are refusals.
+// The finish reasons of an answer (Candidate.finishReason); all others are refusals.
 const (
 	finishUnspecified    = "FINISH_REASON_UNSPECIFIED"
 	finishStop           = "STOP"
@@ -100,7 +100,7 @@ const (
 	finishUnexpectedCall = "UNEXPECTED_TOOL_CALL"
 )
 
-// Values of thinkingLevel.
+// The values of thinkingLevel.
 const (
 	levelMinimal = "MINIMAL"
 	levelLow     = "LOW"

@@ -18,7 +18,7 @@ const (
 	ggufAlignment = 32
 )
 
-// gguf collects a model file in memory.
+// gguf builds a model file in memory.
 type gguf struct {
 	meta    bytes.Buffer
 	metas   uint64
@@ -29,7 +29,7 @@ type gguf struct {
 
 func put(b *bytes.Buffer, v any) {
 	if err := binary.Write(b, binary.LittleEndian, v); err != nil {
-		panic(err) // a buffer takes everything; only a type without a fixed size gets here
+		panic(err) // a buffer cannot fail; only a type without a fixed size gets here
 	}
 }
 
@@ -38,7 +38,8 @@ func putString(b *bytes.Buffer, s string) {
 	b.WriteString(s)
 }
 
-// set adds one key of the metadata: a string, bool, uint32 or float32, or a slice of string, int32 or float32.
+// set adds one key of the metadata: a string, bool, uint32 or float32, or a slice of string, int32
+// or float32.
 func (g *gguf) set(key string, value any) {
 	g.metas++
 	putString(&g.meta, key)
@@ -88,7 +89,7 @@ func (g *gguf) tensor(name string, values []float32, dims ...uint64) {
 	pad(&g.data, g.data.Len())
 }
 
-// pad fills b with zeros to the alignment, where at is the position in the file.
+// pad appends zeros to b up to the alignment; at is the position in the file.
 func pad(b *bytes.Buffer, at int) {
 	if rest := at % ggufAlignment; rest != 0 {
 		b.Write(make([]byte, ggufAlignment-rest))

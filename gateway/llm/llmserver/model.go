@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	// MaxPlan is how many bytes the model can say in one step, markup of thoughts and calls included.
+	// MaxPlan is the number of bytes that the model can output in one step, including the markup of
+	// thoughts and calls.
 	MaxPlan = window - 2 // the marks that end the plan and open the answer
 
-	// window is how far the model looks back, in tokens: the length of what the template puts at the end of a prompt.
+	// window is the distance, in tokens, at which the model looks back: the length of the plan at
+	// the end of a prompt.
 	window = 1024
 
 	width      = 128 // of the embedding and of the one attention head
@@ -27,7 +29,7 @@ var template string
 // Marks of the chat template; each is one token. The last one ends an answer.
 var marks = []string{"<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|plan|>", "<|pad|>", "<|end|>"}
 
-// WriteScripted writes the model file, about 400 kB. It is the same bytes each time.
+// WriteScripted writes the model file, about 400 kB. Its bytes are always the same.
 func WriteScripted(w io.Writer) error {
 	g := new(gguf)
 	g.set("general.architecture", "llama")
@@ -49,7 +51,7 @@ func WriteScripted(w io.Writer) error {
 	return nil
 }
 
-// vocabulary has a token for each byte and nothing longer but the marks, so that the template can count tokens.
+// vocabulary adds a token for each byte and for each mark, so that the template can count tokens.
 func vocabulary(g *gguf) int {
 	const normal, unknown, control, single = 1, 2, 3, 6
 	tokens, types := []string{"<unk>"}, []int32{unknown}
@@ -59,7 +61,7 @@ func vocabulary(g *gguf) int {
 	for b := range 256 {
 		tokens, types = append(tokens, fmt.Sprintf("<0x%02X>", b)), append(types, single)
 	}
-	// A tokenizer of this kind wants one real piece; the space is the one that it writes in its own way.
+	// This kind of tokenizer needs one real piece; the space has its own representation.
 	tokens, types = append(tokens, "▁"), append(types, normal)
 	g.set("tokenizer.ggml.model", "llama")
 	g.set("tokenizer.ggml.tokens", tokens)
@@ -75,18 +77,20 @@ func vocabulary(g *gguf) int {
 
 const ropeBase = 10000
 
-// weights makes the copying model. Every embedding is a random vector of ±1 whose first element is 1 in all of them. Query and
-// key see only that first element, so they are the same for every token but for the rotation by position, and the query is turned
-// in advance so that they agree exactly where the distance is window-1. Value and output pass the embedding found there on, louder
-// than the token's own.
+// weights creates the copying model. Every embedding is a random vector of ±1 whose first element
+// is 1 in all of them. Query and key use only that first element, so they are the same for every
+// token except for the rotation by position, and the query is rotated in advance so that they agree
+// exactly at the distance window-1. Value and output copy the embedding at that distance, scaled
+// above the token's own.
 func weights(g *gguf, tokens int) {
 	const (
-		sharp = 4   // amplitude of query and key: the score at the right distance stands 50 above all others
+		// amplitude of query and key: the score at the right distance is 50 above all others
+		sharp = 4
 		loud  = 16  // of the copied embedding
 		sure  = 0.5 // scale of the output
 	)
 	rng := rand.New(rand.NewPCG(1, 2))
-	turns := make([]float64, width/2) // by how much a pair of elements turns per position
+	turns := make([]float64, width/2) // rotation of a pair of elements per position
 	factors := make([]float32, width/2)
 	for f := range turns {
 		turns[f] = 0.05 + 2.5*rng.Float64()

@@ -18,19 +18,20 @@ import (
 	"fairlead/gateway/peer/porttest"
 )
 
-// Server is a llama-server with the scripted model, on a loopback port of its own.
+// Server is a llama-server with the scripted model, on its own loopback port.
 type Server struct {
-	// URL is the server's root, without a slash at its end: "http://127.0.0.1:40001". The wires are under /v1.
+	// URL is the server's root without a trailing slash: "http://127.0.0.1:40001". The APIs are
+	// under /v1.
 	URL string
 	// Context is the context window in tokens, which for this model are bytes.
 	Context int
-	// Key is what the server asks for; empty without [WithKey].
+	// Key is the key that the server requires; empty without [WithKey].
 	Key string
-	// Pid is the server's process, for tests that kill it.
+	// Pid is the server's process ID, for tests that kill it.
 	Pid int
 }
 
-// Model is the id under which the server offers its model.
+// Model is the ID of the server's model.
 const Model = "scripted"
 
 // Option changes how [Start] starts a server.
@@ -42,8 +43,9 @@ func WithContext(tokens int) Option { return func(s *Server) { s.Context = token
 // WithKey makes the server refuse requests without this key.
 func WithKey(key string) Option { return func(s *Server) { s.Key = key } }
 
-// Start starts a server that ends with the test and waits until it serves. Where no llama-server can be had it skips the test
-// and says why. The program comes from FAIRLEAD_LLAMA_SERVER, PATH, or the cache folder, which packaging/llama-server.sh fills.
+// Start starts a server that stops with the test, and waits until it is ready. If no llama-server
+// is available, it skips the test with the reason. The program comes from FAIRLEAD_LLAMA_SERVER,
+// PATH, or the cache folder, which packaging/llama-server.sh fills.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	program, err := find()
@@ -59,7 +61,8 @@ func Start(t testing.TB, options ...Option) *Server {
 	if err := writeModel(model); err != nil {
 		t.Fatal(err)
 	}
-	// Another process may take the port between the question and the start; then the server ends and the next port is tried.
+	// Another process may take the port before the server starts; then the server exits and the
+	// next port is tried.
 	for range 3 {
 		if err = s.start(t, program, model, dir); err == nil {
 			return s
@@ -108,7 +111,7 @@ func (s *Server) start(t testing.TB, program, model, dir string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	stop := sync.OnceFunc(func() {
-		_ = cmd.Process.Kill() // fails when it has ended by itself
+		_ = cmd.Process.Kill() // fails if it has exited already
 		<-ended
 	})
 
@@ -160,7 +163,8 @@ func tail(path string) string {
 	return string(data[max(0, len(data)-most):])
 }
 
-// find names the program, fetching it when it is nowhere. A failure is kept, so that not every test waits for the network.
+// find returns the path of the program, and downloads it if it is missing. A failure is cached, so
+// that not every test waits for the network.
 var find = sync.OnceValues(func() (string, error) {
 	if p := os.Getenv("FAIRLEAD_LLAMA_SERVER"); p != "" {
 		return exec.LookPath(p)
@@ -189,7 +193,7 @@ var find = sync.OnceValues(func() (string, error) {
 })
 
 func moduleRoot() (string, error) {
-	dir, err := os.Getwd() // of a test: its package's folder
+	dir, err := os.Getwd() // for a test: its package's folder
 	if err != nil {
 		return "", err
 	}

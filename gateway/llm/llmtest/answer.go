@@ -7,13 +7,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Answer is what a stream gave, put together as an agent does.
+// Answer is the assembled result of a stream.
 type Answer struct {
 	Text, Thinking string
-	Content        protocol.Content // thoughts, text, images and calls in the order they came
+	Content        protocol.Content // thoughts, text, images and calls in their order
 	Calls          []protocol.Block
 	BadArgs        []string       // of each call
-	Deltas         map[int]string // arguments as they streamed, by call
+	Deltas         map[int]string // streamed arguments, by call
 	Images         []protocol.Block
 	Usage          protocol.Usage
 	Retries        []llm.Retry
@@ -22,7 +22,7 @@ type Answer struct {
 	Err            error
 }
 
-// Collect reads an answer to its end.
+// Collect reads a complete answer.
 func Collect(ctx context.Context, m llm.Model, req llm.Request) Answer {
 	a := Answer{Deltas: map[int]string{}}
 	for ev, err := range m.Stream(ctx, req) {

@@ -14,13 +14,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Dialect is a provider's wire, for what every wire must do with a stream.
+// Dialect describes a provider's protocol, for tests of how it handles a stream.
 type Dialect struct {
 	New     func(llm.Options) llm.Model
-	Options llm.Options // but for the HTTP client, and the address where the test has its own
+	Options llm.Options // without the HTTP client, and the address if the test has its own
 	Request llm.Request
 	Whole   string // a complete answer: thoughts, text, calls
-	Shown   int    // how many bytes of Whole show text, and end before it does
+	Shown   int    // number of bytes of Whole up to the first text, and before it
 }
 
 func (d Dialect) ask(ctx context.Context, w *Wire) Answer {
@@ -29,7 +29,8 @@ func (d Dialect) ask(ctx context.Context, w *Wire) Answer {
 	return Collect(ctx, d.New(o), d.Request)
 }
 
-// Test checks Whole by check, and that the wire gives the same or an error however Whole comes.
+// Test checks Whole with check, and that the result is the same or an error in whatever pieces
+// Whole arrives.
 func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 	whole := d.ask(t.Context(), NewWire(Reply{Body: d.Whole}))
 	check(t, whole)
@@ -40,7 +41,8 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 	}
 	t.Run("in pieces of any size", func(t *testing.T) {
 		for size := 1; size < len(d.Whole); size++ {
-			if size <= 64 || size%97 == 0 { // pieces of one size end at all its multiples: together they end everywhere
+			// pieces of one size end at its multiples: together they end at every byte
+			if size <= 64 || size%97 == 0 {
 				same(t, d.ask(t.Context(), NewWire(Reply{Body: d.Whole, Size: size})))
 			}
 		}
@@ -55,14 +57,16 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 		})
 	})
 	t.Run("cut anywhere", func(t *testing.T) {
-		for _, cut := range []error{nil, io.ErrUnexpectedEOF} { // an end in good order, and a broken connection
+		// a regular end, and a broken connection
+		for _, cut := range []error{nil, io.ErrUnexpectedEOF} {
 			complete := 0
 			for n := range len(d.Whole) + 1 {
-				synctest.Test(t, func(t *testing.T) { // a cut before anything was shown is waited for and tried again
+				// a cut before anything was shown is retried after a wait
+				synctest.Test(t, func(t *testing.T) {
 					a := d.ask(t.Context(), NewWire(Reply{Body: d.Whole[:n], Cut: cut}))
 					if a.Err == nil {
 						complete++
-						a.Usage = whole.Usage // some tell it after the end
+						a.Usage = whole.Usage // some report it after the end
 						same(t, a)
 					} else if !errors.Is(a.Err, protocol.ErrModel) || a.Stop != "" {
 						t.Fatalf("cut at %d: %+v", n, a)
@@ -107,7 +111,8 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 	})
 }
 
-// cancelled checks, over a real connection, that a cancelled answer ends at once at the server too.
+// cancelled checks, over a real connection, that a cancelled answer also ends at the server at
+// once.
 func (d Dialect) cancelled(t *testing.T) {
 	gone := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

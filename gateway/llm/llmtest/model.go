@@ -11,9 +11,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Model plays a script. It is safe for use by many goroutines; requests take steps in the order they come.
+// Model plays a script. It is safe for concurrent use; requests play the steps in the order of
+// their arrival.
 type Model struct {
-	// Info is what Open says of the model. Set it before use.
+	// Info is the description that Open returns. Set it before use.
 	Info protocol.ModelInfo
 
 	mu       sync.Mutex
@@ -22,7 +23,7 @@ type Model struct {
 	calls    int
 }
 
-// Script makes a model of the given steps. A request after the last step fails with ErrModel.
+// Script returns a model with the given steps. A request after the last step fails with ErrModel.
 func Script(steps ...Step) *Model {
 	return &Model{
 		Info:  protocol.ModelInfo{ID: "scripted", Name: "Scripted", ContextWindow: 200_000, MaxOutput: 8192, Tools: true, Images: true, Thinking: true},
@@ -37,21 +38,21 @@ func (m *Model) Add(steps ...Step) {
 	m.steps = append(m.steps, steps...)
 }
 
-// Requests returns what the model was asked so far.
+// Requests returns the received requests.
 func (m *Model) Requests() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Left is how many steps have not been played.
+// Left returns the number of steps that have not been played.
 func (m *Model) Left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.steps)
 }
 
-// Open gives the model for every reference, as a registry would.
+// Open returns the model for every reference, as a registry would.
 func (m *Model) Open(_ context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
 	info := m.Info
 	if ref.ID != "" {
@@ -82,7 +83,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-// player is one answer under way.
+// player is one answer in progress.
 type player struct {
 	ctx     context.Context
 	req     llm.Request
@@ -113,7 +114,7 @@ func (p *player) play(s Step) {
 	p.emit(llm.Event{Type: llm.EventStop, Stop: stop})
 }
 
-// emit reports whether the answer goes on.
+// emit reports whether the answer continues.
 func (p *player) emit(ev llm.Event) bool {
 	if err := p.ctx.Err(); err != nil {
 		return p.fail(err)

@@ -9,13 +9,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Step is one answer. Its methods add to it and return the longer step; the zero Step is an empty answer.
+// Step is one answer. Its methods append to it and return the longer step; the zero Step is an
+// empty answer.
 type Step struct {
 	acts []act
 	stop string
 }
 
-// act is a part of an answer. It returns false to end the answer without a stop.
+// act is a part of an answer. It returns false to end the answer without a stop event.
 type act func(p *player) bool
 
 func (s Step) add(a act) Step {
@@ -23,22 +24,23 @@ func (s Step) add(a act) Step {
 	return s
 }
 
-// Say begins a step with text, which streams in pieces of one word.
+// Say returns a step with text, which streams word by word.
 func Say(text string) Step { return Step{}.Say(text) }
 
-// Think begins a step with a thought.
+// Think returns a step with a thought.
 func Think(thought string) Step { return Step{}.Think(thought) }
 
-// Call begins a step with a tool call. args is what the model writes; anything but a JSON object arrives as bad arguments.
+// Call returns a step with a tool call. args is the model's output; anything but a JSON object
+// arrives as bad arguments.
 func Call(tool protocol.ToolName, args string) Step { return Step{}.Call(tool, args) }
 
-// Fail is a step that ends in err.
+// Fail returns a step that ends in err.
 func Fail(err error) Step { return Step{}.Fail(err) }
 
-// Hang is a step that waits until the request is cancelled.
+// Hang returns a step that waits until the request is cancelled.
 func Hang() Step { return Step{}.Hang() }
 
-// Emit is a step of the given events.
+// Emit returns a step of the given events.
 func Emit(events ...llm.Event) Step { return Step{}.Emit(events...) }
 
 // Say adds text.
@@ -62,7 +64,7 @@ func (s Step) pieces(kind llm.EventType, text string) Step {
 	})
 }
 
-// Call adds a tool call. Ids count up over the whole script: call_1, call_2 …
+// Call adds a tool call. IDs count up over the whole script: call_1, call_2 …
 func (s Step) Call(tool protocol.ToolName, args string) Step {
 	return s.add(func(p *player) bool {
 		id, index := p.nextCall()
@@ -82,12 +84,12 @@ func (s Step) Call(tool protocol.ToolName, args string) Step {
 	})
 }
 
-// Image adds a picture; data is base64.
+// Image adds an image; data is base64.
 func (s Step) Image(mimeType, data string) Step {
 	return s.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mimeType, Data: data}})
 }
 
-// Emit adds events as they are.
+// Emit adds the given events unchanged.
 func (s Step) Emit(events ...llm.Event) Step {
 	return s.add(func(p *player) bool {
 		for _, ev := range events {
@@ -99,17 +101,17 @@ func (s Step) Emit(events ...llm.Event) Step {
 	})
 }
 
-// Usage adds a count of tokens; without one, each step counts 10 in and 5 out.
+// Usage adds a token count; without one, each step counts 10 in and 5 out.
 func (s Step) Usage(u protocol.Usage) Step {
 	return s.Emit(llm.Event{Type: llm.EventUsage, Usage: u})
 }
 
-// Check adds a look at the request.
+// Check adds a function that inspects the request.
 func (s Step) Check(look func(llm.Request)) Step {
 	return s.add(func(p *player) bool { look(p.req); return true })
 }
 
-// Wait stops the answer until ready is closed or the request is cancelled.
+// Wait pauses the answer until ready is closed or the request is cancelled.
 func (s Step) Wait(ready <-chan struct{}) Step {
 	return s.add(func(p *player) bool {
 		select {
@@ -121,13 +123,13 @@ func (s Step) Wait(ready <-chan struct{}) Step {
 	})
 }
 
-// Hang stops the answer until the request is cancelled.
+// Hang pauses the answer until the request is cancelled.
 func (s Step) Hang() Step { return s.Wait(nil) }
 
 // Fail ends the answer with err.
 func (s Step) Fail(err error) Step { return s.add(func(p *player) bool { return p.fail(err) }) }
 
-// Stop ends the answer with another reason than the usual one.
+// Stop ends the answer with a stop reason.
 func (s Step) Stop(reason string) Step {
 	s.stop = reason
 	return s

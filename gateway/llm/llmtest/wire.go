@@ -11,26 +11,27 @@ import (
 	"time"
 )
 
-// Reply is what a [Wire] answers.
+// Reply is a response of a [Wire].
 type Reply struct {
-	Status int           // 0 is 200
+	Status int           // 0 means 200
 	Header http.Header   // Content-Type is text/event-stream for a 200, else application/json, unless set
 	Body   string        //
-	Err    error         // instead of an answer
+	Err    error         // instead of a response
 	Cut    error         // after Body, instead of its end
 	Hang   bool          // after Body, until the request is cancelled
 	Pace   time.Duration // before each line of Body
-	Size   int           // of each piece of Body that is read at once; 0 is all
+	Size   int           // of each piece of Body that one read returns; 0 means all
 }
 
-// Asked is a request that a [Wire] has had.
+// Asked is a request that a [Wire] has received.
 type Asked struct {
 	URL    string
 	Header http.Header
 	Body   string
 }
 
-// Wire answers HTTP requests in memory, one Reply after the other; the last one is repeated. It works in a synctest bubble.
+// Wire answers HTTP requests in memory with one Reply after the other; the last one is repeated. It
+// works in a synctest bubble.
 type Wire struct {
 	mu      sync.Mutex
 	replies []Reply
@@ -38,10 +39,10 @@ type Wire struct {
 	open    int
 }
 
-// NewWire makes a Wire of replies.
+// NewWire returns a Wire with the given replies.
 func NewWire(replies ...Reply) *Wire { return &Wire{replies: replies} }
 
-// Client returns a client of the wire.
+// Client returns an HTTP client of the wire.
 func (w *Wire) Client() *http.Client { return &http.Client{Transport: w} }
 
 // Asked returns the requests so far.
@@ -51,7 +52,7 @@ func (w *Wire) Asked() []Asked {
 	return w.asked
 }
 
-// Open counts bodies that have not been closed.
+// Open returns the number of bodies that have not been closed.
 func (w *Wire) Open() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

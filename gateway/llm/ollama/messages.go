@@ -14,10 +14,10 @@ type request struct {
 	Messages  []message      `json:"messages"`
 	Tools     []functionTool `json:"tools,omitempty"`
 	Stream    bool           `json:"stream"`
-	Think     any            `json:"think,omitempty"` // a bool, or a level for models that know levels
+	Think     any            `json:"think,omitempty"` // a bool, or a level for models with levels
 	KeepAlive string         `json:"keep_alive,omitempty"`
 	Options   map[string]any `json:"options,omitempty"`
-	// Without it a prompt over the window loses its beginning, and nobody is told.
+	// Without it, a prompt over the window silently loses its beginning.
 	Truncate *bool `json:"truncate,omitempty"`
 }
 
@@ -50,9 +50,9 @@ type functionTool struct {
 }
 
 const (
-	// defaultContext is asked for when the window is unknown: enough for the tools and some work.
+	// defaultContext is used if the window is unknown: enough for the tools and some work.
 	defaultContext = 16384
-	// keepAlive keeps the model in memory while a person reads and approves.
+	// keepAlive is the time for which the model stays in memory while a person reads and approves.
 	keepAlive = "30m"
 )
 
@@ -91,7 +91,7 @@ func (m *model) request(req llm.Request) request {
 	return r
 }
 
-// context is the window to ask for.
+// context returns the context window to request.
 func (m *model) context() int64 {
 	if m.Info.ContextWindow > 0 {
 		return m.Info.ContextWindow
@@ -99,7 +99,7 @@ func (m *model) context() int64 {
 	return defaultContext
 }
 
-// think translates a level. Only gpt-oss knows levels, and it cannot be told not to think.
+// think converts a level. Only gpt-oss supports levels, and its thinking cannot be turned off.
 func (m *model) think(level string) any {
 	if strings.HasPrefix(m.Model, "gpt-oss") {
 		switch level {
@@ -130,8 +130,8 @@ func lastUser(list []protocol.Message) int {
 	return -1
 }
 
-// convert builds one message; ok is false for an empty answer. Thoughts go back only within the present turn, where models
-// that think between calls need them.
+// convert builds one message; ok is false for an empty answer. Thoughts are sent back only within
+// the current turn, where models that think between calls need them.
 func convert(msg protocol.Message, present bool) (out message, ok bool) {
 	out.Content = msg.Content.Text()
 	for _, b := range msg.Content {

@@ -10,11 +10,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// mostContext keeps a model with a huge window from taking all the memory of the machine.
+// mostContext prevents a model with a huge window from using all of the machine's memory.
 const mostContext = 32768
 
-// Models lists the models that the server has and that can chat, those in memory first. ContextWindow is what to run
-// them with: the model's own window, at most 32,768, or the one that is running.
+// Models returns the server's models that can chat, those in memory first. ContextWindow is the
+// window to run them with: the model's own, at most 32,768, or that of the running model.
 func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	var tags struct {
@@ -53,7 +53,8 @@ func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	return append(loaded, rest...), nil
 }
 
-// show asks about one model. nil is a model that cannot chat; one about which nothing can be learnt is still offered.
+// show queries one model. nil means a model that cannot chat; one without a description is still
+// offered.
 func (m *model) show(ctx context.Context, name string) *protocol.ModelInfo {
 	info := &protocol.ModelInfo{ID: name, Tools: true}
 	var about struct {
@@ -80,8 +81,8 @@ func (m *model) show(ctx context.Context, name string) *protocol.ModelInfo {
 	return info
 }
 
-// running returns the models in memory with their windows. Old servers do not tell the window; then it counts as unknown
-// and the model is not put first.
+// running returns the models in memory with their windows. Old servers do not report the window;
+// then it counts as unknown and the model is not put first.
 func (m *model) running(ctx context.Context) map[string]int64 {
 	var ps struct {
 		Models []struct {

@@ -18,17 +18,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Options say where a model is and what is known of it.
+// Options hold the address and the known properties of a model.
 type Options = ask.Options
 
 type model struct {
 	Options
-	noThink atomic.Bool // the model has refused to be asked about thinking
+	noThink atomic.Bool // the model has refused the setting of thinking
 	noTools atomic.Bool
 }
 
-// New returns a model of the Ollama server at o.BaseURL, by default http://127.0.0.1:11434. The context window that it runs
-// with is o.Info.ContextWindow, or 16,384 when that is unknown.
+// New returns a model of the Ollama server at o.BaseURL, by default http://127.0.0.1:11434. Its
+// context window is o.Info.ContextWindow, or 16,384 if that is unknown.
 func New(o Options) llm.Model { return newModel(o) }
 
 func newModel(o Options) *model {
@@ -40,7 +40,7 @@ func newModel(o Options) *model {
 		m.BaseURL = "http://" + m.BaseURL
 	}
 	m.BaseURL = strings.TrimRight(m.BaseURL, "/")
-	for _, path := range []string{"/v1", "/api"} { // people paste the address of the other wire
+	for _, path := range []string{"/v1", "/api"} { // people paste the address of the other API
 		m.BaseURL = strings.TrimSuffix(m.BaseURL, path)
 	}
 	return m
@@ -72,7 +72,7 @@ func (m *model) try(ctx context.Context, body request, r *reader) error {
 	return ask.Unreachable(ctx, err)
 }
 
-// send returns a 200, whose body is for the caller to close.
+// send returns a response with status 200; the caller closes its body.
 func (m *model) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var payload io.Reader
 	if body != nil {
@@ -89,7 +89,7 @@ func (m *model) send(ctx context.Context, method, path string, body any) (*http.
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if m.Key != "" { // Ollama's own cloud, or a proxy before the server
+	if m.Key != "" { // for Ollama's own cloud, or a proxy before the server
 		req.Header.Set("Authorization", "Bearer "+m.Key)
 	}
 	for k, v := range m.Headers {
@@ -102,7 +102,7 @@ func (m *model) send(ctx context.Context, method, path string, body any) (*http.
 	return ask.Answer(resp, nil)
 }
 
-// call sends a request and reads its one JSON object.
+// call sends a request and decodes its single JSON object.
 func (m *model) call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := m.send(ctx, method, path, body)
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader turns lines into events.
+// reader converts lines to events.
 type reader struct {
 	*ask.Out
 	calls    int
 	thinking strings.Builder
-	told     bool // the finished thought is out
+	told     bool // the finished thought was emitted
 }
 
 // line is one object of the stream.
@@ -80,7 +80,7 @@ func (r *reader) piece(m message) {
 	}
 }
 
-// thought tells the finished thought once.
+// thought emits the finished thought once.
 func (r *reader) thought() {
 	if !r.told && r.thinking.Len() > 0 {
 		r.told = true
@@ -88,7 +88,7 @@ func (r *reader) thought() {
 	}
 }
 
-// call gives out a call, which comes in one piece on this wire, often without an id.
+// call emits a call, which this API sends in one piece, often without an ID.
 func (r *reader) call(c call) {
 	if c.ID == "" {
 		c.ID = "call_" + rand.Text()[:16]

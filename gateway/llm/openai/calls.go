@@ -12,16 +12,16 @@ import (
 
 // call is a tool call that is being streamed.
 type call struct {
-	key     string // what the server tells it by
+	key     string // identifies the call in the server's events
 	id      string
 	name    string
 	args    strings.Builder
-	started bool // EventCallStart is out
-	done    bool // EventCall is out
+	started bool // EventCallStart was emitted
+	done    bool // EventCall was emitted
 	extra   json.RawMessage
 }
 
-// calls collects the tool calls of one answer, in the order in which they began.
+// calls collects the tool calls of one answer, in the order of their starts.
 type calls struct {
 	list []*call
 	by   map[string]*call
@@ -53,8 +53,8 @@ func (c *calls) last() *call {
 	return c.list[len(c.list)-1]
 }
 
-// named continues n's name, which some servers send in pieces, too. Others repeat it, or what there is of it so far. It is complete when the
-// arguments begin.
+// named appends to n's name, which some servers send in pieces. Others repeat it, or its prefix so
+// far. It is complete when the arguments begin.
 func (n *call) named(piece string) {
 	switch {
 	case n.args.Len() > 0 && n.name != "":
@@ -65,7 +65,7 @@ func (n *call) named(piece string) {
 	}
 }
 
-// add continues n with a piece of its arguments and tells emit what came of it.
+// add appends a piece to n's arguments and emits the resulting events.
 func (c *calls) add(n *call, piece string, emit func(llm.Event)) {
 	if piece == "" {
 		return
@@ -77,7 +77,7 @@ func (c *calls) add(n *call, piece string, emit func(llm.Event)) {
 	}
 }
 
-// start says that a call has begun, if its name is known.
+// start emits the start of a call, if its name is known.
 func (c *calls) start(n *call, emit func(llm.Event)) {
 	if n.started || n.name == "" {
 		return
@@ -92,7 +92,7 @@ func (c *calls) start(n *call, emit func(llm.Event)) {
 	}
 }
 
-// finish gives out a complete call. A call that never got a name is given out too: the model has to hear of it.
+// finish emits a complete call, even one without a name: the model must get an error for it.
 func (c *calls) finish(n *call, emit func(llm.Event), opaque json.RawMessage) {
 	if n.done {
 		return
@@ -107,8 +107,8 @@ func (c *calls) finish(n *call, emit func(llm.Event), opaque json.RawMessage) {
 	emit(ev)
 }
 
-// arguments turns the text that a model wrote into a JSON object. Nothing is an empty object; an object that was
-// encoded twice, as some servers do, is decoded. Anything else is bad.
+// arguments converts a model's text to a JSON object. Empty text is an empty object; an object that
+// was encoded twice, as some servers do, is decoded. Anything else is bad.
 func arguments(text string) (args json.RawMessage, bad string) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" || trimmed == "null" {

@@ -24,7 +24,7 @@ type chatRequest struct {
 	MaxTokens     int            `json:"max_tokens,omitempty"`
 	MaxCompletion int            `json:"max_completion_tokens,omitempty"`
 	Effort        string         `json:"reasoning_effort,omitempty"`
-	Reasoning     *effort        `json:"reasoning,omitempty"` // OpenRouter's way of saying the same
+	Reasoning     *effort        `json:"reasoning,omitempty"` // OpenRouter's equivalent
 	Kwargs        map[string]any `json:"chat_template_kwargs,omitempty"`
 	CacheKey      string         `json:"prompt_cache_key,omitempty"`
 	Modalities    []string       `json:"modalities,omitempty"`
@@ -46,7 +46,7 @@ func (chatWire) body(m *model, req llm.Request) any {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if req.MaxTokens > 0 {
-		// OpenAI calls it max_completion_tokens since its models think; the rest of the world knows the old name.
+		// OpenAI renamed it to max_completion_tokens; all other servers know the old name.
 		newName := m.host == hostOpenAI
 		if m.refused.has(paramMaxTokens) {
 			newName = true
@@ -71,7 +71,7 @@ func (chatWire) body(m *model, req llm.Request) any {
 	return r
 }
 
-// think asks for a level of thinking in the server's own way.
+// think sets a level of thinking in the server's own way.
 func (m *model) think(r *chatRequest, level string) {
 	switch {
 	case level == "":
@@ -85,7 +85,8 @@ func (m *model) think(r *chatRequest, level string) {
 			r.Reasoning = &effort{Effort: level}
 		}
 	case m.host != hostOpenAI && level == "none":
-		// llama.cpp, vLLM and SGLang switch thinking off through the chat template; others ignore the field.
+		// llama.cpp, vLLM and SGLang turn thinking off through the chat template; others ignore the
+		// field.
 		if !m.refused.has(paramKwargs) {
 			r.Kwargs = map[string]any{"enable_thinking": false}
 		}
@@ -106,7 +107,7 @@ type chatReader struct {
 	usage    *protocol.Usage
 	finish   string
 	refusal  bool
-	over     bool // [DONE] has come, or the answer came in one piece
+	over     bool // [DONE] was received, or the answer came in one piece
 }
 
 func (chatWire) read(m *model, s *stream) error {
@@ -179,7 +180,7 @@ func (r *chatReader) delta(d *delta) {
 	}
 }
 
-// say passes on a piece of a thought that came inside the text, and a piece of the text.
+// say emits a piece of a thought that came inside the text, and a piece of the text.
 func (r *chatReader) say(thought, answer string) {
 	if thought != "" {
 		r.thoughts.text.WriteString(thought)
@@ -204,8 +205,8 @@ func (r *chatReader) toolCall(t toolDelta) {
 	r.calls.add(c, argumentText(t.Function.Arguments), r.s.emit)
 }
 
-// which finds the call that t continues, by its index. Servers that leave the index out, or give every call the same
-// one, begin a call with a name and an id of its own.
+// which returns the call that t continues, by its index. For servers that omit the index, or use
+// the same one for every call, a name and a new ID begin a call.
 func (r *chatReader) which(t toolDelta) *call {
 	var c *call
 	var key string
@@ -224,14 +225,14 @@ func (r *chatReader) which(t toolDelta) *call {
 	return c
 }
 
-// end completes the answer when the stream has ended.
+// end completes the answer after the end of the stream.
 func (r *chatReader) end() error {
 	r.say(r.split.end())
 	r.thoughts.finish(r.m.Model, r.s.emit)
 	if r.finish == "error" {
 		return ask.Broken("the provider broke off the answer")
 	}
-	// The connection closed in good order, yet nothing said that the answer was complete.
+	// The connection was closed regularly, but nothing said that the answer was complete.
 	if r.finish == "" && !r.over && r.usage == nil {
 		return ask.Broken("the connection closed before the answer was complete")
 	}
@@ -253,7 +254,7 @@ func (r *chatReader) stop() string {
 	switch {
 	case r.finish == "length" || r.finish == "max_tokens" || r.finish == "model_length":
 		return llm.StopMaxTokens
-	case len(r.calls.list) > 0: // whatever the server calls it
+	case len(r.calls.list) > 0: // whatever the server's finish reason is
 		return llm.StopToolUse
 	case r.refusal || r.finish == "content_filter" || r.finish == "refusal":
 		return llm.StopRefusal

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// chunk is one event of a chat stream, or a whole answer of a server that does not stream. Fields whose type servers do not
-// agree on are raw.
+// chunk is one event of a chat stream, or a complete answer of a server that does not stream.
+// Fields whose types differ between servers are raw.
 type chunk struct {
 	Choices []struct {
 		Delta        *delta  `json:"delta"`
@@ -15,7 +15,8 @@ type chunk struct {
 	} `json:"choices"`
 	Usage *usage          `json:"usage"`
 	Error json.RawMessage `json:"error"`
-	// Timings is llama.cpp's and says whether a usage can be trusted; X is Groq's place for usage.
+	// Timings is llama.cpp's and shows whether the usage is reliable; X is where Groq puts the
+	// usage.
 	X *struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
@@ -54,7 +55,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// parts reads content: text, or a list of text and thinking parts as Mistral sends it.
+// parts decodes content: text, or a list of text and thinking parts as Mistral sends it.
 func parts(raw json.RawMessage) (thought, answer string) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return "", text(raw)
@@ -78,7 +79,7 @@ func parts(raw json.RawMessage) (thought, answer string) {
 	return thought, answer
 }
 
-// argumentText reads a piece of arguments.
+// argumentText decodes a piece of arguments.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""

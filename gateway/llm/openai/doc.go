@@ -1,8 +1,9 @@
-// Package openai speaks the wire of OpenAI and of everything that imitates it: chat completions, which dozens of servers
-// offer, and responses, which OpenAI prefers. It is one tolerant client: what servers disagree on (how a thought is
-// called, whether a usage chunk has choices, whether a stream says that it is done) is accepted in every known form, and a
-// parameter that a server refuses is left out from then on.
+// Package openai implements the APIs of OpenAI and of all compatible servers: chat completions,
+// which dozens of servers offer, and responses, which OpenAI prefers. It is one tolerant client:
+// where servers differ (the name of thoughts, the choices of a usage chunk, the end of a stream),
+// it accepts every known form, and it omits a parameter that a server has refused from then on.
 //
-// What a provider wants back unchanged (reasoning details, encrypted reasoning items, signatures on calls) is kept in
-// [protocol.Block.Opaque] together with the wire and the model it came from, and is sent to no other.
+// Data that a provider requires back unchanged (reasoning details, encrypted reasoning items,
+// signatures of calls) is stored in [protocol.Block.Opaque] together with its API and model, and is
+// sent to no other.
 package openai

@@ -48,8 +48,8 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messages builds the conversation. Images of tool results follow in a user message of their own, because a tool
-// message holds only text on most servers.
+// messages builds the conversation. Images of tool results follow in a separate user message,
+// because on most servers a tool message can contain only text.
 func (m *model) messages(req llm.Request) []message {
 	var out []message
 	if req.System != "" {
@@ -90,7 +90,7 @@ func (m *model) messages(req llm.Request) []message {
 	return out
 }
 
-// lastUser is the index of the message that began the present turn, or -1.
+// lastUser returns the index of the message that began the current turn, or -1.
 func lastUser(list []protocol.Message) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Role == protocol.RoleUser && list[i].Origin != protocol.OriginNotice {
@@ -100,8 +100,8 @@ func lastUser(list []protocol.Message) int {
 	return -1
 }
 
-// cached marks the end of a prefix that OpenRouter shall have Anthropic keep. No other server gets such a mark: proxies
-// refuse it, and elsewhere caching needs none.
+// cached marks the end of a prefix that Anthropic should cache behind OpenRouter. No other server
+// gets such a mark: proxies refuse it, and elsewhere caching needs none.
 func (m *model) cached(s string) any {
 	if m.host == hostOpenRouter && strings.HasPrefix(m.Model, "anthropic/") && s != "" {
 		return []part{{Type: "text", Text: s, Cache: &cache{"ephemeral"}}}
@@ -141,12 +141,13 @@ func imageType(b protocol.Block) string {
 	return b.MimeType
 }
 
-// assistant builds the model's own message; ok is false for one with nothing that a server accepts. Thoughts go back only within
-// the present turn and only under the name they came with: some servers demand them there, others refuse them elsewhere.
+// assistant builds the model's own message; ok is false for one without content that a server
+// accepts. Thoughts are sent back only within the current turn and only under their original name:
+// some servers require them there, others refuse them elsewhere.
 func (m *model) assistant(msg protocol.Message, present bool) (out message, ok bool) {
 	out.Role = "assistant"
 	var texts []string
-	var back reasoning // a signature may have come in a later block than the thought that it is of
+	var back reasoning // a signature may be in a later block than its thought
 	for _, b := range msg.Content {
 		switch b.Type {
 		case protocol.BlockText:
@@ -204,7 +205,8 @@ func toolResult(msg protocol.Message) (result string, images []part) {
 	return result, images
 }
 
-// callID fits a call's id to servers that are particular: Mistral wants nine letters or digits.
+// callID converts a call's ID for servers with restrictions: Mistral requires nine letters or
+// digits.
 func (m *model) callID(id string) string {
 	if m.host != hostMistral || len(id) == 9 && strings.IndexFunc(id, notAlphanumeric) < 0 {
 		return id
@@ -218,7 +220,7 @@ func notAlphanumeric(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// functionTool is a tool as the chat wire wants it.
+// functionTool is a tool in the chat API's form.
 type functionTool struct {
 	Type     string `json:"type"`
 	Function struct {
@@ -238,7 +240,7 @@ func functionTools(tools []llm.Tool) []functionTool {
 	return out
 }
 
-// schema fills in what several servers insist on: an object with properties.
+// schema adds parts that several servers require: an object with properties.
 func schema(s json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(s, &object) != nil {

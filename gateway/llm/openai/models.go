@@ -13,9 +13,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Models asks the server at o.BaseURL for its models that can chat. What a server does not say is zero, but for Tools and Images: those are true unless
-// the server says otherwise, for it refuses what it cannot. Models that LM Studio or llama.cpp have loaded come first, and for them ContextWindow is the
-// window they run with.
+// Models returns the models of the server at o.BaseURL that can chat. Values that a server does not
+// report are zero, except Tools and Images: those are true unless the server says otherwise,
+// because it refuses requests that it does not support. Models that LM Studio or llama.cpp have
+// loaded come first, and their ContextWindow is the current one.
 func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	raw, err := m.get(ctx, m.BaseURL+"/models")
@@ -43,7 +44,7 @@ func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	return out, nil
 }
 
-// root is the server's address without the path of the wire.
+// root returns the server's address without the API's path.
 func (m *model) root() string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil {
@@ -53,8 +54,8 @@ func (m *model) root() string {
 	return u.String()
 }
 
-// listed finds the list in an answer: under "data" (OpenAI), under "models" (LM Studio, Cohere), or the whole answer
-// (Together).
+// listed returns the list in a response: under "data" (OpenAI), under "models" (LM Studio, Cohere),
+// or the whole response (Together).
 func listed(raw []byte) ([]listedModel, error) {
 	var items []json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
@@ -74,7 +75,7 @@ func listed(raw []byte) ([]listedModel, error) {
 	for _, item := range items {
 		var l listedModel
 		if json.Unmarshal(item, &l) != nil || l.ID == "" {
-			// A field of another type than ours: the name is what matters.
+			// A field has an unexpected type: only the name is needed.
 			var bare struct{ ID string }
 			if json.Unmarshal(item, &bare) != nil || bare.ID == "" {
 				continue
@@ -86,7 +87,7 @@ func listed(raw []byte) ([]listedModel, error) {
 	return list, nil
 }
 
-// listedModel is one entry of GET /models, with the fields of everyone who adds some.
+// listedModel is one entry of GET /models, with the additional fields of all known servers.
 type listedModel struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -111,12 +112,13 @@ type listedModel struct {
 	Top *struct {
 		MaxCompletion int64 `json:"max_completion_tokens"`
 	} `json:"top_provider"` // OpenRouter
-	Parameters   []string                   `json:"supported_parameters"` // OpenRouter
-	Pricing      map[string]json.RawMessage `json:"pricing"`              // OpenRouter: text, dollars a token; Together: number, dollars a million
-	Capabilities json.RawMessage            `json:"capabilities"`         // Mistral: an object of flags
+	Parameters []string `json:"supported_parameters"` // OpenRouter
+	// OpenRouter: text, dollars per token; Together: number, dollars per million
+	Pricing      map[string]json.RawMessage `json:"pricing"`
+	Capabilities json.RawMessage            `json:"capabilities"` // Mistral: an object of flags
 }
 
-// chats leaves out what only makes embeddings, speech or pictures.
+// chats excludes models that only make embeddings, speech or images.
 func (l listedModel) chats() bool {
 	if l.Architecture != nil && l.Architecture.Output != nil {
 		return slices.Contains(l.Architecture.Output, "text")
@@ -173,8 +175,8 @@ func (l listedModel) info(host string) protocol.ModelInfo {
 	return i
 }
 
-// price reads dollars per million tokens: text is OpenRouter's price of one token, a number Together's of a million. A
-// negative price means "it depends".
+// price returns dollars per million tokens: text is OpenRouter's price of one token, a number
+// Together's of a million. A negative price means that it varies.
 func (l listedModel) price(perToken, perMillion string) *float64 {
 	if s := text(l.Pricing[perToken]); s != "" {
 		if p, err := strconv.ParseFloat(s, 64); err == nil && p >= 0 {
@@ -189,8 +191,8 @@ func (l listedModel) price(perToken, perMillion string) *float64 {
 	return nil
 }
 
-// addProps asks llama.cpp whether its model sees images and which template it has. A server that does not say leaves the
-// list as it is.
+// addProps queries whether llama.cpp's model supports images, and its template. If the server does
+// not report them, the list is not changed.
 func (m *model) addProps(ctx context.Context, list []protocol.ModelInfo) {
 	raw, err := m.get(ctx, m.root()+"/props")
 	if err != nil {
@@ -210,7 +212,8 @@ func (m *model) addProps(ctx context.Context, list []protocol.ModelInfo) {
 	}
 	for i := range list {
 		list[i].Images = props.Modalities.Vision
-		if props.Settings.Context > 0 { // what one slot has; meta may tell what the model was trained with
+		// the window of one slot; meta may have the one used in training
+		if props.Settings.Context > 0 {
 			list[i].ContextWindow = props.Settings.Context
 		}
 		if props.Caps.Tools != nil {

@@ -6,13 +6,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Wires an opaque value can belong to.
+// The APIs that opaque data can belong to.
 const (
 	wireChat      = "openai-chat"
 	wireResponses = "openai-responses"
 )
 
-// opaque is what this package keeps in [protocol.Block.Opaque].
+// opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
 	Wire  string `json:"wire"`
 	Model string `json:"model"`
@@ -20,13 +20,13 @@ type opaque struct {
 	Field string `json:"field,omitempty"`
 	// Details are OpenRouter's reasoning_details.
 	Details json.RawMessage `json:"details,omitempty"`
-	// Extra is a call's extra_content, where Gemini's compatible endpoint hides its signature.
+	// Extra is a call's extra_content, in which Gemini's compatible endpoint sends its signature.
 	Extra json.RawMessage `json:"extra,omitempty"`
 	// Item is a reasoning item of the responses wire.
 	Item json.RawMessage `json:"item,omitempty"`
 }
 
-// raw returns o as JSON, or nil when it could not be encoded because a server sent nonsense.
+// raw returns o as JSON, or nil if it cannot be encoded because a server sent invalid data.
 func (o opaque) raw() json.RawMessage {
 	data, err := protocol.Marshal(o)
 	if err != nil {
@@ -35,7 +35,7 @@ func (o opaque) raw() json.RawMessage {
 	return data
 }
 
-// opaqueOf returns what b carries for this wire and model, or nothing.
+// opaqueOf returns b's data for this API and model, or nothing.
 func opaqueOf(b protocol.Block, wire, model string) opaque {
 	var o opaque
 	if len(b.Opaque) == 0 || json.Unmarshal(b.Opaque, &o) != nil || o.Wire != wire || o.Model != model {

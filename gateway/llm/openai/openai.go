@@ -12,18 +12,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Options say where a model is and what is known of it.
+// Options hold the address and the known properties of a model.
 type Options = ask.Options
 
-// Hosts that get what others would refuse.
+// Hosts that get parameters which others would refuse.
 const (
 	hostOpenAI     = "api.openai.com"
 	hostOpenRouter = "openrouter.ai"
 	hostMistral    = "api.mistral.ai"
 )
 
-// New returns a model behind o.BaseURL: over the responses wire at api.openai.com, over chat completions elsewhere. An address
-// without a path gets /v1; empty means OpenAI itself.
+// New returns a model of the server at o.BaseURL: with the responses API at api.openai.com, with
+// chat completions elsewhere. An address without a path gets /v1; empty means OpenAI itself.
 func New(o Options) llm.Model {
 	m := newModel(o)
 	if m.host == hostOpenAI {
@@ -32,10 +32,10 @@ func New(o Options) llm.Model {
 	return m
 }
 
-// NewChat is [New] with the chat completions wire wherever the server is.
+// NewChat is [New] with the chat completions API for every server.
 func NewChat(o Options) llm.Model { return newModel(o) }
 
-// NewResponses is [New] with the responses wire wherever the server is.
+// NewResponses is [New] with the responses API for every server.
 func NewResponses(o Options) llm.Model {
 	m := newModel(o)
 	m.wire = responsesWire{}
@@ -43,13 +43,13 @@ func NewResponses(o Options) llm.Model {
 }
 
 type model struct {
-	Options // BaseURL is normalised
+	Options // BaseURL is normalized
 	host    string
 	wire    wire
 	refused refused
 }
 
-// wire is one of the two ways to ask and to answer.
+// wire is one of the two APIs.
 type wire interface {
 	path() string
 	body(m *model, req llm.Request) any
@@ -62,7 +62,8 @@ func newModel(o Options) *model {
 	return m
 }
 
-// base completes an address as people write it: without a scheme, with a slash at the end, with the path of one endpoint.
+// base completes an address as people write it: without a scheme, with a trailing slash, or with
+// the path of one endpoint.
 func base(address string) (baseURL, host string) {
 	if address == "" {
 		address = "https://" + hostOpenAI
@@ -76,7 +77,7 @@ func base(address string) (baseURL, host string) {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return address, "" // the request will say what is wrong with it
+		return address, "" // the request will report the error
 	}
 	if u.Path == "" {
 		u.Path = "/v1"

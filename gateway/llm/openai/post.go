@@ -34,12 +34,12 @@ func (m *model) try(ctx context.Context, data []byte, s *stream) error {
 	return ask.Unreachable(ctx, err)
 }
 
-// do sends req with our headers. The answer is a 200, and its body is for the caller to close.
+// do sends req with our headers. The response has status 200, and the caller closes its body.
 func (m *model) do(req *http.Request) (*http.Response, error) {
 	if m.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+m.Key)
 	}
-	if m.host == hostOpenRouter { // who asks, for its statistics
+	if m.host == hostOpenRouter { // identifies the program in OpenRouter's statistics
 		req.Header.Set("HTTP-Referer", "http://localhost")
 		req.Header.Set("X-Title", "Fairlead")
 	}
@@ -53,7 +53,7 @@ func (m *model) do(req *http.Request) (*http.Response, error) {
 	return ask.Answer(resp, nil)
 }
 
-// get returns the body of an answer to GET.
+// get returns the body of the response to a GET.
 func (m *model) get(ctx context.Context, address string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reasoning collects the thoughts of a chat answer, under whichever name the server sends them.
+// reasoning collects the thoughts of a chat answer, under any of the names that servers use.
 type reasoning struct {
 	text    strings.Builder
 	field   string
 	details []map[string]any
 }
 
-// add takes what d holds of thoughts and returns the piece that is new to the reader.
+// add takes the thoughts in d and returns the part that is new.
 func (r *reasoning) add(d *delta) string {
 	piece, field := text(d.ReasoningContent), "reasoning_content"
 	if piece == "" { // some send the same under both names
@@ -32,8 +32,8 @@ func (r *reasoning) add(d *delta) string {
 	return piece
 }
 
-// addDetails merges OpenRouter's pieces: those of one type and index are one block, whose text grows and whose other
-// fields the last piece decides. It returns the text that can be shown.
+// addDetails merges OpenRouter's pieces: those with one type and index are one block, whose text is
+// concatenated and whose other fields are those of the last piece. It returns the text to show.
 func (r *reasoning) addDetails(raw json.RawMessage) string {
 	var list []map[string]any
 	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
@@ -78,8 +78,8 @@ func samePlace(a, b map[string]any) bool {
 	return okA && okB && ok1 && ok2 && typeA == typeB && indexA == indexB
 }
 
-// finish tells the finished block when the answer goes on to something else or ends, and makes ready for another one:
-// some models think again between their words.
+// finish emits the finished block when the answer continues with something else or ends, and starts
+// another one: some models think again between texts.
 func (r *reasoning) finish(model string, emit func(llm.Event)) {
 	if r.text.Len() == 0 && len(r.details) == 0 {
 		return
@@ -94,7 +94,7 @@ func (r *reasoning) finish(model string, emit func(llm.Event)) {
 	emit(llm.Event{Type: llm.EventSignature, Block: block})
 }
 
-// rawDetails is nil when there are none.
+// rawDetails is nil if there are none.
 func (r *reasoning) rawDetails() json.RawMessage {
 	if len(r.details) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Parameters that not every server or model takes.
+// Parameters that not every server or model accepts.
 const (
 	paramStreamOptions = "stream_options"
 	paramMaxTokens     = "max_tokens"
@@ -22,7 +22,7 @@ const (
 	paramKwargs        = "chat_template_kwargs"
 )
 
-// refused remembers which parameters a server has refused. The zero value refuses nothing.
+// refused records which parameters a server has refused. The zero value is empty.
 type refused struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -34,8 +34,8 @@ func (r *refused) has(param string) bool {
 	return r.seen[param]
 }
 
-// learn looks for a parameter of body in a server's reason for a 400 or 422 and reports whether the request is worth sending
-// again without it.
+// learn looks for a parameter of body in a server's reason for a 400 or 422 and reports whether the
+// request should be sent again without it.
 func (r *refused) learn(f *ask.Failure, body []byte) bool {
 	if f.Status != 400 && f.Status != 422 || errors.Is(f, protocol.ErrContextOverflow) {
 		return false
@@ -51,7 +51,7 @@ func (r *refused) learn(f *ask.Failure, body []byte) bool {
 		{paramEffort, "reasoning_effort"},
 		{paramReasoning, "reasoning"},
 	} {
-		// A reason may name two, the second as advice; only one of them was sent.
+		// A reason may name two parameters, the second as advice; only one of them was sent.
 		if !strings.Contains(f.Reason, p.word) || !bytes.Contains(body, []byte(`"`+p.param+`":`)) {
 			continue
 		}

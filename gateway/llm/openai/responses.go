@@ -7,8 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// responsesWire is POST /responses. Nothing is stored at the provider: the whole conversation is sent each time, with the
-// reasoning items encrypted.
+// responsesWire is POST /responses. Nothing is stored at the provider: the whole conversation is
+// sent each time, with the reasoning items encrypted.
 type responsesWire struct{}
 
 func (responsesWire) path() string { return "/responses" }
@@ -37,7 +37,7 @@ type responseTool struct {
 type inputMessage struct {
 	Type    string      `json:"type"`
 	Role    string      `json:"role"`
-	Status  string      `json:"status,omitempty"` // llama.cpp takes past answers only with it
+	Status  string      `json:"status,omitempty"` // llama.cpp accepts past answers only with it
 	Content []inputPart `json:"content"`
 }
 
@@ -135,7 +135,8 @@ func inputPartOf(p part) inputPart {
 	return inputPart{Type: "input_text", Text: p.Text}
 }
 
-// pastAnswer keeps the order of the model's items: a reasoning item must stand before the item that it led to.
+// pastAnswer preserves the order of the model's items: a reasoning item must precede the item that
+// it led to.
 func (m *model) pastAnswer(c protocol.Content) []any {
 	var items []any
 	for _, b := range c {
@@ -156,7 +157,7 @@ func (m *model) pastAnswer(c protocol.Content) []any {
 			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: args})
 		}
 	}
-	// A reasoning item that nothing follows is refused; so ends an answer that was cut off.
+	// A trailing reasoning item, as in an answer that was cut off, is refused.
 	for len(items) > 0 {
 		if _, bare := items[len(items)-1].(json.RawMessage); !bare {
 			break

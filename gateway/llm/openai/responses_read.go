@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// responseEvent is any event of a responses stream; Type says which fields are set.
+// responseEvent is any event of a responses stream; Type determines which fields are set.
 type responseEvent struct {
 	Type        string        `json:"type"`
 	Delta       string        `json:"delta"`
@@ -80,7 +80,7 @@ type responsesReader struct {
 	said    bool            // text has been streamed
 	refusal bool
 	ended   bool
-	cut     string // why the answer is incomplete
+	cut     string // the reason why the answer is incomplete
 	counted bool
 }
 
@@ -103,7 +103,7 @@ func (responsesWire) read(m *model, s *stream) error {
 }
 
 func (r *responsesReader) event(name string, data []byte) error {
-	if data == nil { // [DONE], which only imitators send
+	if data == nil { // [DONE], which only compatible servers send
 		return nil
 	}
 	var e responseEvent
@@ -157,7 +157,7 @@ func (r *responsesReader) think(piece string) {
 	r.s.emit(llm.Event{Type: llm.EventThinking, Text: piece})
 }
 
-// which finds a call by the place of its item in the output, or by the item's id.
+// which returns a call by the index of its item in the output, or by the item's ID.
 func (r *responsesReader) which(e responseEvent) *call {
 	key := e.ItemID
 	if key == "" && e.Item != nil {
@@ -184,7 +184,7 @@ func (r *responsesReader) call(e responseEvent) *call {
 	return c
 }
 
-// item takes a finished item.
+// item handles a finished item.
 func (r *responsesReader) item(e responseEvent) {
 	switch e.Item.Type {
 	case "function_call":
@@ -222,7 +222,7 @@ func (r *responsesReader) item(e responseEvent) {
 	}
 }
 
-// withoutStatus drops what the wire gives out with an item and does not take back.
+// withoutStatus removes the fields that the API sends with an item but does not accept back.
 func withoutStatus(raw json.RawMessage) json.RawMessage {
 	var item map[string]json.RawMessage
 	if json.Unmarshal(raw, &item) != nil {
@@ -249,7 +249,7 @@ func (r *responsesReader) complete(e responseEvent) {
 	if u := e.Response.Usage; u != nil {
 		r.counted = true
 		if r.s.limit > 0 && u.Output >= int64(r.s.limit) && r.cut == "" {
-			r.cut = "max_output_tokens" // llama.cpp calls a cut answer complete
+			r.cut = "max_output_tokens" // llama.cpp reports a cut answer as complete
 		}
 		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: u.count()})
 	}

@@ -11,29 +11,29 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// stream passes events on and knows what has been shown.
+// stream emits events and records what was shown.
 type stream struct {
 	*ask.Out
-	bytes int // of output, for an estimate where the server does not count
+	bytes int // of output, for an estimate if the server does not count
 	sent  int // of the request
-	limit int // of the answer in tokens, as asked; 0 is none
+	limit int // of the answer in tokens, as requested; 0 means none
 
 	body        io.Reader
 	contentType string
 }
 
-// emit passes ev on, and counts.
+// emit emits ev, and counts.
 func (s *stream) emit(ev llm.Event) {
 	if s.Emit(ev) {
 		s.bytes += len(ev.Text)
 	}
 }
 
-// errStopped ends reading when the receiver has gone.
+// errStopped ends reading when the receiver has stopped.
 var errStopped = errors.New("the receiver has stopped")
 
-// each calls fn with the data of every event, or once with the whole body of a server that did not stream. It returns nil at
-// [DONE] or at the end of the body; fn ends it with io.EOF.
+// each calls fn with the data of every event, or once with the whole body of a server that did not
+// stream. It returns nil at [DONE] or at the end of the body; fn returns io.EOF to stop.
 func (s *stream) each(fn func(name string, data []byte) error) error {
 	kind, _, err := mime.ParseMediaType(s.contentType)
 	if err == nil && kind == "application/json" {
@@ -67,7 +67,7 @@ func done(err error) error {
 	return err
 }
 
-// estimate counts four bytes a token, for servers that do not count.
+// estimate assumes four bytes per token, for servers that do not count.
 func (s *stream) estimate() protocol.Usage {
 	u := protocol.Usage{Input: int64(s.sent+3) / 4, Output: int64(s.bytes+3) / 4, Estimated: true}
 	u.Total = u.Input + u.Output

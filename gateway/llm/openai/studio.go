@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// studio reads LM Studio's own lists, the newer first, and returns nothing when there is none.
+// studio reads LM Studio's own lists, the newer API first, and returns nothing if there is none.
 func (m *model) studio(ctx context.Context) []protocol.ModelInfo {
 	if raw, err := m.get(ctx, m.root()+"/api/v1/models"); err == nil {
 		if list := studioV1(raw); len(list) > 0 {
@@ -21,7 +21,7 @@ func (m *model) studio(ctx context.Context) []protocol.ModelInfo {
 	return nil
 }
 
-// studioV1 reads GET /api/v1/models of LM Studio 0.4 and later.
+// studioV1 parses GET /api/v1/models of LM Studio 0.4 and later.
 func studioV1(raw []byte) []protocol.ModelInfo {
 	var answer struct {
 		Models []struct {
@@ -37,7 +37,7 @@ func studioV1(raw []byte) []protocol.ModelInfo {
 			Capabilities struct {
 				Vision   bool
 				Tools    bool            `json:"trained_for_tool_use"`
-				Thinking json.RawMessage // a flag at first, later an object
+				Thinking json.RawMessage // first a flag, later an object
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func studioV1(raw []byte) []protocol.ModelInfo {
 	return append(loaded, rest...)
 }
 
-// studioV0 reads GET /api/v0/models.
+// studioV0 parses GET /api/v0/models.
 func studioV0(raw []byte) []protocol.ModelInfo {
 	var answer struct {
 		Data []struct {

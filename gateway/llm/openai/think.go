@@ -2,15 +2,15 @@ package openai
 
 import "strings"
 
-// splitter takes a thought out of the text of servers that leave it there: an answer that begins with <think>. It holds text back
-// only while that may still be the beginning of a tag.
+// splitter separates a thought from the text for servers that do not: an answer that begins with
+// <think>. It delays text only while that may be the beginning of a tag.
 type splitter struct {
 	state int
 	held  string
 }
 
 const (
-	splitStart = iota // nothing but space so far
+	splitStart = iota // only white space so far
 	splitThought
 	splitText
 )
@@ -20,7 +20,7 @@ const (
 	thinkClose = "</think>"
 )
 
-// add takes the next piece and returns what is thought and what is text.
+// add takes the next piece and returns its thought and its text.
 func (s *splitter) add(piece string) (thought, text string) {
 	if s.state == splitText {
 		return "", piece
@@ -42,7 +42,8 @@ func (s *splitter) add(piece string) (thought, text string) {
 	if i := strings.Index(s.held, thinkClose); i >= 0 {
 		thought = s.held[:i]
 		text = strings.TrimLeft(s.held[i+len(thinkClose):], "\r\n")
-		// Line ends that come in the next piece stay: nobody sees them at the beginning of a paragraph.
+		// Line breaks at the start of the next piece remain: they are invisible at the beginning of
+		// a paragraph.
 		s.state, s.held = splitText, ""
 		return thought, text
 	}
@@ -56,7 +57,7 @@ func (s *splitter) add(piece string) (thought, text string) {
 	return s.take(len(s.held) - keep), ""
 }
 
-// end returns what is still held back.
+// end returns the delayed text.
 func (s *splitter) end() (thought, text string) {
 	rest := s.take(len(s.held))
 	if s.state == splitThought {

@@ -2,7 +2,7 @@ package openai
 
 import "fairlead/gateway/protocol"
 
-// usage is what a chat server counts, in all known spellings.
+// usage holds the token counts of a chat server, in all known spellings.
 type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
@@ -18,7 +18,7 @@ type usage struct {
 	Cost *float64 `json:"cost"`                    // OpenRouter, in dollars
 }
 
-// count puts u into our terms: input without cached tokens, output with thoughts.
+// count converts u: input without cached tokens, output with thoughts.
 func (u *usage) count() protocol.Usage {
 	var out protocol.Usage
 	out.CacheRead = u.Hit
@@ -30,7 +30,7 @@ func (u *usage) count() protocol.Usage {
 	out.Output = max(0, u.Completion)
 	if u.Out != nil {
 		out.Reasoning = u.Out.Reasoning
-		// xAI counts thoughts beside the completion, everyone else inside.
+		// xAI counts thoughts in addition to the completion, all others within it.
 		if out.Reasoning > 0 && u.Total == u.Prompt+u.Completion+out.Reasoning {
 			out.Output += out.Reasoning
 		}

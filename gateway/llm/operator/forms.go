@@ -9,14 +9,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// form is one kind of request that is understood.
+// form is one kind of request that the operator understands.
 type form struct {
 	re      *regexp.Regexp
 	example string
-	words   []string // that make this form the likely meaning of something not understood
-	// act gets what the blanks are filled with, m[0] being the whole line, and at the end the code block.
+	// words that make this form the likely meaning of a request that was not understood
+	words []string
+	// act gets the values of the blanks, m[0] being the whole line, and as the last one the code
+	// block.
 	act   func(h hands, node protocol.NodeID, m []string) (call, string)
-	exact bool // the line keeps its punctuation
+	exact bool // the line's punctuation is preserved
 }
 
 const (
@@ -134,7 +136,7 @@ func forms() []form {
 	}
 }
 
-// blockForms are the lines that a code block may stand under.
+// blockForms are the forms of lines above a code block.
 func blockForms() []form {
 	return []form{
 		{
@@ -196,7 +198,7 @@ func glob(h hands, n protocol.NodeID, pattern, dir string) (call, string) {
 	return h.call(n, "Glob", in)
 }
 
-// anywhere lets a pattern without a folder match in every folder.
+// anywhere makes a pattern without a folder match in every folder.
 func anywhere(pattern string) string {
 	if strings.Contains(pattern, "/") {
 		return pattern
@@ -226,7 +228,8 @@ var extensions = map[string]string{
 	"css": "css", "ruby": "rb", "sql": "sql", "xml": "xml", "image": "{png,jpg,jpeg,gif,webp,svg}", "log": "log", "test": "{test,spec}.*",
 }
 
-// extension is a kind of file as a glob of extensions; a word that is no kind is taken for the extension itself.
+// extension converts a kind of file to a glob of extensions; an unknown word is used as the
+// extension itself.
 func extension(kind string) string {
 	kind = strings.ToLower(kind)
 	if ext, ok := extensions[kind]; ok {
@@ -235,7 +238,7 @@ func extension(kind string) string {
 	return kind
 }
 
-// isFile reports whether a word ends like the name of a file: "a.md", but not "os.Open".
+// isFile reports whether a word looks like the name of a file: "a.md", but not "os.Open".
 func isFile(word string) bool {
 	ext := word[strings.LastIndexByte(word, '.')+1:]
 	for _, known := range []string{

@@ -12,7 +12,7 @@ import (
 type hands struct {
 	nodes []protocol.NodeID // without the gateway itself
 	tools map[protocol.NodeID]map[string]protocol.ToolName
-	first protocol.NodeID // where a request goes that names no machine
+	first protocol.NodeID // the default machine
 }
 
 func newHands(req llm.Request) hands {
@@ -42,7 +42,7 @@ func newHands(req llm.Request) hands {
 	return h
 }
 
-// named finds a machine by its name, without regard to case.
+// named returns a machine by its name, ignoring case.
 func (h hands) named(name string) (protocol.NodeID, bool) {
 	name = strings.TrimPrefix(unquote(name), "@")
 	for _, n := range h.nodes {
@@ -53,7 +53,8 @@ func (h hands) named(name string) (protocol.NodeID, bool) {
 	return "", false
 }
 
-// call makes a call of a tool on a node, or says why it cannot. Without a node it is the default one, or the first that has the tool.
+// call builds a call of a tool on a node, or returns the reason why it cannot. If no node is given,
+// it is the default one, or the first that has the tool.
 func (h hands) call(node protocol.NodeID, bare string, in map[string]any) (call, string) {
 	if len(h.nodes) == 0 {
 		return call{}, "No machine is connected, so I have no hands right now."

@@ -5,18 +5,20 @@ import (
 	"strings"
 )
 
-// envelope is what the gateway puts before a message from a chat network, and a quotation below it.
+// envelope matches the prefix that the gateway adds to a message from a chat network, and a
+// quotation below it.
 var envelope = regexp.MustCompile(`^\[[a-z0-9_-]+ · [^\]\n]*\](?:[ \n]\[in reply to: [^\]\n]*\])?[ \n]?`)
 
-// item is one thing that was asked: a line, and the code block under it.
+// item is one request: a line, and the code block under it.
 type item struct {
 	line  string
 	block string
 	fence bool
 }
 
-// requests takes a message apart. A code block belongs to the line above it. A first line in brackets with more below it is no request: it is
-// where the gateway says why it writes, such as a job's name and time. So is the beginning of a message from a chat network.
+// requests splits a message. A code block belongs to the line above it. A first line in brackets
+// with more below it is not a request: in it the gateway gives the reason for its message, such as
+// a job's name and time. The same applies to the prefix of a message from a chat network.
 func requests(text string) []item {
 	var out []item
 	text = envelope.ReplaceAllString(text, "")
@@ -48,7 +50,7 @@ func requests(text string) []item {
 	return out
 }
 
-// fence finds the code block that a line opens: what stands before it, and the mark that ends it.
+// fence returns the text of a line before a code block, and the mark that ends the block.
 func fence(line string) (before, mark string) {
 	i := strings.Index(line, "```")
 	if i < 0 || strings.Contains(line[i+3:], "`") || strings.ContainsAny(strings.TrimSpace(line[i+3:]), " \t") {
@@ -57,7 +59,7 @@ func fence(line string) (before, mark string) {
 	return strings.TrimSpace(line[:i]), "```"
 }
 
-// unlist takes off the mark of a list's item.
+// unlist removes the mark of a list item.
 func unlist(line string) string {
 	for _, mark := range []string{"- ", "* ", "• "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {

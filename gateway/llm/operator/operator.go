@@ -14,10 +14,10 @@ import (
 // Info describes the operator as a model.
 var Info = protocol.ModelInfo{ID: "built-in", Name: "Built-in operator", Tools: true}
 
-// Model implements llm.Model. The zero value is ready.
+// Model implements llm.Model. The zero value is ready to use.
 type Model struct{}
 
-// Stream answers the last message of the person: with tool calls, or with words.
+// Stream answers the person's last message with tool calls or text.
 func (Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		text, calls := answer(req)
@@ -47,7 +47,7 @@ func (Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, e
 	}
 }
 
-// pieces cuts a text as a model would stream it: a few words at a time.
+// pieces cuts a text into a few words each, as a model would stream it.
 func pieces(text string) []string {
 	var out []string
 	for len(text) > 0 {
@@ -77,7 +77,8 @@ func (c call) args() json.RawMessage {
 	return raw
 }
 
-// answer decides what to say and do next. What the person ran themself and what the gateway remarked are no requests.
+// answer returns the next text and calls. Calls that the person ran directly and notices of the
+// gateway are not requests.
 func answer(req llm.Request) (string, []call) {
 	last := -1
 	for i, m := range req.Messages {

@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// plan reads a message. What cannot be done is said, and then nothing else of it is done either.
+// plan converts a message to calls. If a part of it cannot be done, it returns the reason and no
+// calls.
 func plan(h hands, text string) (string, []call) {
 	var calls []call
 	var said, problems []string
@@ -36,7 +37,8 @@ func plan(h hands, text string) (string, []call) {
 	return strings.Join(said, "\n\n"), calls
 }
 
-// grammar is what is understood beside the forms. It is made when it is first needed: regular expressions cost memory.
+// grammar contains what is understood in addition to the forms. It is built at the first use,
+// because regular expressions cost memory.
 type grammar struct {
 	onFirst, onLast, polite, helpful, greeting, thanks, machines *regexp.Regexp
 	forms, blocks                                                []form
@@ -57,8 +59,8 @@ var language = sync.OnceValue(func() grammar {
 	}
 })
 
-// understand turns one request into a call, or into words when it is a question. Not ok: it is not understood, or cannot be done, and the
-// words say why.
+// understand converts one request to a call, or to an answer if it is a question. If ok is false,
+// it is not understood or cannot be done, and words has the reason.
 func understand(h hands, r item) (c call, words string, ok bool) {
 	g := language()
 	line := r.line
@@ -97,7 +99,7 @@ func understand(h hands, r item) (c call, words string, ok bool) {
 	return c, words, words == ""
 }
 
-// find returns the form of a request and what its blanks are filled with.
+// find returns the form of a request and the values of its blanks.
 func find(g grammar, r item) (*form, []string) {
 	list := g.forms
 	if r.fence {

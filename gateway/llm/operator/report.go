@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// report says how the calls of this turn ended, a sentence each.
+// report describes the outcomes of this turn's calls, a sentence each.
 func report(messages []protocol.Message) string {
 	args := make(map[string]json.RawMessage)
 	var out, commands []string
@@ -32,7 +32,7 @@ func report(messages []protocol.Message) string {
 	return "- " + strings.Join(out, "\n- ")
 }
 
-// outcome is what the tools of a node return.
+// outcome is the result of a node's tool.
 type outcome struct {
 	ExitCode     *int            `json:"exitCode"`
 	TimedOut     bool            `json:"timedOut"`
@@ -70,7 +70,8 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		}
 	}
 	var r outcome
-	parsed := json.Unmarshal([]byte(text), &r) == nil // a long result is shortened and no JSON any more
+	// a long result is cut and no longer valid JSON
+	parsed := json.Unmarshal([]byte(text), &r) == nil
 	if m.Call != nil && r.ExitCode == nil {
 		r.ExitCode = m.Call.ExitCode
 	}
@@ -148,7 +149,7 @@ func commandSentence(r outcome) string {
 	return fmt.Sprintf("It ended with exit code %d.%s", *r.ExitCode, quiet)
 }
 
-// command is the first line of the command that was run, or nothing.
+// command returns the first line of the executed command, or nothing.
 func command(args json.RawMessage) string {
 	var in struct{ Command string }
 	if json.Unmarshal(args, &in) != nil {
@@ -165,7 +166,7 @@ func match(n int) string {
 	return "match"
 }
 
-// ended tells of a background command that has ended.
+// ended reports a background command that has ended.
 func ended(c protocol.ExecCompletion) string {
 	what := "A background command"
 	if c.Command != "" {
@@ -178,7 +179,7 @@ func ended(c protocol.ExecCompletion) string {
 	return text
 }
 
-// fenced is a code block that nothing in the text can end.
+// fenced returns a code block with a fence that the text cannot end.
 func fenced(s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// help says what can be asked.
+// help lists the possible requests.
 func help(h hands) string {
 	return strings.ReplaceAll(`I am the built-in operator. I understand plain requests and carry them out on your machines; you see and allow everything that has an effect:
 
@@ -36,7 +36,7 @@ func machines(h hands) string {
 	return fmt.Sprintf("%d machines are connected: %s. A request that names none goes to **%s**.", len(names), strings.Join(names, ", "), h.first)
 }
 
-// notUnderstood names the three requests that are nearest to what was written.
+// notUnderstood suggests the three requests that are most similar to the given one.
 func notUnderstood(g grammar, line string) string {
 	type near struct{ score, at int }
 	var list []near
@@ -85,7 +85,7 @@ func unquote(s string) string {
 	return s
 }
 
-// unquoteWhole removes backticks around a command, but leaves a shell's own quotes.
+// unquoteWhole removes backticks around a command, but preserves a shell's own quotes.
 func unquoteWhole(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) > 2 && s[0] == '`' && s[len(s)-1] == '`' && !strings.Contains(s[1:len(s)-1], "`") {
@@ -94,5 +94,5 @@ func unquoteWhole(s string) string {
 	return s
 }
 
-// name is a file's name as written.
+// name returns a file name as written.
 func name(s string) string { return unquote(strings.TrimSuffix(strings.TrimSpace(s), ",")) }

@@ -16,7 +16,8 @@ import (
 //go:embed models.json
 var modelsJSON []byte
 
-// builtIn is what is known of models whose providers tell neither window nor price. What a provider says itself is newer.
+// builtIn holds the known windows and prices of models whose providers report neither. Values that
+// a provider reports take precedence.
 var builtIn = sync.OnceValue(func() map[string]protocol.ModelInfo {
 	var list []protocol.ModelInfo
 	if err := json.Unmarshal(modelsJSON, &list); err != nil {
@@ -29,8 +30,8 @@ var builtIn = sync.OnceValue(func() map[string]protocol.ModelInfo {
 	return all
 })
 
-// userModels reads files of the form of models.json, in which a person corrects or adds what is known of models. A file that is
-// not there is no error; one that cannot be read is left out, with a warning.
+// userModels reads files in the format of models.json, in which a person corrects or adds models. A
+// missing file is not an error; an unreadable one is skipped with a warning.
 func userModels(files []string) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, file := range files {
@@ -57,17 +58,18 @@ func userModels(files []string) map[string]json.RawMessage {
 	return all
 }
 
-// corrected is m with what the person wrote about it in a file.
+// corrected returns m with the person's corrections from the files.
 func (r *Registry) corrected(m protocol.ModelInfo) protocol.ModelInfo {
 	if raw, ok := r.user[m.ID]; ok {
 		if err := json.Unmarshal(raw, &m); err != nil {
-			slog.Warn("A model in a file is left out", "model", m.ID, "err", err) // it was read at the start
+			// it was validated at the start
+			slog.Warn("A model in a file is left out", "model", m.ID, "err", err)
 		}
 	}
 	return m
 }
 
-// complete fills what a provider did not say.
+// complete fills in the values that a provider did not report.
 func complete(m, known protocol.ModelInfo) protocol.ModelInfo {
 	if m.Name == "" {
 		m.Name = known.Name

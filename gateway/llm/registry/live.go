@@ -11,16 +11,18 @@ import (
 )
 
 const (
-	// infoLimit is how long a server may take to describe its models before a chat goes on without.
+	// infoLimit is the time in which a server must describe its models before a chat continues
+	// without a description.
 	infoLimit = 2 * time.Second
-	// listAge is how long a hosted provider's list is good for, and localAge one of this machine, where a model may be loaded again
-	// with another window. failedAge is how long a hosted provider is not asked after a failure.
+	// listAge is the time for which a hosted provider's list is cached, and localAge that for a
+	// server on this machine, where a model may be loaded again with another window. failedAge is
+	// the time after a failure during which a hosted provider is not queried.
 	listAge   = time.Hour
 	localAge  = 15 * time.Second
 	failedAge = time.Minute
 )
 
-// lists remembers what providers said of their models.
+// lists caches the providers' lists of models.
 type lists struct {
 	mu sync.Mutex
 	by map[string]list
@@ -53,7 +55,7 @@ func (l *lists) get(k string) (models map[string]protocol.ModelInfo, fresh bool)
 	return have.models, time.Now().Before(have.until)
 }
 
-// fetch asks a provider for its list and remembers it.
+// fetch queries a provider's list and caches it.
 func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]protocol.ModelInfo, error) {
 	models, err := p.list(ctx, o)
 	if err != nil {
@@ -73,12 +75,13 @@ func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]prot
 	return models, nil
 }
 
-// info is what is known of a model: what the person wrote, what the provider says, what the catalogue says, in this order. A model of
-// which nothing is known may do everything: its server will refuse what it cannot.
+// info returns the description of a model: the person's corrections, the provider's values, the
+// catalogue's values, in this order. An unknown model counts as having every ability: its server
+// refuses requests that it does not support.
 func (r *Registry) info(ctx context.Context, p provider, o ask.Options, id string) protocol.ModelInfo {
 	k := key(p, o)
 	models, fresh := r.lists.get(k)
-	if !fresh && p.ID != "openai" { // OpenAI's list tells names only
+	if !fresh && p.ID != "openai" { // OpenAI's list has only names
 		ctx, cancel := context.WithTimeout(ctx, infoLimit)
 		defer cancel()
 		if _, err := r.fetch(ctx, p, o); err != nil && !p.Local {

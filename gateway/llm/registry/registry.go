@@ -1,4 +1,5 @@
-// Package registry knows the model providers: it opens models, lists and tests them, and finds servers on this machine.
+// Package registry opens models of all known providers, lists and tests them, and finds servers on
+// this machine.
 package registry
 
 import (
@@ -26,7 +27,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Settings are what the person set. All return "" for what is not set.
+// Settings returns the person's settings. All methods return "" for a missing one.
 type Settings interface {
 	APIKey(provider string) string
 	BaseURL(provider string) string
@@ -34,36 +35,36 @@ type Settings interface {
 	Wire(provider string) string
 }
 
-// Registry is safe for use by many goroutines.
+// Registry is safe for concurrent use.
 type Registry struct {
 	settings Settings
 	user     map[string]json.RawMessage // by model
 	lists    lists
 }
 
-// New makes a registry. In files, which need not exist, the person may correct what is known of models; they have the form of
-// models.json, and a later one wins.
+// New returns a registry. In files, which need not exist, the person may correct the descriptions
+// of models; they have the format of models.json, and a later one takes precedence.
 func New(s Settings, files ...string) *Registry {
 	return &Registry{settings: s, user: userModels(files)}
 }
 
-// Operator is the provider of the built-in operator.
+// Operator is the provider ID of the built-in operator.
 const Operator = "operator"
 
-// provider is how a provider is reached.
+// provider describes the access to a provider.
 type provider struct {
 	protocol.Provider
-	env     []string // where a key may already be
+	env     []string // environment variables that may contain a key
 	headers map[string]string
 	open    func(ask.Options) llm.Model
-	wires   bool // the person may choose one of wires in the place of open
+	wires   bool // the person may choose one of wires instead of open
 	list    func(context.Context, ask.Options) ([]protocol.ModelInfo, error)
 }
 
-// wires are what servers of OpenAI's kind speak.
+// wires are the APIs of OpenAI-compatible servers.
 var wires = map[string]func(ask.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
-// providers is the table, in the order a window shows it.
+// providers are all providers, in the order in which windows show them.
 var providers = []provider{
 	{
 		Provider: protocol.Provider{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
@@ -103,7 +104,7 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 	return t
 }(), CheckRedirect: ask.SameServer}
 
-// options are how to reach a provider now, or an error that says what is missing.
+// options returns the current options of a provider, or an error that says what is missing.
 func (r *Registry) options(p provider, model string) (ask.Options, error) {
 	o := ask.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient, Headers: p.headers}
 	if o.BaseURL == "" {
@@ -121,7 +122,8 @@ func (r *Registry) options(p provider, model string) (ask.Options, error) {
 	return o, nil
 }
 
-// Open opens a model. It may ask the provider what the model can do, for at most two seconds and seldom; it works without an answer.
+// Open opens a model. It may query the provider for the model's abilities, rarely and for at most
+// two seconds; it also works without a response.
 func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
 	if ref.Provider == Operator {
 		return operator.Model{}, operator.Info, nil
@@ -130,7 +132,8 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	if err != nil {
 		return nil, protocol.ModelInfo{}, err
 	}
-	if ref.ID == "" || ref.ID == operator.Info.ID { // which stays when the provider alone is changed
+	// the ID remains when only the provider is changed
+	if ref.ID == "" || ref.ID == operator.Info.ID {
 		return nil, protocol.ModelInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("Choose a model of %s in Settings, or set model.id.", p.Name))
 	}
 	o, err := r.options(p, ref.ID)
@@ -145,7 +148,8 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	return llm.FitNames(discreet{open(o), o.Key}), o.Info, nil
 }
 
-// discreet is a model whose errors do not repeat its key: there are servers that quote the key they refuse.
+// discreet is a model that removes its key from errors: some servers quote the key that they
+// refuse.
 type discreet struct {
 	llm.Model
 	key string
@@ -162,7 +166,7 @@ func (m discreet) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// Providers lists the providers with what is set for each.
+// Providers returns the providers with their settings.
 func (r *Registry) Providers() []protocol.Provider {
 	out := make([]protocol.Provider, 0, len(providers))
 	for _, p := range providers {
@@ -181,7 +185,7 @@ func (r *Registry) Providers() []protocol.Provider {
 	return out
 }
 
-// Models asks a provider for its list, completed from the catalogue.
+// Models returns a provider's list of models, completed from the catalogue.
 func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo, error) {
 	if id == Operator {
 		return []protocol.ModelInfo{operator.Info}, nil
@@ -197,7 +201,7 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
-// connected says what a server that answered offers.
+// connected describes a server that has responded.
 func connected(models int) string {
 	switch models {
 	case 0:
@@ -208,10 +212,11 @@ func connected(models int) string {
 	return fmt.Sprintf("Connected: %d models.", models)
 }
 
-// testLimit is how long a test may take; a local server may have to load its model first.
+// testLimit is the longest duration of a test; a local server may have to load its model first.
 const testLimit = 90 * time.Second
 
-// Test tries a provider with its list of models, and a model with one short question. It never fails: the result says how it went.
+// Test tests a provider by listing its models, and a model by one short question. It never fails:
+// the result contains the outcome.
 func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTestResult {
 	ctx, cancel := context.WithTimeout(ctx, testLimit)
 	defer cancel()
@@ -249,7 +254,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
 }
 
-// trouble says what went wrong and what to do.
+// trouble describes an error and how to fix it.
 func trouble(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -262,7 +267,7 @@ func trouble(err error) string {
 	return sentence(err)
 }
 
-// sentence ends what others wrote.
+// sentence adds the final period to a provider's message.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
@@ -271,7 +276,7 @@ func sentence(err error) string {
 	return text + "."
 }
 
-// Detect looks for model servers on this machine.
+// Detect returns the model servers on this machine.
 func (r *Registry) Detect(ctx context.Context) []protocol.DetectedServer {
 	return detect.Scan(ctx, detect.Addresses())
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Event is one server-sent event (WHATWG HTML, 9.2). Data of several lines is joined with LF.
+// Event is one server-sent event (WHATWG HTML, 9.2). Multiple lines of data are joined with LF.
 type Event struct {
 	Name string
 	Data []byte // valid until the next call of Next
@@ -21,8 +21,9 @@ type Events struct {
 // NewEvents reads from r.
 func NewEvents(r io.Reader) *Events { return &Events{lines: NewLines(r)} }
 
-// Next returns the next event that has data; comments and other fields are skipped. Unlike a browser it also
-// returns a last event that no empty line ends, for some servers close right after it. The error is io.EOF at the end.
+// Next returns the next event with data; comments and other fields are skipped. Unlike a browser it
+// also returns a last event without an empty line after it, because some servers close directly
+// after it. The error is io.EOF at the end.
 func (e *Events) Next() (Event, error) {
 	var ev Event
 	e.data = e.data[:0]

@@ -1,4 +1,5 @@
-// Package sse reads what model servers stream: lines of any reasonable length, and server-sent events made of them.
+// Package sse reads the streams of model servers: lines of up to [MaxLine] bytes, and server-sent
+// events.
 package sse
 
 import (
@@ -8,24 +9,24 @@ import (
 	"io"
 )
 
-// MaxLine is the longest line and the longest event accepted, in bytes. An image that a model made is one line.
+// MaxLine is the longest accepted line and event, in bytes. An image from a model is one line.
 const MaxLine = 32 << 20
 
-// ErrTooLong says that a server sent a line or an event over [MaxLine].
+// ErrTooLong is returned for a line or an event longer than [MaxLine].
 var ErrTooLong = errors.New("a line of the answer is longer than 32 MiB")
 
-// Lines reads lines that end in LF, CRLF or a lone CR. Create it with [NewLines].
+// Lines reads lines that end in LF, CRLF or a single CR. Create it with [NewLines].
 type Lines struct {
 	r      *bufio.Reader
 	long   []byte
-	skipLF bool // the last line ended in CR, so a LF that follows belongs to it
+	skipLF bool // the last line ended in CR, so a following LF belongs to it
 }
 
 // NewLines reads from r.
 func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, 16<<10)} }
 
-// Next returns the next line without its end, valid until the next call. A last line without an end is a line too. The
-// error is io.EOF after the last one, [ErrTooLong], or the reader's.
+// Next returns the next line without its end, valid until the next call. A last line without an end
+// is returned too. The error is io.EOF after the last one, [ErrTooLong], or the reader's.
 func (l *Lines) Next() ([]byte, error) {
 	l.long = l.long[:0]
 	for {
@@ -37,7 +38,7 @@ func (l *Lines) Next() ([]byte, error) {
 				return nil, err
 			}
 		}
-		// All that has arrived: a line is given out as soon as its end is here, not when the buffer is full.
+		// A line is returned as soon as its end has arrived, not only when the buffer is full.
 		buf, err := l.r.Peek(l.r.Buffered())
 		if err != nil {
 			return nil, err
@@ -68,7 +69,7 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// discard drops n bytes that are known to be in the buffer.
+// discard removes n bytes that are in the buffer.
 func (l *Lines) discard(n int) {
 	if _, err := l.r.Discard(n); err != nil {
 		panic(err)

@@ -26,7 +26,7 @@ func Base(name string) string {
 	return name
 }
 
-// ends reports whether a name may have a suffix that Base removes; this is a fast check, because
+// ends reports whether Base would certainly return a name unchanged. Most names are like that, and
 // Base is called often.
 func ends(name string) bool {
 	for i := 0; i < len(name); i++ {
