@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// during runs a gateway on a data folder for as long as f takes.
+// during runs a gateway on a data folder while f runs.
 func during(t *testing.T, home string, f func(*client.Client)) {
 	t.Helper()
 	g, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
@@ -59,7 +59,7 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	for range 2 { // a restart with the shorter log does not make it the true one
+	for range 2 { // a restart with the shorter log does not make it valid
 		during(t, home, func(c *client.Client) {
 			if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Broken != 3 || !strings.Contains(r.Why, "ends before") {
 				t.Errorf("%+v", r)

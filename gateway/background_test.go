@@ -22,7 +22,8 @@ import (
 	"fairlead/node"
 )
 
-// childNode, when set, makes the test binary a node that connects there, until it is killed. childListen is where a child gateway listens.
+// childNode, if set, makes the test binary a node that connects to that URL, until it is killed.
+// childListen is the address of a child gateway.
 const (
 	childNode   = "FAIRLEAD_TEST_CHILD_NODE"
 	childListen = "FAIRLEAD_TEST_CHILD_LISTEN"
@@ -38,10 +39,10 @@ func runNode(url string) {
 	os.Exit(1)
 }
 
-// startNode starts a node in a process of its own, with a folder of its own.
+// startNode starts a node in its own process, with its own folder.
 func startNode(t *testing.T, url string) { startNodeIn(t, url, t.TempDir()) }
 
-// startNodeIn is startNode with a folder; kill ends it.
+// startNodeIn is startNode with a folder; kill stops it.
 func startNodeIn(t *testing.T, url, dir string) (kill func()) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -59,7 +60,7 @@ func startNodeIn(t *testing.T, url, dir string) (kill func()) {
 	return kill
 }
 
-// until polls, because what is waited for happens in other processes.
+// until polls, because the condition depends on other processes.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -78,7 +79,7 @@ func must[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P
 	return r
 }
 
-// said are the messages of a chat; none while there is no such chat.
+// said returns the messages of a chat; none while the chat does not exist.
 func said(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Message {
 	r, err := client.Call(t.Context(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
 	if err != nil {
@@ -87,7 +88,7 @@ func said(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Me
 	return r.Messages
 }
 
-// told are the ends of commands that a chat was told of, and what the agent said.
+// told returns the background command reports that a chat received, and the agent's answers.
 func told(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []protocol.ExecCompletion, answers []string) {
 	for _, m := range said(t, c, key) {
 		if e, ok := m.Completion(); ok {
@@ -165,14 +166,15 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 	until(t, "the node", online)
 	const d = protocol.SessionKey("agent:main:app:chat:d")
 	begin(d, "sleep 0.3")
-	until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 }) // what the node repeats came before it
+	// the node's repeated report came before it
+	until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 })
 	for _, chat := range []protocol.SessionKey{a, b, c, d} {
 		if ends, answers := told(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
 			t.Errorf("%s was told %+v, the agent said %q", chat, ends, answers)
 		}
 	}
 
-	// One that the chat itself has ended wakes nobody.
+	// A command that the chat itself has stopped starts no run.
 	const e = protocol.SessionKey("agent:main:app:chat:e")
 	begin(e, "sleep 999")
 	var out struct{ SessionID string }

@@ -19,14 +19,16 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// The benchmarks below have the ends of their connections in a process of its own, so that what is counted here is the gateway's alone.
+// In the benchmarks below, the ends of the connections are in another process, so that only the
+// gateway is measured.
 const (
 	childEnds  = "FAIRLEAD_TEST_ENDS"  // the gateway's address
 	childCalls = "FAIRLEAD_TEST_CALLS" // how many calls it makes
-	childNodes = "FAIRLEAD_TEST_NODES" // or how many nodes it is
+	childNodes = "FAIRLEAD_TEST_NODES" // or the number of nodes
 )
 
-// runEnds is the process. It says when it is connected, begins with the next line of its input, and says how it went.
+// runEnds is the main function of that process. It reports when it is connected, begins with the
+// next line of its input, and reports the result.
 func runEnds(url string) {
 	in := bufio.NewScanner(os.Stdin)
 	number := func(name string) int {
@@ -115,8 +117,8 @@ func apartFrom(b *testing.B, env ...string) (tell func(), hear func() []byte) {
 	return func() { fmt.Fprintln(in) }, hear
 }
 
-// BenchmarkGatewayAlone is 5,000 calls a second of a tool that only reads, with what the gateway itself spends on each. The ends share the processors
-// with it, so the times are still those of all three.
+// BenchmarkGatewayAlone makes 5,000 calls a second of a read-only tool, and measures the gateway's
+// own cost of each. The ends share the processors with it, so the durations are those of all three.
 func BenchmarkGatewayAlone(b *testing.B) {
 	url := benchGateway(b)
 	tell, hear := apartFrom(b, childEnds+"="+url, fmt.Sprint(childCalls, "=", b.N))
@@ -134,7 +136,8 @@ func BenchmarkGatewayAlone(b *testing.B) {
 	report(b, got.Took)
 }
 
-// BenchmarkNodeAlone is what a connected node costs the gateway (the issue: at most 100 KB): heap and stacks.
+// BenchmarkNodeAlone measures the memory of a connected node at the gateway (goal: at most 100 KB):
+// heap and stacks.
 func BenchmarkNodeAlone(b *testing.B) {
 	const nodes = 1000
 	url := benchGateway(b)

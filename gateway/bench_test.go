@@ -21,8 +21,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// BenchmarkInvoke is tool.invoke through the whole gateway, journal on the disk included, to a node that answers at once. The echo of
-// gateway/surface/rpc is its floor.
+// BenchmarkInvoke measures tool.invoke through the whole gateway, including the journal on disk, to
+// a node that answers at once. The echo of gateway/surface/rpc is its lower bound.
 func BenchmarkInvoke(b *testing.B) {
 	for _, effect := range []protocol.Effect{protocol.EffectRead, protocol.EffectExec} {
 		b.Run(string(effect), func(b *testing.B) {
@@ -38,7 +38,8 @@ func BenchmarkInvoke(b *testing.B) {
 			report(b, took)
 		})
 	}
-	// As many as the issue names: 5,000 a second, p99 at most 20 ms. A call's time counts from when it was due, not from when it could begin.
+	// The goal is 5,000 a second with a p99 of at most 20 ms. A call's time counts from when it was
+	// due, not from when it could start.
 	b.Run("read/5000 a second", func(b *testing.B) {
 		c := bench(b, protocol.EffectRead)
 		spent := spending()
@@ -72,8 +73,9 @@ func BenchmarkInvoke(b *testing.B) {
 	})
 }
 
-// BenchmarkInvokeBare is [BenchmarkInvoke] of a tool that reads between ends as bare as those of gateway/surface/rpc's echo: each is one goroutine that reads a
-// message and writes the next one. What it takes more than the echo is the gateway's, and that the node tells one call from another.
+// BenchmarkInvokeBare is [BenchmarkInvoke] of a read-only tool between ends as simple as those of
+// gateway/surface/rpc's echo: each is one goroutine that reads a message and writes the next one.
+// The difference from the echo is the cost of the gateway, and of the node's call IDs.
 func BenchmarkInvokeBare(b *testing.B) {
 	url := benchGateway(b)
 	dial := func(p protocol.ConnectParams) *websocket.Conn {
@@ -98,7 +100,7 @@ func BenchmarkInvokeBare(b *testing.B) {
 			}
 			frame, err := protocol.DecodeFrame(data)
 			if err != nil || frame.Event == nil || frame.Event.Event != protocol.EventToolInvoke {
-				continue // a receipt
+				continue // a response to the node
 			}
 			var inv protocol.ToolInvoke
 			if protocol.Decode(frame.Event.Payload, &inv) != nil {
@@ -146,8 +148,8 @@ func bare(b *testing.B, ws *websocket.Conn, id, method string, params any) {
 	b.Fatal(err)
 }
 
-// spending counts what stays the same while other programs keep the processors busy: the time of processors, and how often a thread waited, for each
-// call, at gateway, client and node together.
+// spending measures values that do not depend on other programs: processor time, and the number of
+// times that a thread waited, per call, for gateway, client and node together.
 func spending() func(b *testing.B, calls int) {
 	var before syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &before)
@@ -160,7 +162,7 @@ func spending() func(b *testing.B, calls int) {
 	}
 }
 
-// paced calls f n times, 5,000 times a second, and says how long each took from when it was due.
+// paced calls f n times, 5,000 times a second, and returns how long each took from when it was due.
 func paced(n int, f func()) []time.Duration {
 	const every = time.Second / 5000
 	took := make([]time.Duration, n)
@@ -226,7 +228,7 @@ func benchGateway(b *testing.B) string {
 	return g.URL()
 }
 
-// ends connects a node and a client, which it returns.
+// ends connects a node and a client, and returns the client.
 func ends(url string, effect protocol.Effect) (c *client.Client, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

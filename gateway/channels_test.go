@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// wire is a channel over the network: it keeps what it is told to say.
+// wire is a channel over the network: it stores the messages that it should send.
 type wire struct {
 	*client.Client
 	out  chan protocol.ChannelOutbound
@@ -84,8 +84,9 @@ func (w *wire) hears(t *testing.T, part string) string {
 	}
 }
 
-// TestWhatIsWrittenOnAChannelOnlyAsks goes the whole way: a message asks for a command, its text can neither give the command nor answer the
-// question about it, the gateway is killed while the question is open, the person answers, and the answer reaches the channel.
+// TestWhatIsWrittenOnAChannelOnlyAsks tests the whole flow: a message asks for a command, its text
+// can neither run the command nor answer the approval, the gateway is killed while the approval is
+// pending, the person answers, and the answer reaches the channel.
 func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
@@ -128,7 +129,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	}
 	q := pending(conn)[0]
 	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
-	w = openWire(t, c.url) // it comes back after the answer was given
+	w = openWire(t, c.url) // it reconnects after the answer
 	defer w.stop()
 	w.hears(t, "Done.")
 	if list := call(t, conn, protocol.ChannelsList, protocol.Empty{}); list.Count != 1 || list.Channels[0].AccountID != "office" {

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestNobodyKeepsACopyOfTheConfiguration holds what makes every setting live: outside of package config no struct and no variable of a package has
-// a value of it. Who needs a setting asks for it when it is needed.
+// TestNobodyKeepsACopyOfTheConfiguration checks the reason why every setting takes effect at once:
+// outside of package config, no struct and no package variable stores a value of it. Code reads a
+// setting when it needs it.
 func TestNobodyKeepsACopyOfTheConfiguration(t *testing.T) {
 	looked := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -39,7 +40,8 @@ func TestNobodyKeepsACopyOfTheConfiguration(t *testing.T) {
 			}
 			ast.Inspect(g, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.FuncType, *ast.InterfaceType: // they say how to ask
+				case *ast.FuncType, *ast.InterfaceType:
+					// function types only describe how to read a setting
 					return false
 				case *ast.SelectorExpr:
 					if x, ok := n.X.(*ast.Ident); ok && x.Name == "config" && n.Sel.Name != "Store" {

@@ -39,8 +39,9 @@ func call[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P
 	return res
 }
 
-// TestAJobThatWaitsForThePersonOutlivesAKill goes the whole way: a scheduled task calls a tool, the call is asked about because nobody is there
-// to run it for, the gateway is killed, the question is there again, the answer ends the run, and the run counts once.
+// TestAJobThatWaitsForThePersonOutlivesAKill tests the whole flow: a scheduled task calls a tool,
+// the call needs an approval, the gateway is killed, the approval is pending again, the answer ends
+// the run, and the run counts once.
 func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
@@ -109,7 +110,8 @@ func hasTool(list []protocol.ToolSpec, name string) bool {
 	return false
 }
 
-// TestKillsLeaveNoJobStuckAndServeNoTimeTwice kills the gateway at random moments around the times of a job that comes every second.
+// TestKillsLeaveNoJobStuckAndServeNoTimeTwice kills the gateway at random moments around the times
+// of a job that runs every second.
 func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 	home := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -125,7 +127,8 @@ func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 		}
 		before := call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count
 		poll(t, "a run", func() bool { return call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count > before })
-		time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond) // the moment of the kill is what is random here
+		// the moment of the kill is random
+		time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond)
 		stop()
 		c.kill()
 	}

@@ -57,7 +57,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 			t.Errorf("a device that may read did more: %v", err)
 		}
 	}
-	// It leaves of its own accord: both sides know.
+	// It unpairs itself: both sides know.
 	if _, err := client.Call(t.Context(), c, protocol.DeviceLeave, protocol.Empty{}); err != nil {
 		t.Errorf("device.leave: %v", err)
 	}
@@ -107,7 +107,8 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	<-other
 }
 
-// TestADeviceDoesNotOutliveItsOwnEnd: with the right to change pairings it could let itself stay for good, or another one that then lets it.
+// TestADeviceDoesNotOutliveItsOwnEnd: with the scope to change pairings, a device could otherwise
+// extend its own, or pair another one that extends it.
 func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	h := openHouse(t)
 	bring := func(name string, days int) (*peerBox, *client.Client, protocol.Device) {
@@ -223,7 +224,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	if err := shake(&protocol.Auth{Token: token}, other, &m.id); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("a node under another name: %v", err)
 	}
-	// A device's token is worth nothing on the loopback listener.
+	// A device's token is not valid on the loopback listener.
 	c := client.New(client.Options{URL: h.gw.URL(), Token: token, Connect: func() protocol.ConnectParams { return window }})
 	if err := c.Run(t.Context()); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("on loopback: %v", err)
@@ -238,7 +239,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	if _, err := tls.Dial("tcp", peer.Addresses[0], &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}); err == nil {
 		t.Error("TLS 1.2 is served")
 	}
-	// Off means off, at once.
+	// Turning the network off takes effect at once.
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.enabled", Value: json.RawMessage(`false`)})
 	h.until("nobody listens", func() bool {
 		c, err := net.Dial("tcp", peer.Addresses[0])
@@ -306,7 +307,8 @@ func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	}
 }
 
-// TestCurlChecksThePinThatTheInvitationNames: the line that installs a node elsewhere begins with it.
+// TestCurlChecksThePinThatTheInvitationNames: the command that installs a node on another machine
+// begins with this check.
 func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {

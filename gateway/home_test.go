@@ -2,5 +2,5 @@ package gateway_test
 
 import "os"
 
-// personHome is where the person's tools keep what they have, which the tests' own home has not.
+// personHome is the person's real home folder, which the tests' own home replaces.
 var personHome = os.Getenv("HOME")

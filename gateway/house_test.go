@@ -17,7 +17,7 @@ import (
 	"fairlead/node"
 )
 
-// house is a gateway whose network is on, with its owner at the window.
+// house is a gateway with the network listener, and its owner at a window.
 type house struct {
 	t       *testing.T
 	gw      *gateway.Gateway
@@ -89,7 +89,7 @@ func (h *house) until(what string, ok func() bool) {
 	}
 }
 
-// request waits for the one request of a kind.
+// request waits for the only pending request of a kind.
 func (h *house) request(kind string) (r protocol.DeviceRequest) {
 	h.t.Helper()
 	h.until("a request to "+kind, func() bool {
@@ -104,7 +104,7 @@ func (h *house) request(kind string) (r protocol.DeviceRequest) {
 	return r
 }
 
-// peerBox is a device with a home of its own.
+// peerBox is a device with its own home folder.
 type peerBox struct {
 	id    trust.Identity
 	peers *trust.Peers
@@ -137,7 +137,7 @@ type paired struct {
 	err  error
 }
 
-// pair has a machine pair in the background.
+// pair pairs a machine in the background.
 func pair(t *testing.T, addresses []string, taker trust.Taker) chan paired {
 	out := make(chan paired, 1)
 	go func() {
@@ -147,7 +147,7 @@ func pair(t *testing.T, addresses []string, taker trust.Taker) chan paired {
 	return out
 }
 
-// bring pairs a machine by link, with the owner's yes.
+// bring pairs a machine by link, with the owner's approval.
 func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
 	h.t.Helper()
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: taker.Applicant.Role})
@@ -178,7 +178,7 @@ func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
 	return peer
 }
 
-// node starts the machine's node; the returned channel has how it ended.
+// node starts the machine's node; the returned channel receives its final error.
 func (h *house) node(m *peerBox, tie trust.Tie, confine node.Confinement) (stop func(), ended chan error) {
 	h.t.Helper()
 	n, err := node.New(node.Options{
@@ -194,7 +194,7 @@ func (h *house) node(m *peerBox, tie trust.Tie, confine node.Confinement) (stop 
 	return cancel, ended
 }
 
-// info is what the gateway knows of a node.
+// info returns the gateway's information about a node.
 func (h *house) info(id string) (found protocol.NodeInfo) {
 	for _, n := range ask(h, protocol.NodesList, protocol.Empty{}).Nodes {
 		if n.ID == protocol.NodeID(id) {
@@ -204,7 +204,7 @@ func (h *house) info(id string) (found protocol.NodeInfo) {
 	return found
 }
 
-// nodeTaker is a taker that says what its node will offer.
+// nodeTaker returns a taker that announces what its node will offer.
 func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
 	h.t.Helper()
 	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, URL: "ws://x/ws", Version: "test"})
@@ -216,7 +216,7 @@ func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
 	return taker
 }
 
-// connect makes a client of a paired machine, and gives the error of its first handshake.
+// connect connects a client of a paired machine, and returns the error of its first handshake.
 func (m *peerBox) connect(t *testing.T, tie trust.Tie) (*client.Client, error) {
 	t.Helper()
 	up, ended := make(chan struct{}, 1), make(chan error, 1)

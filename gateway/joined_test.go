@@ -17,7 +17,7 @@ import (
 	"fairlead/node"
 )
 
-// journal is what a program logs.
+// journal collects the log of a program.
 type journal struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -35,7 +35,8 @@ func (j *journal) has(text string) bool {
 	return strings.Contains(j.b.String(), text)
 }
 
-// TestPairedMachinesMeetAtTheGatewaysPort moves a file between two machines that know the gateway by its pin only.
+// TestPairedMachinesMeetAtTheGatewaysPort transfers a file between two machines that know the
+// gateway only by its pin.
 func TestPairedMachinesMeetAtTheGatewaysPort(t *testing.T) {
 	h := openHouse(t)
 	var logs [2]journal
@@ -62,7 +63,8 @@ func TestPairedMachinesMeetAtTheGatewaysPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := func() bool { return logs[0].has("The ends have met") && logs[1].has("The ends have met") }
-	for try := 0; try < 20 && !met(); try++ { // all of it may be there before they meet, on a machine that is busy with other things
+	// on a busy machine the whole file may arrive before they are joined
+	for try := 0; try < 20 && !met(); try++ {
 		name := fmt.Sprint(try)
 		tr := ask(h, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name})
 		h.until("it is over", func() bool {

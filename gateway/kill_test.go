@@ -27,7 +27,8 @@ import (
 // kills is the number of times that the test kills the gateway.
 const kills = 200
 
-// childHome, when set, makes the test binary a gateway with a node on that data folder, until it is killed.
+// childHome, if set, makes the test binary a gateway with a node on that data folder, until it is
+// killed.
 const childHome = "FAIRLEAD_TEST_CHILD_HOME"
 
 func TestMain(m *testing.M) {
@@ -46,7 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run gives commands, which login shells run, a home without a profile of the person's: such a profile may wait for a lock that a killed shell has left.
+// run gives commands, which login shells run, a home without the person's profile: such a profile
+// may wait for a lock that a killed shell has left.
 func run(m *testing.M) int {
 	home, err := os.MkdirTemp("", "home-")
 	if err != nil {
@@ -54,7 +56,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
-	os.Setenv("LC_ALL", "C") // a shell warns of a language that is not installed
+	os.Setenv("LC_ALL", "C") // a shell warns of a missing locale
 	return m.Run()
 }
 
@@ -76,7 +78,8 @@ func runChild(home string) {
 	go n.Run(ctx)
 	over := make(chan error, 1)
 	go func() { over <- g.Run(ctx) }()
-	if err := hasMachine(ctx, g); err != nil { // what a chat is told to run before its machine is there never runs
+	// a command that a chat should run before its node is connected never runs
+	if err := hasMachine(ctx, g); err != nil {
 		fail(err)
 	}
 	fmt.Println("ready", g.URL())
@@ -179,7 +182,8 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 	for i := range kills {
 		c := startChild(t, home)
 		conn, stop := dial(t, c.url)
-		// Who hears of questions has its messages queued while a run waits for one, as windows have.
+		// A subscriber to the feed has its messages queued while a run waits for an approval, as
+		// windows do.
 		if _, err := client.Call(t.Context(), conn, protocol.FeedSubscribe, protocol.Empty{}); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +217,8 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 				}
 			})
 		}
-		// The moment of the kill is what is random here: after some acknowledgements, however fast the machine is, and a little later.
+		// The moment of the kill is random: after some acknowledgements, however fast the machine
+		// is, and a little later.
 		for late, n := time.After(3*time.Minute), rng.IntN(5); n > 0; n-- {
 			select {
 			case <-some:
@@ -238,7 +243,8 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 	}
 }
 
-// checkAcked starts the gateway once more and looks for every acknowledged message: stored, or waiting in the queue.
+// checkAcked starts the gateway once more and looks for every acknowledged message, stored or
+// queued.
 func checkAcked(t *testing.T, home string, acked map[string]protocol.SessionKey) {
 	t.Helper()
 	c := startChild(t, home)

@@ -51,7 +51,7 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	if d := h.list().Devices[0]; d.Online || d.RevokedAt == 0 {
 		t.Errorf("a revoked device is shown as %+v", d)
 	}
-	// The next contact tells the machine who did it.
+	// At the next connection the machine learns who revoked it.
 	stop2, ended2 := h.node(m, peer.Tie(), node.Confinement{})
 	defer stop2()
 	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
@@ -83,7 +83,8 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	first.Code = &code
 	out := pair(t, link.Addresses, first)
 	r := h.request(protocol.RequestPair)
-	// While it waits, and after it was spent, nobody else gets in by link or code.
+	// While the request is pending, and after the invitation was used, nobody else can pair by link
+	// or code.
 	try := func(when string) {
 		t.Helper()
 		byLink, byCode := b.taker(protocol.RoleClient), b.taker(protocol.RoleClient)
@@ -145,7 +146,8 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	at := h.list().Network.Addresses
 	out := pair(t, at, m.taker(protocol.RoleNode))
 	r := h.request(protocol.RequestPair)
-	// Asking again for something else is another request: an answer to the one that was seen lets nobody in.
+	// A request for something else is another request: an answer to the one that was displayed does
+	// not apply.
 	more := m.taker(protocol.RoleClient)
 	second := pair(t, at, more)
 	if got := <-out; !errors.Is(got.err, protocol.ErrConflict) {
@@ -162,7 +164,7 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	if l := h.list(); len(l.Devices) != 0 || len(l.Requests) != 0 {
 		t.Errorf("%+v", l)
 	}
-	// One that leaves is not waiting any more.
+	// A device that disconnects is no longer pending.
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
@@ -175,7 +177,8 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 	h.until("the request is gone", func() bool { return len(h.list().Requests) == 0 })
 }
 
-// TestAManInTheMiddleGetsNothing: he terminates TLS with his own certificate and passes on what he reads.
+// TestAManInTheMiddleGetsNothing: the attacker terminates TLS with his own certificate and forwards
+// the data.
 func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	h := openHouse(t)
 	his, _, err := auth.OpenCertificate(keychain.Open(t.TempDir()), time.Now())
@@ -256,7 +259,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 		ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 	}
 	<-out
-	// A paired device sends him nothing either.
+	// A paired device sends the attacker nothing either.
 	mu.Lock()
 	heard.Reset()
 	mu.Unlock()
@@ -270,7 +273,8 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	}
 }
 
-// What was to go to a machine does not go to another one that takes its name when its pairing is over.
+// A transfer to a machine does not go to another one that gets its name after its pairing has
+// ended.
 func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 	for what, end := range map[string]func(h *house, id protocol.DeviceID){
 		"revoked":   func(h *house, id protocol.DeviceID) { ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: id}) },
@@ -303,7 +307,7 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 	}
 }
 
-// Each gateway counts its invitations from one: the number alone says nothing.
+// Each gateway numbers its invitations from one: the number alone does not identify the gateway.
 func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 	h, neighbour := openHouse(t), openHouse(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
@@ -329,7 +333,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 	}
 }
 
-// A gateway counts wrong codes: one that was misheard counts once, however many addresses the gateway has.
+// A gateway counts wrong codes: one wrong code counts once, however many addresses the gateway has.
 func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
 	h := openHouse(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})

@@ -22,14 +22,15 @@ import (
 // closesWithin is the time within which every window must know that an approval is answered.
 const closesWithin = time.Second
 
-// window is a client that shows questions: it follows the feed and remembers when it saw each question open and close.
+// window is a client that shows approvals: it follows the feed and records when each approval was
+// opened and closed.
 type window struct {
 	*client.Client
 	ready chan struct{}
 	once  sync.Once
 
-	mu     sync.Mutex // guards what follows
-	begun  int        // how often it was told the state as it is; changes around that may come twice
+	mu     sync.Mutex // guards the fields below
+	begun  int        // the number of snapshots; changes around one may arrive twice
 	open   map[protocol.ApprovalID]protocol.Approval
 	closed map[protocol.ApprovalID]time.Time
 	ends   map[protocol.ApprovalID]int
@@ -47,7 +48,8 @@ func (w *window) follow(ctx context.Context) {
 	})
 }
 
-// begin takes in what is open, at first and when a busy machine was too slow to tell of every change: what is not open any more has ended.
+// begin takes the pending approvals of a snapshot, at first and when the client was too slow for
+// every change: an approval that is not pending any more was closed.
 func (w *window) begin(open []protocol.Approval) {
 	pending := map[protocol.ApprovalID]bool{}
 	for _, a := range open {
@@ -113,11 +115,12 @@ func machine(ctx context.Context, t *testing.T, wg *sync.WaitGroup, url, token, 
 	<-up
 }
 
-// Test200QuestionsFrom5MachinesIn3Windows has everyone answer everything at once: none is lost, none is answered twice, and all are closed in all
-// windows within a second.
+// Test200QuestionsFrom5MachinesIn3Windows answers everything at once from everywhere: none is lost,
+// none is answered twice, and all are closed in all windows within a second.
 func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	slowest := time.Hour
-	for end := time.Now().Add(2 * time.Minute); slowest > closesWithin && !t.Failed() && time.Now().Before(end); { // other programs may hold it up: once is enough
+	// other programs may delay it: once is enough
+	for end := time.Now().Add(2 * time.Minute); slowest > closesWithin && !t.Failed() && time.Now().Before(end); {
 		slowest = answerEverything(t)
 		t.Logf("the last window knew %s after the answer", slowest)
 		if raceDetector {
@@ -129,7 +132,7 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	}
 }
 
-// answerEverything returns how long after its answer the last window knew of it.
+// answerEverything returns the longest time between an answer and the last window's notice of it.
 func answerEverything(t *testing.T) (slowest time.Duration) {
 	const chats, machines, windows = 40, 5, 3
 	const questions = chats * machines
@@ -149,7 +152,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 	}()
 	wg.Go(func() { g.Run(ctx) })
 
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards the variables below
 	ran := map[string]int{}
 	won := map[protocol.ApprovalID]time.Time{}
 	allowed := 0
@@ -172,7 +175,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 		w.asked = func(a protocol.Approval) {
 			wg.Go(func() {
 				select {
-				case <-everything: // all questions are open: now everybody answers everything
+				case <-everything: // all approvals are pending: now everybody answers everything
 				case <-ctx.Done():
 					return
 				}
@@ -268,7 +271,8 @@ func (w *window) count() int {
 	return len(w.open)
 }
 
-// TestAnswerAfterAKillRunsOnce kills the gateway while it asks. The question is there again, two windows answer it, and the command runs once.
+// TestAnswerAfterAKillRunsOnce kills the gateway during an approval. The approval is pending again,
+// two windows answer it, and the command runs once.
 func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 	home := t.TempDir()
 	first := startChild(t, home)

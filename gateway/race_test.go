@@ -2,5 +2,5 @@
 
 package gateway_test
 
-// raceDetector says that everything takes many times as long.
+// raceDetector reports whether the race detector is on, which makes everything many times slower.
 const raceDetector = true

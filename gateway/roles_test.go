@@ -12,7 +12,8 @@ import (
 	"fairlead/node"
 )
 
-// TestADeviceIsAMachineAndAWindowOfOneGateway: it has one key, and each of its pairings a token, an end and a connection of its own.
+// TestADeviceIsAMachineAndAWindowOfOneGateway: a device has one key, and each of its pairings has
+// its own token, end and connection.
 func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
@@ -38,7 +39,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		t.Fatalf("the gateway knows %+v", devices)
 	}
 
-	// A new token of one is none of the other's.
+	// A new token of one does not change the other's.
 	before, _ := m.peers.Token(works.Tie())
 	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: looks.Device})
 	h.until("the window is back", func() bool { return call() == nil })
@@ -46,7 +47,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		t.Errorf("the machine's token was replaced too, or it is gone: %v", err)
 	}
 
-	// The end of one is not the other's, and both sides know which it was.
+	// The end of one pairing does not end the other, and both sides know which one ended.
 	ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: works.Device})
 	select {
 	case err := <-ended:
@@ -69,7 +70,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		t.Errorf("the device takes the window's pairing for ended: %+v, %v", p, err)
 	}
 
-	// It leaves as the one, and comes again as the other.
+	// It unpairs as one role, and pairs again as the other.
 	if err := client.Leave(t.Context(), m.peers, looks.Tie(), m.id, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +89,15 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	stop3, _ := h.node(m, again.Tie(), node.Confinement{})
 	defer stop3()
 	h.until("the machine is back", func() bool { return h.info("laptop").Online })
-	// One of before this was so says no role when it fetches a token: it means the last one.
+	// A device of an earlier version sends no role when it fetches a token: the last one is meant.
 	done, err := client.Pair(t.Context(), again.Addresses, trust.Taker{Identity: m.id, Pin: again.Pin, Renew: true})
 	if err != nil || done.Device.Role != protocol.RoleNode {
 		t.Errorf("a device of before: %+v, %v", done.Device, err)
 	}
 }
 
-// TestAPairingThatIsGivenMoreTimeGoesOn: both sides agree after the next contact, also when its time was over.
+// TestAPairingThatIsGivenMoreTimeGoesOn: both sides agree after the next connection, even after the
+// pairing had expired.
 func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "phone")

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Another program that keeps the store locked stands for every reason why nothing can be stored.
+// Another program that locks the store stands for every reason why nothing can be stored.
 func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	home := t.TempDir()

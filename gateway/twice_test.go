@@ -24,8 +24,8 @@ const (
 	persons = protocol.SessionKey("agent:main:app:chat:persons") // the person has
 )
 
-// worksite is a gateway and a machine, each a process of its own, with a wire between them that can be cut. The machine is at work on two calls, which
-// end when the gate is open.
+// worksite is a gateway and a node, each in its own process, with a connection between them that
+// can be cut. The node runs two calls, which end when the gate is open.
 type worksite struct {
 	t      *testing.T
 	home   string // the gateway's
@@ -72,20 +72,20 @@ func (w *worksite) start(listen string) {
 	w.c, w.stop = dial(w.t, w.g.url)
 }
 
-// kill ends the gateway without a word.
+// kill kills the gateway.
 func (w *worksite) kill() {
 	w.stop()
 	w.g.kill()
 }
 
-// machine starts the machine, and waits for it.
+// machine starts the node, and waits for it.
 func (w *worksite) machine() {
 	w.t.Helper()
 	w.leave = startNodeIn(w.t, "ws://"+w.wire.addr+"/ws", w.dir)
 	w.online()
 }
 
-// online waits until the machine is connected.
+// online waits until the node is connected.
 func (w *worksite) online() {
 	w.t.Helper()
 	until(w.t, "the machine", func() bool {
@@ -93,7 +93,7 @@ func (w *worksite) online() {
 	})
 }
 
-// runs waits until the gateway knows that the agent's call goes on.
+// runs waits until the gateway knows that the agent's call continues.
 func (w *worksite) runs() {
 	w.t.Helper()
 	until(w.t, "the call to be taken up", func() bool {
@@ -109,7 +109,7 @@ func (w *worksite) open() {
 	}
 }
 
-// began is how often a command was begun.
+// began returns how often a command was started.
 func (w *worksite) began(name string) int {
 	data, err := os.ReadFile(filepath.Join(w.dir, name))
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *worksite) began(name string) int {
 	return strings.Count(string(data), "begun")
 }
 
-// results are those of the calls of a chat.
+// results returns the results of a chat's calls.
 func (w *worksite) results(chat protocol.SessionKey) (texts []string) {
 	for _, m := range said(w.t, w.c, chat) {
 		if m.Role == protocol.RoleToolResult {
@@ -128,13 +128,14 @@ func (w *worksite) results(chat protocol.SessionKey) (texts []string) {
 	return texts
 }
 
-// answers are what the agent said.
+// answers returns the agent's answers.
 func (w *worksite) answers() []string {
 	_, all := told(w.t, w.c, agents)
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// ended waits for the one result of each chat, which holds what is given and not what is not; then nothing more comes.
+// ended waits for the single result of each chat, which contains the given text and not the other
+// one; then nothing more arrives.
 func (w *worksite) ended(want map[protocol.SessionKey]string, not string) {
 	w.t.Helper()
 	for chat, text := range want {
@@ -144,7 +145,7 @@ func (w *worksite) ended(want map[protocol.SessionKey]string, not string) {
 	}
 	until(w.t, "the agent's answer", func() bool { return len(w.answers()) > 0 })
 	w.online()
-	// What the machine still has to tell comes before the result of another call.
+	// The node's remaining reports come before the result of another call.
 	args, _ := json.Marshal(map[string]any{"path": "work.sh"})
 	must(w.t, w.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "box__Read", Args: args})
 	for chat, text := range want {
@@ -193,7 +194,8 @@ func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 			}
 			w.online()
 			w.open()
-			// Of a person's own call nobody takes care after a kill: its outcome is unknown until the machine reports.
+			// After a kill, no run waits for a person's own call: its outcome is unknown until the
+			// node reports.
 			w.ended(map[protocol.SessionKey]string{agents: "finished agents", persons: "The machine has reported it now:"}, "")
 			if list := w.results(agents); strings.Contains(fmt.Sprint(list), "nknown") {
 				t.Errorf("the agent was told %q", list)
@@ -218,7 +220,7 @@ func TestACallWhoseMachineWasKilledAsWellAsTheGatewayHasAnUnknownOutcome(t *test
 	}
 }
 
-// cutter passes connections on to an address until it cuts them.
+// cutter forwards connections to an address until it cuts them.
 type cutter struct {
 	addr string
 
@@ -265,7 +267,7 @@ func newCutter(t *testing.T, to string) *cutter {
 	return c
 }
 
-// count is how many connections were made since the last cut.
+// count returns the number of connections since the last cut.
 func (c *cutter) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

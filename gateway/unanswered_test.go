@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp goes the whole way for whoever may ask while nobody is there: a job, the heartbeat and a channel.
+// TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp tests the whole flow for every unattended caller:
+// a job, the heartbeat and a channel.
 func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
@@ -53,7 +54,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 		t.Errorf("questions are still open: %+v", open)
 	}
 	w.write(t, "what can you do")
-	w.hears(t, "") // the chat serves the next one
+	w.hears(t, "") // the chat serves the next message
 	filepath.WalkDir(home, func(path string, _ fs.DirEntry, _ error) error {
 		if filepath.Base(path) == "forbidden.txt" {
 			t.Errorf("%s was made though nobody allowed it", path)

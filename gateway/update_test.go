@@ -121,7 +121,8 @@ func TestPairedMachinesAreToldOfAnUpdateOfTheStore(t *testing.T) {
 			for {
 				conn, err := d.DialContext(ctx, "tcp", listen)
 				if err == nil {
-					return tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}), nil // what the certificate is, other tests hold
+					// other tests check the certificate
+					return tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}), nil
 				}
 				if ctx.Err() != nil {
 					return nil, err
@@ -143,7 +144,7 @@ func TestPairedMachinesAreToldOfAnUpdateOfTheStore(t *testing.T) {
 		return
 	}
 	defer g.Close(context.Background())
-	l, err := net.Listen("tcp", listen) // it is free for the gateway itself
+	l, err := net.Listen("tcp", listen) // the address is free for the gateway itself
 	if err != nil {
 		t.Fatal(err)
 	}

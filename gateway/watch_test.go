@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWindowsAreToldWhatChangesInTheWorkspaces: whoever changes a file there, through the gateway or beside it.
+// TestWindowsAreToldWhatChangesInTheWorkspaces: whoever changes a file there, through the gateway
+// or directly.
 func TestWindowsAreToldWhatChangesInTheWorkspaces(t *testing.T) {
 	h := openHouse(t)
 	text := "x"
@@ -26,7 +27,7 @@ func TestWindowsAreToldWhatChangesInTheWorkspaces(t *testing.T) {
 	}
 	for path, write := range writes {
 		told := false
-		for n := 0; !told && n < 600; n++ { // the watch may begin after the first write
+		for n := 0; !told && n < 600; n++ { // the watch may start after the first write
 			write(n)
 			for wait := time.After(300 * time.Millisecond); wait != nil && !told; {
 				select {

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openMany stores n open questions that ask the same, each with the hash h.
+// openMany stores n identical pending approvals, each with the hash h.
 func openMany(t *testing.T, g *Gate, n int) (list []protocol.ShownQuestion) {
 	t.Helper()
 	for i := range n {

@@ -29,7 +29,7 @@ func question() protocol.Approval {
 	return protocol.Approval{Kind: protocol.AskCall, Node: "n", Tool: "Bash", Args: json.RawMessage(`{"command":"ls"}`), Choices: []string{"once"}}
 }
 
-// pending waits for the gate's first open question.
+// pending waits for the gate's first pending approval.
 func pending(t *testing.T, g *Gate, sub *event.Subscription) protocol.Approval {
 	t.Helper()
 	for {
@@ -172,7 +172,8 @@ func TestOrphansAreCancelled(t *testing.T) {
 	}
 }
 
-// fakeStore keeps questions in memory, for tests in a bubble of fake time, which a database would leave.
+// fakeStore stores approvals in memory, for tests in a synctest bubble, which a database would
+// leave.
 type fakeStore struct {
 	mu   sync.Mutex
 	rows map[protocol.ApprovalID]protocol.Approval

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// TestWhatWasAllowedForAChatIsCarriedOverInAFile goes there and back: the same is allowed, and nothing else.
+// TestWhatWasAllowedForAChatIsCarriedOverInAFile exports and imports: the same is allowed, and
+// nothing else.
 func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	set := config.Default().ToolApproval
 	set.DefaultDecision = "deny"
@@ -52,7 +53,8 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		for i := range list {
 			list[i].ID, list[i].CreatedAt, list[i].From = "", 0, ""
 		}
-		slices.SortFunc(list, func(a, b store.Grant) int { return strings.Compare(a.Match, b.Match) }) // those of one moment have no order
+		// permissions with the same time have no order
+		slices.SortFunc(list, func(a, b store.Grant) int { return strings.Compare(a.Match, b.Match) })
 	}
 	if !slices.Equal(are, were) {
 		t.Errorf("they were %+v and are %+v", were, are)
@@ -103,14 +105,14 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			t.Errorf("%s: %s is allowed", c.of.Args, c.what)
 		}
 	}
-	// One with a condition that is not understood would allow more without it.
+	// A rule with an unknown condition would allow more without it.
 	res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(
 		`{"rules":[],"grants":[{"command":"rm x","cwd":"/srv/app","node":"n","session":"chat","shel":"zsh"},{"argv":["rm"],"cwd":"/srv/app","node":"n","session":"chat"}]}`,
 	)})
 	if now, err2 := b.store.Grants(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
 		t.Errorf("%+v %v %v", res, err, err2)
 	}
-	// Nothing that a rule denies, nor what is asked about whatever the rules say.
+	// A permission overrides neither a deny rule nor the floor.
 	for rules, command := range map[string]string{`{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`: "make; ls", `{"tool":"Bash","argv":["make"],"verdict":"ask"}`: "make; ls", ``: "sudo ls"} {
 		s, _, err := policy.Parse([]byte(`{"rules":[` + rules + `],"grants":[{"command":"` + command + `","cwd":"/srv/app"}]}`))
 		if err != nil {

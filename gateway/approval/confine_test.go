@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// held is a machine that keeps commands in their workspace, off the network and from ~/.aws.
+// held returns a machine that confines commands to their workspace, without network and without
+// ~/.aws.
 func held() *protocol.HostInfo {
 	h := &protocol.HostInfo{
 		Workspace: "/srv/app", Home: "/home/me", Folders: []protocol.Folder{{Path: "/srv/app"}, {Path: "/srv/lib", ReadOnly: true}},
@@ -21,8 +22,9 @@ func held() *protocol.HostInfo {
 	return h
 }
 
-// TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly: what a machine is not known to keep from a rule's files is asked about although the chat is
-// trusted, and the question says what holds.
+// TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly: a call needs an approval if the machine is
+// not known to protect a rule's files, even in a trusted chat, and the approval names the rules
+// that are enforced.
 func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 	outside := `{"tool":"Write","path":"!/etc/**","verdict":"deny"}`
 	inside := `{"tool":"Write","path":"gen/**","verdict":"deny"}`

@@ -77,8 +77,8 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 	}
 }
 
-// TestStartUpFileIsKnownByTheNameThatTheCallGives: it may be a symbolic link to another file, and a
-// machine may say nothing about where it leads.
+// TestStartUpFileIsKnownByTheNameThatTheCallGives: the file may be a symbolic link to another one,
+// and the machine may not report its target.
 func TestStartUpFileIsKnownByTheNameThatTheCallGives(t *testing.T) {
 	rules := config.Default().ToolApproval
 	rules.Rules = []config.ToolRule{{ID: "all", Tool: "*", Decision: "allow"}}
@@ -171,7 +171,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 	}
 }
 
-// rulesOf are rules of the configuration alone.
+// rulesOf returns rules from the configuration only.
 func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
 	t.Helper()
 	_, s := openGate(t)

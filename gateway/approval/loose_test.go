@@ -8,8 +8,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestNothingIsHiddenFromADenyRuleByTrust: a chat that is trusted, a configuration that allows by default and a wide rule of the original let pass what
-// no rule names, not what may be what a rule denies.
+// TestNothingIsHiddenFromADenyRuleByTrust: a trusted chat, a configuration that allows by default
+// and a wide rule of the original system allow calls that no rule names, but not calls that may
+// hide something that a rule denies.
 func TestNothingIsHiddenFromADenyRuleByTrust(t *testing.T) {
 	loose := map[string]func(*config.ToolApproval, *Request){
 		"trust": func(_ *config.ToolApproval, q *Request) {

@@ -13,8 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAnswersRaceWithRules answers a question from two windows while a rule that decides it is made and deleted: it ends once, everyone is told how, and
-// the next question takes no answer that was meant for this one.
+// TestAnswersRaceWithRules answers an approval from two windows while a rule that decides it is
+// made and deleted: it is closed once, everyone gets the same outcome, and the next approval
+// accepts no answer to this one.
 func TestAnswersRaceWithRules(t *testing.T) {
 	for range 6 {
 		g, s := openGate(t)
@@ -66,7 +67,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		if d := r.Weigh(command("ls")); d.Verdict != Ask {
 			t.Fatalf("after the rule was deleted: %+v", d)
 		}
-		// The same call by other rules is another question: the old answer is to something else.
+		// The same call under other rules is another approval: the old answer does not apply.
 		next := question()
 		next.ID, next.State, next.Policy = "next", protocol.ApprovalPending, "other rules"
 		if next.Hash, err = Hash(next); err != nil || next.Hash == a.Hash {
@@ -81,8 +82,9 @@ func TestAnswersRaceWithRules(t *testing.T) {
 	}
 }
 
-// TestRuleGoesWhileCallsAreDecided deletes and restores a rule while calls are decided: each decision is by the rules of one moment, and the rule's own
-// verdict is never mixed with another's reason.
+// TestRuleGoesWhileCallsAreDecided deletes and restores a rule while calls are decided: each
+// decision uses the rules of one moment, and never mixes the verdict of one rule with the reason of
+// another.
 func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow","reason":"builds are fine"}`)
@@ -122,7 +124,8 @@ func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAnswersAtTheSameInstantMakeARuleOnce: two windows answer two questions of the same kind, both with always.
+// TestAnswersAtTheSameInstantMakeARuleOnce: two windows answer two similar approvals with the scope
+// always.
 func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	q := command("go vet ./gateway")

@@ -146,7 +146,7 @@ func TestTrustInAChatIsForWhatThePersonWritesThere(t *testing.T) {
 				t.Errorf("%s by %q: %+v, want %s", mode.Mode, kind, d, want)
 			}
 		}
-		ruled := command("make") // the person's rules are for all
+		ruled := command("make") // the person's rules apply to everybody
 		ruled.Mode, ruled.By.Kind = trust, kind
 		if d := r.Decide(t.Context(), ruled); d.Verdict != Allow {
 			t.Errorf("what a rule allows, by %q: %+v", kind, d)
@@ -188,7 +188,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`)}); err == nil {
 		t.Error("a rule that fails its own example was taken")
 	}
-	// One that an older program wrote.
+	// A rule that an older version wrote.
 	broken := protocol.Rule{ID: "old", Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`), CreatedAt: 1}
 	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7,"verdict":"allow"}`), CreatedAt: 2}
 	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
@@ -209,7 +209,8 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	}
 }
 
-// TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked: what it would have denied is not known, so nothing with an effect passes by itself.
+// TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked: it is unknown what the rule would
+// have denied, so every call with an effect needs an approval.
 func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) {
 	for name, text := range map[string]string{
 		"unreadable":         `{"tool":7,"argv":["rm","**"],"verdict":"deny"}`,
@@ -290,7 +291,8 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 	}
 }
 
-// TestAMisspeltConditionNeverMakesAWiderRule: without a field that is not understood a rule would hold where it was not meant to.
+// TestAMisspeltConditionNeverMakesAWiderRule: if an unknown field were ignored, a rule would apply
+// to more calls than intended.
 func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	const misspelt = `{"tool":"Bash","argv":["make","**"],"cdw":"/srv/other","verdict":"allow"}`
@@ -322,7 +324,7 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	var names []string
 	for _, c := range res.Changed {
 		names = append(names, string(c.Call.CallID))
-		// What the preview lists is what the rule then allows.
+		// The rule allows what its preview lists.
 		if c.Was != "ask" || c.Now != "allow" {
 			t.Errorf("%+v", c)
 		}
@@ -396,7 +398,8 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	}
 }
 
-// TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie: no rule, and no chat that is trusted, lets the agent change what decides about it.
+// TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie: no rule and no trusted chat lets the agent
+// change the files that control it.
 func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["cp","**"],"verdict":"allow"}`)

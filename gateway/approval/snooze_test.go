@@ -47,7 +47,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 			t.Errorf("put off until %v", time.UnixMilli(got))
 		}
 		time.Sleep(30 * time.Second)
-		snooze(time.Minute) // anew: the first time is not the one that counts
+		snooze(time.Minute) // again: the first time no longer counts
 		time.Sleep(45 * time.Second)
 		if later() == 0 {
 			t.Error("it came back at the time that was said first")

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ask asks a question for a minute in a bubble of fake time and calls then once it is pending. It returns the stages that were published and where
-// the question ended.
+// ask requests an approval that expires after a minute in a synctest bubble, and calls then once it
+// is pending. It returns the published stages and the final state of the approval.
 func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []protocol.Approval) {
 	t.Helper()
 	sub := g.bus.Subscribe()

@@ -10,11 +10,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// anywhere is where every machine of these tests works.
+// anywhere returns the host of every machine in these tests.
 func anywhere(protocol.NodeID) *protocol.HostInfo { return &protocol.HostInfo{Workspace: "/srv/app"} }
 
-// TestSavedRuleAllowsOnlyWhatItsPreviewListed tries random rules on a random history and then saves them: what is let through from then on, and was
-// not before, was in the preview.
+// TestSavedRuleAllowsOnlyWhatItsPreviewListed tries random rules on a random history and then saves
+// them: each call that is newly allowed was in the preview.
 func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }

@@ -93,7 +93,8 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 	}
 }
 
-// A gateway is known by its key: a certificate that is not valid yet, or no more, by either machine's clock, keeps nobody out.
+// Clients identify a gateway by its key: a certificate that is not yet valid, or expired, by either
+// machine's clock, is accepted.
 func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	store := keychain.Open(t.TempDir())
@@ -154,7 +155,7 @@ func TestSecondOriginIsCheckedToo(t *testing.T) {
 	}
 }
 
-// FuzzOrigin holds that whatever passes names this machine.
+// FuzzOrigin checks that every accepted host is this machine.
 func FuzzOrigin(f *testing.F) {
 	f.Add("localhost", "http://localhost:1")
 	f.Add("[::1]:8787", "https://[::ffff:127.0.0.1]")

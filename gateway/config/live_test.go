@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// another is a legal value of a setting that differs from its default.
+// another returns a valid value of a setting that differs from its default.
 func another(t *testing.T, f protocol.ConfigField) any {
 	t.Helper()
 	switch {
@@ -50,8 +50,9 @@ func another(t *testing.T, f protocol.ConfigField) any {
 	return "another"
 }
 
-// TestEverySettingIsInForceAtOnce sets each setting of a gateway that runs: whoever asks for it then gets the new value, and those who wait for
-// changes are told. None may say that it needs a restart: that nobody keeps an old value, a test of package gateway holds.
+// TestEverySettingIsInForceAtOnce sets each setting of a running gateway: readers get the new
+// value, and subscribers are notified. No setting may need a restart. A test of package gateway
+// checks that no package copies a value.
 func TestEverySettingIsInForceAtOnce(t *testing.T) {
 	s := open(t, memory{}, t.TempDir())
 	var told []string
@@ -91,7 +92,8 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 			at = at.(map[string]any)[part]
 		}
 		got, _ := protocol.Marshal(at)
-		if list, _ := at.([]any); f.Items == "object" && len(list) == 1 { // with what was left out filled in
+		// with the omitted fields filled in
+		if list, _ := at.([]any); f.Items == "object" && len(list) == 1 {
 			continue
 		}
 		if string(got) != string(want) {

@@ -51,7 +51,8 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 	}
 }
 
-// TestSecretsInsideObjectsGoToTheKeychain holds that no spelling of a secret's path reaches the database.
+// TestSecretsInsideObjectsGoToTheKeychain checks that no spelling of a secret's path reaches the
+// database.
 func TestSecretsInsideObjectsGoToTheKeychain(t *testing.T) {
 	b, dir := memory{}, t.TempDir()
 	s := open(t, b, dir)

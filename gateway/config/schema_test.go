@@ -38,7 +38,8 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 	}
 }
 
-// TestSchemaTellsTheTruth sets each setting to what its entry says is legal, and to what it says is not.
+// TestSchemaTellsTheTruth sets each setting to the values that its entry declares valid, and to
+// invalid ones.
 func TestSchemaTellsTheTruth(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	s := open(t, memory{}, t.TempDir())

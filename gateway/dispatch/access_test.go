@@ -13,14 +13,14 @@ var (
 	keys  = protocol.FolderAccess{Path: "/home/ann/.ssh", Warning: "it holds keys or tokens"}
 )
 
-// outside is a machine whose calls need two folders outside.
+// outside returns a gateway with a machine whose calls need two folders outside the workspace.
 func outside(t *testing.T) *gateway {
 	return start(t, &dispatchtest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
 		return protocol.CallPreview{Folder: "/srv/app", Outside: true, Folders: []protocol.FolderAccess{other, keys}}
 	}})
 }
 
-// told is what the machine was told to do.
+// told returns the invocation that the machine received.
 func (g *gateway) told() (inv protocol.ToolInvoke) {
 	g.t.Helper()
 	calls := g.tower.Calls()
@@ -72,7 +72,7 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 		t.Errorf("opened %+v", inv.Folders)
 	}
 	g.bound(inv)
-	// What nobody was asked about opens nothing that carries a warning.
+	// Without an approval, no folder with a warning is opened.
 	if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Write","verdict":"allow"}`)}); err != nil {
 		t.Fatal(err)
 	}

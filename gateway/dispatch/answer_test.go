@@ -109,7 +109,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if e := within(t, end); e.err != nil || e.IsError {
 		t.Fatalf("%+v", e)
 	}
-	g.must(command("b", "go vet ./gateway")) // nobody is asked: must would wait
+	g.must(command("b", "go vet ./gateway")) // without an approval: must would block
 	g.noQuestions()
 	rules := g.rules.List().Rules
 	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
@@ -156,7 +156,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	if len(g.tower.Calls()) != 1 {
 		t.Errorf("%+v", g.tower.Calls())
 	}
-	// A stranger on a channel writes into the same chat.
+	// A stranger on a channel writes to the same chat.
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	end := g.do(t.Context(), Call{

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// own is a gateway's own tool, which tells who caused it to run.
+// own is one of the gateway's own tools; it reports who caused its call.
 type own struct {
 	Nodes
 	by      chan protocol.AskedBy

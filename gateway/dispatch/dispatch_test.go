@@ -84,7 +84,8 @@ func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
 	end := g.do(ctx, command("a", "make"))
 	within(t, began)
 	row := g.row("a")
-	g.again(&dispatchtest.Machine{}) // the first gateway can write no more, as if it had been killed
+	// the first gateway can no longer write, as if it had been killed
+	g.again(&dispatchtest.Machine{})
 	cancel()
 	within(t, end)
 	res := g.must(command("a", "make"))
@@ -131,7 +132,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	}
 }
 
-// watched tells when a tool was looked for.
+// watched reports when a tool was looked up.
 type watched struct {
 	*nodes.Hub
 	looked chan struct{}
@@ -299,7 +300,7 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 	}
 }
 
-// fullDisk refuses what a test says.
+// fullDisk fails the writes that a test selects.
 type fullDisk struct {
 	*store.Store
 	put func(store.Call) bool

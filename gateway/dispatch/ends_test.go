@@ -15,7 +15,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// TestATransferIsNoWayRoundARuleAboutFiles: in a chat that is trusted, all but what a rule keeps back passes, by a transfer too.
+// TestATransferIsNoWayRoundARuleAboutFiles: in a trusted chat, everything is allowed that no rule
+// denies or asks about; rules about files apply to transfers, too.
 func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	moved := 0
@@ -48,7 +49,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 	for i, c := range []struct {
 		args   string
 		want   approval.Verdict
-		person approval.Verdict // of the same as the person's own act
+		person approval.Verdict // for the same transfer as the person's direct action
 	}{
 		{`{"source":"tower:/srv/app/a","destination":"gsv:a"}`, approval.Allow, approval.Allow},
 		{`{"source":"tower:/srv/secret/key","destination":"gsv:key"}`, approval.Deny, approval.Deny},

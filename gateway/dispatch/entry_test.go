@@ -27,7 +27,7 @@ func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	}
 }
 
-// A machine of the original's does not say that its Write and Edit write.
+// A node of the original system does not declare that its Write and Edit write.
 func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
 	for tool, args := range map[string]string{
 		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,

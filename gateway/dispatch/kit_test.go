@@ -22,7 +22,7 @@ const (
 	bash = protocol.ToolName("tower__Bash")
 )
 
-// gate is a gateway's part that calls go through, on a real store.
+// gateway is the part of a gateway that calls pass through, with a real store.
 type gateway struct {
 	*Dispatcher
 	t     *testing.T
@@ -42,7 +42,7 @@ func start(t *testing.T, m *dispatchtest.Machine) *gateway {
 	return g
 }
 
-// open starts the gateway, again after an earlier open. journal may stand before the store.
+// open starts the gateway, also again after an earlier open. journal may wrap the store.
 func (g *gateway) open(journal func(*store.Store) Journal) {
 	g.t.Helper()
 	s, err := store.Open(g.t.Context(), g.path)
@@ -71,7 +71,7 @@ func (g *gateway) open(journal func(*store.Store) Journal) {
 	}
 }
 
-// again is the next start on the same disk, with another machine's memory.
+// again restarts the gateway on the same disk, with a new machine.
 func (g *gateway) again(m *dispatchtest.Machine) {
 	g.t.Helper()
 	g.store.Close()
@@ -86,7 +86,7 @@ func command(id, text string) Call {
 
 var agent = auth.Agent(chat, "run")
 
-// ended is a call's end.
+// ended is the outcome of a call.
 type ended struct {
 	Result
 	err error
@@ -150,7 +150,7 @@ func (g *gateway) answer(a protocol.Approval, decision, scope, reason string) {
 	}
 }
 
-// ask does a call and answers its question.
+// ask makes a call and answers its approval.
 func (g *gateway) ask(c Call, decision, scope, reason string) Result {
 	g.t.Helper()
 	sub := g.bus.Subscribe()

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// silent is a machine that begins calls and says nothing of them until the test ends.
+// silent returns a machine that starts calls and reports nothing about them until the test ends.
 func silent() (m *dispatchtest.Machine, began chan struct{}) {
 	began = make(chan struct{}, 1)
 	return &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
@@ -22,7 +22,7 @@ func silent() (m *dispatchtest.Machine, began chan struct{}) {
 	}}, began
 }
 
-// killed is the next start after one that was killed in the middle of a call of the command.
+// killed restarts a gateway that was killed during a call of the command.
 func killed(t *testing.T, c Call, m *dispatchtest.Machine) *gateway {
 	first, began := silent()
 	g := start(t, first)

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// reviewed starts a gateway that looks at its questions again when something changes.
+// reviewed starts a gateway that reviews pending approvals when something changes.
 func reviewed(t *testing.T) *gateway {
 	g := start(t, &dispatchtest.Machine{})
 	g.rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
@@ -101,7 +101,7 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		q := g.question(sub)
 		g.answer(q, protocol.DecisionAllow, scope, "")
 		within(t, end)
-		g.must(command("second "+scope, "go vet ./gateway")) // nobody is asked
+		g.must(command("second "+scope, "go vet ./gateway")) // without an approval
 		all, err := g.rules.All(t.Context())
 		if err != nil || len(all.Rules) != 1 || all.Rules[0].CreatedFrom != q.ID {
 			t.Fatalf("%+v %v", all, err)
@@ -119,7 +119,7 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		if err := g.rules.Restore(t.Context(), "ann", all.Rules[0].ID); err != nil {
 			t.Error(err)
 		}
-		g.must(command("fourth "+scope, "go vet ./gateway")) // nobody is asked
+		g.must(command("fourth "+scope, "go vet ./gateway")) // without an approval
 		if _, err := g.rules.Undo(t.Context(), "ann", q.ID); err != nil {
 			t.Error(err)
 		}

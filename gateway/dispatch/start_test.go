@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// look is a person's own call of a tool that only reads.
+// look returns a person's own call of a read-only tool.
 func look(args string) Call {
 	return Call{Tool: "tower__Look", Args: json.RawMessage(args), Direct: true, AskedBy: protocol.AskedBy{Kind: "client", Name: "cli"}}
 }
@@ -25,7 +25,7 @@ func (g *gateway) begin(ctx context.Context, c Call) (<-chan ended, bool) {
 	g.t.Helper()
 	var wg sync.WaitGroup
 	g.t.Cleanup(wg.Wait)
-	ch := make(chan ended, 2) // room for one too many
+	ch := make(chan ended, 2) // one more than expected
 	ok := g.Start(ctx, auth.Owner("cli"), c, func(f func()) { wg.Go(f) }, func(r Result, err error) { ch <- ended{r, err} })
 	return ch, ok
 }
@@ -145,7 +145,8 @@ func TestStartedCallIsStoppedByWhoeverComesFirst(t *testing.T) {
 	})
 }
 
-// Each of many calls ends exactly once, whoever stops it, and the journal agrees with what was answered.
+// Each of many calls ends exactly once, whoever cancels it, and the journal agrees with the
+// outcome.
 func TestStartedCallsEndOnceWhileEverythingStopsThem(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -187,7 +188,7 @@ func TestStartedCallsEndOnceWhileEverythingStopsThem(t *testing.T) {
 	}
 }
 
-// late is a journal that writes everything at once.
+// late is a journal that writes everything immediately.
 type late struct{ *store.Store }
 
 func (late) PutSoon(store.Call) bool              { return false }

@@ -11,12 +11,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAQuestionThatNobodyIsThereForEnds: the clock and strangers may ask while nobody is there, even where questions may wait for ever.
+// TestAQuestionThatNobodyIsThereForEnds: approvals of schedules and strangers expire, even if
+// approvals may otherwise wait forever.
 func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 	for _, c := range []struct {
 		kind string
 		set  time.Duration
-		ends time.Duration // 0 is never
+		ends time.Duration // 0 means never
 		say  string
 	}{
 		{"chat", 5 * time.Minute, 5 * time.Minute, "it may be asked again"},
@@ -37,7 +38,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 			if err != nil || len(open) != 1 {
 				t.Fatalf("%+v %v", open, err)
 			}
-			// Putting it off does not make it wait longer.
+			// A snooze does not extend the time.
 			if err := g.gate.Snooze(t.Context(), protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,8 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 	}
 }
 
-// TestARunWaitsOnceForSomebodyWhoIsNotThere: else a job of many steps would wait at each of them.
+// TestARunWaitsOnceForSomebodyWhoIsNotThere: otherwise a job of many steps would wait at each of
+// them.
 func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := start(t, &dispatchtest.Machine{})
@@ -118,7 +120,8 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 	})
 }
 
-// TestARunIsAskedAboutAgainOnceSomebodyAnswered: of two questions that were open together one expired and the other was answered.
+// TestARunIsAskedAboutAgainOnceSomebodyAnswered: of two approvals that were pending together, one
+// expired and the other was answered.
 func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := start(t, &dispatchtest.Machine{})

@@ -24,7 +24,7 @@ func chat(run protocol.RunID, state, text string) protocol.Change {
 	return protocol.Change{Kind: protocol.ChangeChat, Chat: &protocol.ChatEvent{RunID: &run, State: state, Text: text}}
 }
 
-// drain takes what is queued.
+// drain takes all queued changes.
 func drain(s *Subscription) []protocol.Change {
 	var list []protocol.Change
 	ctx, cancel := context.WithCancel(context.Background())

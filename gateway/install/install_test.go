@@ -120,7 +120,7 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 
-	// The line that it prints can be typed as it stands, whatever the folder is called.
+	// The printed line can be typed unchanged, whatever the folder's name.
 	bin = filepath.Join(dir, "my friend's $(bin)")
 	out, err := run()
 	_, line, _ := strings.Cut(out, "shows at the gateway:")
@@ -129,7 +129,7 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 		t.Errorf("%v\n%s\n%s, %v", err, out, typed, e)
 	}
 
-	// Of a script that was cut off on its way nothing runs.
+	// Nothing of a truncated script runs.
 	whole := script
 	bin = filepath.Join(dir, "cut")
 	for i := range strings.TrimSpace(whole) {

@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestNoCallIDIsSentTwice: servers that count anew in each answer locked a chat that went on with a stricter one.
+// TestNoCallIDIsSentTwice: servers that number calls anew in each answer made a chat unusable with
+// a stricter server.
 func TestNoCallIDIsSentTwice(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	var in []protocol.Message

@@ -7,7 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// linked is a machine on which /home is a link to /usr/home, and the workspace one in it to another disk.
+// linked returns a machine on which /home is a link to /usr/home, and the workspace in it is a link
+// to another disk.
 func linked(c Call) Call {
 	c.Node, c.Home, c.Root = "n", "/home/me", "/data/proj"
 	if c.Cwd == "" {
@@ -56,7 +57,8 @@ func TestADenyHoldsByWhicheverNameOfItsFolder(t *testing.T) {
 	}
 }
 
-// denied holds that a rule denies a file to file tools and commands, and what would take it along.
+// denied checks that a rule denies file tools and commands the access to a file, and commands that
+// would move or remove it with its folder.
 func denied(t *testing.T, s *Set, rule, file string) {
 	t.Helper()
 	calls := []Call{{Tool: "Bash", Command: "cat " + file}}
@@ -89,7 +91,8 @@ func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
 	}{
 		{all, inside, append(beside, "/etc/passwd", "/data/other/secret/a")},
 		{notes, beside, append(inside, "/home/you/notes/a", "/data/proj/notes/a")},
-		// What a link leads to does not lie where the link does, and what lies in the workspace is not outside.
+		// The target of a link is not in the link's folder, and a file in the workspace is not
+		// outside.
 		{[]string{"/home/**", "~/**", "!/home/**", "!/home/me/proj/**", "!/data/**"}, nil, inside},
 	} {
 		for _, rule := range c.rules {
@@ -120,7 +123,8 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 			}
 		}
 	}
-	// A deny holds by the name of the folder that the link lies in, an allow does not go along with a link.
+	// A deny rule applies to the name of the folder that contains the link; an allow rule does not
+	// follow the link.
 	for verdict, want := range map[Verdict]Verdict{Allow: Ask, Deny: Deny} {
 		s := rulesFile(t, `{"rules":[{"tool":"Bash","argv":["make"],"cwd":"/home/me/**","verdict":%q}]}`, verdict)
 		if got := s.Judge(linked(Call{Tool: "Bash", Command: "make"})); got.Verdict != want {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// launchesAnything are ways to run a command by another one.
+// launchesAnything are ways to run a command by means of another one.
 var launchesAnything = []string{
 	"%s", "env %s", "env -C / %s", "nice %s", "timeout 5 %s", "stdbuf -o0 %s", "setsid %s", "time %s", "command %s", "builtin %s", "exec %s", "eval '%s'", "bash -c '%s'",
 	"bash -lc '%s'", "sh -c '%s'", "zsh -c '%s'", "echo '%s' | sh", "bash <<< '%s'", "bash <<'X'\n%s\nX", "bash /dev/stdin <<< '%s'", "xargs %s", "find . -exec %s ;",
@@ -15,7 +15,8 @@ var launchesAnything = []string{
 	"cmake -E env %s", "parallel '%s' ::: a", "sudo %s", "vim -c '!%s'", "make SHELL='%s'", "tar xf a --to-command='%s'", "ssh localhost '%s'", "coproc %s", "A=1 %s",
 }
 
-// TestNoWayToRunACommandHidesAFileItWrites tries every way to run a command with commands that write what a rule denies.
+// TestNoWayToRunACommandHidesAFileItWrites combines every way to run a command with commands that
+// write a denied file.
 func TestNoWayToRunACommandHidesAFileItWrites(t *testing.T) {
 	sets := map[string]*Set{"open": readPolicy(t, "writes"), "trusted": readPolicy(t, "paths").Loosened()}
 	for name, set := range sets {

@@ -19,21 +19,22 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// pieces of text that a shell gives a meaning to, and two programs.
+// texts with a meaning to the shell, and two programs
 var shellPieces = strings.Split("foo bar|foo|bar| |  |'|\"|\\|$|(|)|((|))|{|}|{a,b}|{1..3}|,|;|;;|&|&&|\u00a6|||\n|<|>|>>|<<X|<<'X'|X|\nX\n|<<<|"+
 	"#|*|?|~|=|!|[|]|[[|]]|`|$'|$\"|$(|${|if |; then |; fi|for i in a|; do |; done|"+
 	"case a in a) |;; esac|while | time |! |-|--|.|1|a|b|\t|>/dev/null|2>&1|&>/dev/null|>&2|<&1|LANG=C |X=1 |foo()|"+
 	"\\n|%|^|+|@|:|é|\\'|\\\"|$$|$#|$1|-n|coproc |function |exec |eval ", "|")
 
-// TestAllowedCommandsRunOnlyWhatWasSeen runs what the policy allows in the real bash, with a folder of recorders as its only PATH: every
-// program that starts must have been among the judged commands, with the same words.
+// TestAllowedCommandsRunOnlyWhatWasSeen runs allowed texts in a real bash, with a folder of
+// recording programs as its only PATH: every program that starts must be among the judged commands,
+// with the same words.
 func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash to compare with")
 	}
 	bin, dir := t.TempDir(), t.TempDir()
-	// A record is written at once: both sides of a pipe write theirs at the same time.
+	// A record is written with one call: both sides of a pipe write at the same time.
 	const recorder = "#!/bin/sh\nr=\nfor a in \"${0##*/}\" \"$@\"; do r=\"$r$a\x01\"; done\nprintf '%s\\002' \"$r\" >>\"$RECORD\"\n"
 	for _, name := range []string{"foo", "bar"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(recorder), 0o700); err != nil {
@@ -53,7 +54,8 @@ func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 			b.WriteString(strings.ReplaceAll(shellPieces[r.IntN(len(shellPieces))], "\u00a6", "|"))
 		}
 		text := b.String()
-		// Each has its own folder and record: what is left of one that was ended may still write when the next begins.
+		// Each has its own folder and record: processes left over from a stopped text may still
+		// write when the next one starts.
 		work, log := filepath.Join(dir, fmt.Sprint(ran)), filepath.Join(dir, fmt.Sprint("log", ran))
 		c := Call{Tool: "Bash", Cwd: work, Command: text}
 		if strings.TrimLeft(text, "fobar '") == "" || set.Judge(c).Verdict != Allow {
@@ -72,14 +74,15 @@ func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 		run.Dir, run.Env, run.WaitDelay = work, []string{"PATH=" + bin, "RECORD=" + log, "HOME=~"}, time.Second
 		run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		run.Stdout = io.Discard // a pipe, so that Run waits for its children too
-		run.Run()               // how it ends does not matter
+		run.Run()               // the exit status does not matter
 		cancel()
 		if run.Process != nil {
-			syscall.Kill(-run.Process.Pid, syscall.SIGKILL) // and what it left
+			syscall.Kill(-run.Process.Pid, syscall.SIGKILL) // and its child processes
 		}
 		data, _ := os.ReadFile(log)
 		lines := strings.Split(string(data), "\x02")
-		for _, line := range lines[:len(lines)-1] { // what comes after the last mark is of a program that was ended
+		// the text after the last mark is of a program that was killed
+		for _, line := range lines[:len(lines)-1] {
 			if line != "" && !slices.Contains(seen, line) {
 				t.Errorf("%q ran %q, seen were %q", text, line, seen)
 			}

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// long is a command of 2,000 characters of many kinds.
+// long returns a command of 2,000 characters of many kinds.
 func long() string {
 	const one = `git log --oneline -5 --format='%h %s' && grep -rn "func Test" --include='*_test.go' . | sort -u | head -20; ` +
 		`ls -la src/*.go > /dev/null 2>&1; `
@@ -47,7 +47,8 @@ func BenchmarkJudge2000CharactersZsh(b *testing.B) {
 	}
 }
 
-// BenchmarkJudge2000CharactersWithLinks is on a machine that keeps its programs and home folders behind links, as many do.
+// BenchmarkJudge2000CharactersWithLinks uses a machine whose programs and home folders are behind
+// links, as on many systems.
 func BenchmarkJudge2000CharactersWithLinks(b *testing.B) {
 	s, c := readPolicy(b, "dev"), corpusCall("bash", long())
 	for _, a := range []string{"/bin /usr/bin", "/lib /usr/lib", "/lib64 /usr/lib64", "/sbin /usr/sbin", "/home /usr/home"} {
@@ -68,7 +69,7 @@ func BenchmarkJudgeAmong10000Rules(b *testing.B) {
 	}
 }
 
-// TestHostileTextsAreJudgedInTime: what makes the judge slow makes everyone wait.
+// TestHostileTextsAreJudgedInTime: a text that takes the judge long would delay everybody.
 func TestHostileTextsAreJudgedInTime(t *testing.T) {
 	s := readPolicy(t, "small")
 	for name, text := range map[string]string{
@@ -96,7 +97,7 @@ func TestHostileTextsAreJudgedInTime(t *testing.T) {
 	} {
 		for _, sh := range []string{"bash", "zsh", "powershell"} {
 			d := time.Hour
-			for tries := 0; d > 5*time.Second && tries < 3; tries++ { // other programs may hold it up
+			for tries := 0; d > 5*time.Second && tries < 3; tries++ { // other programs may delay it
 				start := time.Now()
 				if got := s.Judge(corpusCall(sh, text)); got.Verdict == Allow {
 					t.Errorf("%s (%s) is allowed", name, sh)

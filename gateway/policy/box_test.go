@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestTheShortWayToSocketsMissesNone: what is looked at first sorts out nothing that the expression finds, in any word of the corpus.
+// TestTheShortWayToSocketsMissesNone: the fast check accepts every word of the corpus that the
+// regular expression matches.
 func TestTheShortWayToSocketsMissesNone(t *testing.T) {
 	corpus, err := os.ReadFile("testdata/corpus.txt")
 	if err != nil {

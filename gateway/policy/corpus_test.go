@@ -22,7 +22,7 @@ type corpusCase struct {
 	confined               bool
 }
 
-// corpusSandbox is what a machine keeps commands from where a policy's line says that it is confined.
+// corpusSandbox is the sandbox of a machine where a policy's line says that it is confined.
 var corpusSandbox = Sandbox{Writes: true, Writable: []string{corpusCwd, "/tmp"}, Hidden: []string{corpusHome + "/.aws", corpusHome + "/shared"}}
 
 func readCorpus(t testing.TB) []corpusCase {

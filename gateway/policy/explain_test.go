@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatIsNoRulesFileSaysWhatToDo reads files that people get wrong; each says where, and what it must be instead.
+// TestWhatIsNoRulesFileSaysWhatToDo parses files with typical mistakes; each error gives the
+// position and the expected value.
 func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 	for file, want := range map[string]string{
 		"":                         `the file is empty; the smallest one is {"default":"ask","rules":[]}`,

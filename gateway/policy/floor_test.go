@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestFloorHoldsUnderEveryRule tries to lower the floor by rules and grants that spell the very command.
+// TestFloorHoldsUnderEveryRule tries to override the floor with rules and grants for exactly the
+// command.
 func TestFloorHoldsUnderEveryRule(t *testing.T) {
 	for _, command := range []string{
 		"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x",
@@ -53,7 +54,7 @@ func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 	}
 }
 
-// TestLinksAreFollowed: a path counts for what it leads to, and what cannot be followed asks.
+// TestLinksAreFollowed: a path counts as its target, and a path that cannot be resolved asks.
 func TestLinksAreFollowed(t *testing.T) {
 	s := must(t, `{"rules":[{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Write","path":"out/**","verdict":"allow"},
 		{"tool":"Write","path":"secret/**","verdict":"deny"},{"tool":"Bash","argv":["make"],"cwd":"/link","verdict":"allow"}]}`)
@@ -74,7 +75,7 @@ func TestLinksAreFollowed(t *testing.T) {
 	} {
 		for _, cwd := range []string{"/w", "/link"} {
 			if command == "make" && cwd == "/w" {
-				continue // the rule is for the folder under its other name
+				continue // the rule names the folder by its other name
 			}
 			if got := s.Judge(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
 				t.Errorf("%q in %s: %s (%s), want %s", command, cwd, got.Verdict, got.Reason, want)

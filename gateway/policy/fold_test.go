@@ -2,7 +2,8 @@ package policy
 
 import "testing"
 
-// TestDeniedPathIsMetInEverySpelling: what a file system takes for the same file, a rule that denies it does too; an allow does not.
+// TestDeniedPathIsMetInEverySpelling: a deny rule matches every name that a file system may treat
+// as the same file; an allow rule does not.
 func TestDeniedPathIsMetInEverySpelling(t *testing.T) {
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"secrets/café/**","verdict":"deny"},{"tool":"Write","path":"mass/**","verdict":"deny"}]}`)
 	allow := must(t, `{"rules":[{"tool":"*","path":"secrets/café/**","verdict":"allow"}]}`)

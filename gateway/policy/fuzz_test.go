@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// FuzzJudge: the judge never panics, gives every judgement a reason, and allows nothing in which something is not known.
+// FuzzJudge: the judge never panics, gives a reason for every judgement, and allows nothing that
+// contains an unknown part.
 func FuzzJudge(f *testing.F) {
 	sets := policies(f)
 	for i, c := range readCorpus(f) {
@@ -17,7 +18,8 @@ func FuzzJudge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command, sh string) {
-		for _, name := range []string{"writes", "open"} { // where the default allows, what cannot be judged is still no allow
+		// with a default that allows, a text that cannot be judged is still not allowed
+		for _, name := range []string{"writes", "open"} {
 			got := sets[name].Judge(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {
 				t.Fatalf("no reason: %+v", got)
@@ -53,7 +55,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// FuzzParse: no rules file makes the reader panic, and none that it refuses leaves rules behind.
+// FuzzParse: no rules file makes the parser panic, and a refused file leaves no rules.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"default":"ask","rules":[{"tool":"Bash","argv":["git","status","**"],"verdict":"allow","match":["git status"]}],"grants":[]}`))
 	f.Add([]byte(`{"rules":[{"tool":"a__b","path":"!/x/**","verdict":"deny","cwd":"/x/**"}]}`))

@@ -45,8 +45,8 @@ func TestNothingBroadIsOffered(t *testing.T) {
 	}
 }
 
-// TestSavedOfferAllowsWhatWasAskedAndLittleElse saves offers for asked commands of the corpus and judges much of the corpus again:
-// an exact offer may allow only commands with that very command in them.
+// TestSavedOfferAllowsWhatWasAskedAndLittleElse saves offers for commands of the corpus and judges
+// much of the corpus again: an exact offer may allow only texts that contain exactly that command.
 func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 	s := readPolicy(t, "empty")
 	cases := readCorpus(t)

@@ -128,8 +128,8 @@ func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
 	}
 }
 
-// TestOfferedProgramsHaveATable: a rule with any arguments is offered only where the options are
-// known.
+// TestOfferedProgramsHaveATable: a rule with any arguments is offered only for programs with known
+// options.
 func TestOfferedProgramsHaveATable(t *testing.T) {
 	t.Parallel()
 	for _, u := range unending {
@@ -166,7 +166,8 @@ func TestOptionTableIsWellFormed(t *testing.T) {
 	}
 }
 
-// A workspace holds .git and the settings of editors and agents, a home folder also start-up files.
+// A workspace contains .git and the settings of editors and agents, a home folder also start-up
+// files.
 func TestAWorkspaceIsNotFilledWithFilesOfUnknownNames(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"/home/me", "/Users/me", "/root", "/home/other", "/home/me/project"} {

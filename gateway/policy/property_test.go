@@ -23,12 +23,14 @@ var suffixes = []string{
 	"; trap evil EXIT", "; alias x=evil", " (", " \"", " '", " $'\\x41'",
 }
 
-// TestNoSuffixWidensAnAllowedCommand adds to every allowed command of the corpus what would make it run more.
+// TestNoSuffixWidensAnAllowedCommand appends texts to every allowed command of the corpus that
+// would make it run more.
 func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 	sets := policies(t)
 	n := 0
 	for k, c := range readCorpus(t) {
-		if c.want != Allow || sets[c.policy].def == Allow || c.policy == "daily" || // which lets write everywhere in the workspace
+		// this policy allows writes everywhere in the workspace
+		if c.want != Allow || sets[c.policy].def == Allow || c.policy == "daily" ||
 			strings.Contains(c.command, "<<") || strings.Contains(c.command, "#") {
 			continue
 		}
@@ -48,8 +50,8 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 	}
 }
 
-// TestAnythingAllowedIsAllowedInAllItsParts puts characters with a meaning anywhere into allowed commands: what is still allowed must
-// consist of commands that are each allowed alone.
+// TestAnythingAllowedIsAllowedInAllItsParts inserts special characters anywhere into allowed
+// commands: a result that is still allowed must consist of commands that are each allowed alone.
 func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 	sets := policies(t)
 	var cases []corpusCase
@@ -144,7 +146,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 					continue // the rules share the cases
 				}
 				if v == Ask && before[c.policy].def == Deny {
-					continue // there a rule that asks is looser than none
+					continue // with that policy, an ask rule is looser than none
 				}
 				call := corpusCall(c.shell, c.command)
 				if got := after[c.policy].Judge(call); got.Verdict.rank() < c.want.rank() {

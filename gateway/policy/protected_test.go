@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/peer/sensitive"
 )
 
-// sensitivePaths are a path for each entry of the table, and the examples that were written without
-// it.
+// sensitivePaths returns a path for each entry of the table, and examples that were written
+// independently of it.
 func sensitivePaths(t *testing.T) (list []string) {
 	t.Helper()
 	for _, e := range sensitive.Entries() {
@@ -108,11 +108,11 @@ func TestRuleForGitHoldsInTheWorkspacesOwnRepository(t *testing.T) {
 		want         Verdict
 	}{
 		{"git status", corpusCwd, Allow},
-		{"git -C lib status", corpusCwd, Allow}, // the rule spells it
+		{"git -C lib status", corpusCwd, Allow}, // the rule contains it
 		{"git -C out/x status", corpusCwd, Ask},
 		{"cd out/x && git status", corpusCwd, Ask},
 		{"git status", corpusCwd + "/out/x", Ask},
-		{"git log", corpusCwd + "/lib", Allow}, // the rule is for that folder alone
+		{"git log", corpusCwd + "/lib", Allow}, // the rule applies to that folder only
 		{"git log", corpusCwd + "/out/x", Ask},
 	} {
 		got := s.Judge(Call{Tool: "Bash", Root: corpusCwd, Cwd: c.cwd, Home: corpusHome, Command: c.command})

@@ -2,8 +2,8 @@ package policy
 
 import "testing"
 
-// TestAShortNameOnWindowsMayBeTheDeniedFile: what Windows calls a file beside its own name is met by a rule that denies the file, as far as anyone but the
-// machine can know.
+// TestAShortNameOnWindowsMayBeTheDeniedFile: a deny rule also matches the short names that Windows
+// may have generated for the file.
 func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"secret files/**","verdict":"deny"},
 		{"tool":"*","path":"C:\\Users\\ann\\.ssh/**","verdict":"deny"},

@@ -2,8 +2,8 @@ package policy
 
 import "testing"
 
-// TestFloorSeesWhatRemovesARoot tries ways to write a command that removes a root, or acts as
-// another user, where a rule allows everything.
+// TestFloorSeesWhatRemovesARoot tries ways to write a command that removes a root, or runs as
+// another user, with a rule that allows everything.
 func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 	t.Parallel()
 	set := must(t, `{"default":"allow","rules":[]}`)
@@ -30,7 +30,8 @@ func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 	}
 }
 
-// TestPatternsBelowARootAreNotTheFloors holds the floor to what it is for.
+// TestPatternsBelowARootAreNotTheFloors checks that the floor does not apply to more than it
+// should.
 func TestPatternsBelowARootAreNotTheFloors(t *testing.T) {
 	t.Parallel()
 	set := must(t, `{"default":"allow","rules":[]}`)

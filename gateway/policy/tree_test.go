@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt looks at deny rules about paths when a folder is moved or removed with all that is in it.
+// TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt checks deny rules about paths when a folder is
+// moved or removed with everything in it.
 func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 	for _, c := range []struct {
 		rule, path string

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// class is a catalog over real files.
+// class is a catalog on real files.
 type class struct {
 	*Catalog
 	home  string

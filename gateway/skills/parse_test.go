@@ -66,7 +66,8 @@ func TestParseSaysWhatItCouldNotUse(t *testing.T) {
 	}
 }
 
-// TestASkillThatIsNotInUTF8IsNeverEligible has files as Windows' older editors save them. What the agent would read of one is not what was written.
+// TestASkillThatIsNotInUTF8IsNeverEligible uses files in the encodings of old Windows editors. The
+// agent would read another text than the one that was written.
 func TestASkillThatIsNotInUTF8IsNeverEligible(t *testing.T) {
 	for _, file := range []string{"\xff\xfe-\x00-\x00-\x00\n\x00n\x00a\x00m\x00e\x00:\x00 \x00a\x00\n\x00-\x00-\x00-\x00\n\x00", "\xfe\xff\x00-\x00-\x00-\x00\n\x00a"} {
 		s := Parse("group/dir", []byte(file))

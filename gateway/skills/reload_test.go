@@ -45,7 +45,7 @@ func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 		text := "At " + time.Now().Format(time.RFC3339Nano)
 		deadline := time.Now().Add(3 * time.Minute)
 		for seen := false; !seen; {
-			c.write(t, path, text) // until the watch has begun
+			c.write(t, path, text) // until the watch has started
 			select {
 			case skills := <-told:
 				if !skills {

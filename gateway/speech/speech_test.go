@@ -47,7 +47,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{429, `{"error":"slow down"}`, protocol.ErrModelRateLimit, "answered 429. slow down"},
 		{500, `<html>`, protocol.ErrModel, "answered 500."},
 		{200, `<html>`, protocol.ErrModel, "not JSON"},
-		{200, `{"error":{"message":"no such model"}}`, protocol.ErrModel, "answered 200. no such model"}, // some servers answer so, and it is not silence
+		// some servers answer with an error in a 200, which is not silence
+		{200, `{"error":{"message":"no such model"}}`, protocol.ErrModel, "answered 200. no such model"},
 		{200, `{}`, protocol.ErrModel, "answered 200."},
 		{200, `null`, protocol.ErrModel, "answered 200."},
 	} {

@@ -69,7 +69,7 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 		t.Errorf("the chain alone: %+v", res)
 	}
 	for range 5 {
-		say("made up") // a whole chain again
+		say("made up") // a complete chain again
 	}
 	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all hashes") {
 		t.Errorf("written anew: %+v", res)
@@ -139,7 +139,7 @@ func fillAudit(b *testing.B, s *Store) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
 	lines := make([]protocol.AuditEntry, 0, 10_000)
-	head, err := s.AuditHead(b.Context()) // an earlier time may not have come to its end
+	head, err := s.AuditHead(b.Context()) // an earlier benchmark run may have been interrupted
 	if err != nil {
 		b.Fatal(err)
 	}

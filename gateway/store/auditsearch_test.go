@@ -46,7 +46,8 @@ func TestAnAuditSearchWithFiltersFindsWhatTheyMean(t *testing.T) {
 	const long = protocol.SessionKey(`agent:main:"odd" chat:2`)
 	lines := []protocol.AuditEntry{
 		{Kind: protocol.AuditCall, Node: "tower", SessionKey: "agent:main:main", What: "make test"},
-		{Kind: protocol.AuditCall, Node: "go", SessionKey: long, What: "make test on tower"}, // the words of filters that it does not meet
+		// contains the words of filters that it does not match
+		{Kind: protocol.AuditCall, Node: "go", SessionKey: long, What: "make test on tower"},
 		{Kind: protocol.AuditRuleMade, Node: "tower", SessionKey: "***", Rule: "r-1", What: "make call"},
 		{Kind: protocol.AuditCall, Node: "go-2", SessionKey: "agent:main:main", Rule: "r-1", What: "make go"},
 	}

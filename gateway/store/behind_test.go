@@ -27,7 +27,7 @@ func (c Call) over(result string) Call {
 	return c
 }
 
-// stored counts the calls that are in the database, past everything that would write them.
+// stored returns the number of calls in the database, without writing the delayed ones.
 func stored(t testing.TB, s *Store) (n int) {
 	t.Helper()
 	if err := s.r.Raw("SELECT count(*) FROM calls").Scan(&n).Error; err != nil {
@@ -238,7 +238,7 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 	}
 }
 
-// during runs f while what waits is being written, unless it has been.
+// during runs f during the write of the delayed calls, unless they have been written.
 func during(s *Store, f func()) {
 	<-s.out.turn
 	late := s.out.late.flush()
@@ -249,7 +249,7 @@ func during(s *Store, f func()) {
 	s.out.turn <- struct{}{}
 }
 
-// kept counts the calls in memory.
+// kept returns the number of calls in memory.
 func kept(s *Store) int {
 	s.out.late.mu.Lock()
 	defer s.out.late.mu.Unlock()
@@ -278,7 +278,7 @@ func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
 		finish("over", false)
 		finish("ends", true)
 		finish("ends", false)
-		s.out.late.forget("gone") // as what writes it past the queue does
+		s.out.late.forget("gone") // as a separate write does
 		put("new")
 	})
 	finish("open", true)

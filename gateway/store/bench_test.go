@@ -17,7 +17,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// long makes a session of 100,000 messages.
+// long creates a session of 100,000 messages.
 func long(b *testing.B) *Store {
 	s := openTest(b)
 	batch := make([]protocol.Message, 5000)

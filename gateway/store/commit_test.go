@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// hold keeps the writing connection until release is called.
+// hold occupies the writing connection until release is called.
 func hold(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	began, free := make(chan struct{}), make(chan struct{})
@@ -29,7 +29,7 @@ func hold(t *testing.T, s *Store) (release func()) {
 	return func() { close(free); wg.Wait() }
 }
 
-// queued waits until n writes wait.
+// queued waits until n writes are in the queue.
 func queued(s *Store, n int) {
 	for {
 		s.out.mu.Lock()
@@ -165,7 +165,8 @@ func TestOnlyTheBeginningOfACallWithAnEffectWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// BenchmarkCalls is the journal's share of a tool call: a row before it and its end after it, for one caller and for 64 at once.
+// BenchmarkCalls measures the journal's share of a tool call: a row before it and its end after it,
+// for one caller and for 64 concurrent ones.
 func BenchmarkCalls(b *testing.B) {
 	for _, effect := range []protocol.Effect{protocol.EffectRead, protocol.EffectExec} {
 		for _, callers := range []int{1, 64} {

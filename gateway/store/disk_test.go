@@ -107,7 +107,7 @@ func TestStorageFailuresSayWhatToDo(t *testing.T) {
 func TestOddPathsWork(t *testing.T) {
 	for _, name := range []string{"with space", "50%", "a?b=c", "a#b", "Ünï", "a&b+c", "%41"} {
 		if runtime.GOOS == "windows" && strings.ContainsAny(name, "?") {
-			continue // no such names there
+			continue // the system does not support such names
 		}
 		path := filepath.Join(t.TempDir(), name, name+".db")
 		s, err := Open(t.Context(), path)
@@ -136,7 +136,8 @@ func TestFolderInPlaceOfTheFileIsReported(t *testing.T) {
 	}
 }
 
-// TestWinnerIsStored holds that a write whose context ends at any moment never reports what is not stored.
+// TestWinnerIsStored checks that a write whose context ends at any moment never reports success for
+// data that is not stored.
 func TestWinnerIsStored(t *testing.T) {
 	s := openTest(t)
 	for i := range 200 {

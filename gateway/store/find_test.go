@@ -9,7 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// findAll returns the sessions that have a text, page by page, in order of their keys, and the number of pages.
+// findAll returns the sessions that contain a text, page by page, sorted by key, and the number of
+// pages.
 func findAll(t testing.TB, s *Store, query string, limit int) (keys []protocol.SessionKey, pages int) {
 	t.Helper()
 	for page := ""; ; {
@@ -37,8 +38,8 @@ func chats(n ...int) (keys []protocol.SessionKey) {
 	return keys
 }
 
-// TestChatsAreFoundPageByPage: every page is answered in time, also when a search of many chats takes long, and all together have what one long search
-// has.
+// TestChatsAreFoundPageByPage: every page is returned in time, even if a search of many chats takes
+// long, and all pages together contain the results of one long search.
 func TestChatsAreFoundPageByPage(t *testing.T) {
 	s := openTest(t)
 	s.markEvery = 10

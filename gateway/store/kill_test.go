@@ -112,10 +112,12 @@ func TestTwoProcessesShareOneNewFile(t *testing.T) {
 	}
 }
 
-// childDB, when set, makes the test binary append messages to that database and print each number once it was acknowledged.
+// childDB, if set, makes the test binary append messages to that database and print each number
+// once it was acknowledged.
 const childDB = "FAIRLEAD_STORE_TEST_DB"
 
-// childCount, when set, is how many messages it appends; otherwise it goes on until it is killed.
+// childCount, if set, is the number of messages that it appends; otherwise it continues until it is
+// killed.
 const childCount = "FAIRLEAD_STORE_TEST_COUNT"
 
 func TestMain(m *testing.M) {
@@ -149,8 +151,8 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The moment of the kill is what is random here: every fourth time while the database is opened, else after some acknowledgements, however
-		// fast the machine is, and a little later.
+		// The moment of the kill is random: every fourth time while the database is opened, else
+		// after some acknowledgements, however fast the machine is, and a little later.
 		soon := func(most int) *time.Timer {
 			return time.AfterFunc(time.Duration(rand.IntN(most))*time.Millisecond, func() { cmd.Process.Kill() })
 		}

@@ -20,7 +20,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// upTo are the migrations up to a number.
+// upTo returns the migrations up to a number.
 func upTo(t testing.TB, last int) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -33,7 +33,7 @@ func upTo(t testing.TB, last int) fs.FS {
 	return files
 }
 
-// old makes a database of an earlier Fairlead, of format 14, with some messages and audit lines.
+// old creates a database of format 14, with some messages and audit entries.
 func old(t testing.TB, path string, messages int) {
 	t.Helper()
 	db := must(connect(t.Context(), path, 1, "immediate"))(t)
@@ -78,7 +78,7 @@ func shut(db *gorm.DB) {
 	}
 }
 
-// contents is everything a database has, in one text.
+// contents returns everything in a database as one text.
 func contents(t testing.TB, db *gorm.DB) string {
 	t.Helper()
 	var b strings.Builder
@@ -107,7 +107,7 @@ func contents(t testing.TB, db *gorm.DB) string {
 	return b.String()
 }
 
-// small has long migrations take few rows at a time.
+// small makes long migrations process few rows at a time.
 func small(t testing.TB, rows int) {
 	was := inParts
 	inParts = map[int]parts{}
@@ -159,8 +159,9 @@ func TestANewStoreTellsOfNoUpdate(t *testing.T) {
 	s.Close()
 }
 
-// childOld, when set, makes the test binary bring that store up to date, a row at a time, and print each step. It takes the next one when it has read a
-// byte, so that the other process, however late it is told, ends it in the step that it means.
+// childOld, if set, makes the test binary migrate that store, one row at a time, and print each
+// step. It waits for a byte of input before the next step, so that the other process can kill it in
+// a certain step.
 const childOld = "FAIRLEAD_STORE_TEST_OLD"
 
 func init() {

@@ -48,7 +48,8 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 		t.Errorf("after a further message %q", got)
 	}
 
-	// And back again: what was present is in the archive under its old id, with what came since.
+	// And back again: the current messages are archived under their old ID, with those that were
+	// added since.
 	if _, old, err = s.RestoreArchive(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.Cut != 2 {
 		t.Fatalf("%+v %v", old, err)
 	}

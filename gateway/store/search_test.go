@@ -75,7 +75,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	s := openTest(t)
 	var msgs []protocol.Message
-	for i := range 2500 { // more than one millisecond has room for
+	for i := range 2500 { // more than fit into one millisecond
 		msgs = append(msgs, at(10, "user", fmt.Sprint("same time ", i)))
 	}
 	must(s.Append(t.Context(), key, msgs[:1500]...))(t)
@@ -138,7 +138,8 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestASearchThatFindsNothingAnswersInTimeToo: a phrase of common words that is nowhere held its caller for as long as it took to look through all.
+// TestASearchThatFindsNothingAnswersInTimeToo: the search for a phrase of common words that does
+// not occur took as long as a scan of everything.
 func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	s := openTest(t)
 	s.markEvery = 50
@@ -149,7 +150,8 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 		if i == 5 || i == texts/2 {
 			text = "two one 👍"
 		}
-		msgs = append(msgs, at(int64(1_700_000_000_000+i/20), "user", text)) // many at one time: times say nothing about how many there are
+		// many at one time: times do not reveal their number
+		msgs = append(msgs, at(int64(1_700_000_000_000+i/20), "user", text))
 	}
 	must(s.Append(t.Context(), key, msgs...))(t)
 	all := func(query string, limit int) (ids []int64, pages, empty int) {
@@ -201,7 +203,7 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if ids, pages, _ := all(`"three one"`, 10); len(ids) != 0 || pages < 8 {
 		t.Errorf("after more messages: %v, %d pages", ids, pages)
 	}
-	s.markAll(t.Context()) // finds all marked
+	s.markAll(t.Context()) // finds everything marked
 	s.patience = 0
 	if ids, _, _ := all(`"two one"`, 1000); len(ids) != 122 {
 		t.Errorf("%d found", len(ids))
@@ -340,7 +342,8 @@ func BenchmarkSearchMillion(b *testing.B) {
 	}
 }
 
-// openFilled opens a store that fill has filled. With FAIRLEAD_BENCH_STORES it is kept in that folder for the next time.
+// openFilled opens a store that fill has filled. With FAIRLEAD_BENCH_STORES, the store is saved in
+// that folder for the next run.
 func openFilled(b *testing.B, name string, fill func(*testing.B, *Store)) *Store {
 	dir := os.Getenv("FAIRLEAD_BENCH_STORES")
 	if dir == "" {
@@ -366,7 +369,7 @@ func fillMessages(b *testing.B, s *Store) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
 	const chats, batch = 1000, 1000
-	var have int // of an earlier time that did not come to its end
+	var have int // of an earlier run that was interrupted
 	if err := s.r.Raw("SELECT count(*) FROM messages").Scan(&have).Error; err != nil {
 		b.Fatal(err)
 	}

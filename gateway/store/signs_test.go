@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestEmojiAreFound: the index has words only.
+// TestEmojiAreFound: the index contains words only.
 func TestEmojiAreFound(t *testing.T) {
 	s := openTest(t)
 	const other protocol.SessionKey = "agent:main:app:chat:2"

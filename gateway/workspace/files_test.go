@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWhatIsNoPlainFileIsRefusedWithTheReason holds that what lies in an agent's folder is never the gateway's own failure.
+// TestWhatIsNoPlainFileIsRefusedWithTheReason checks that no contents of an agent's folder cause an
+// internal error of the gateway.
 func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 	home := t.TempDir()
 	w := NewFiles(home)
@@ -44,7 +45,8 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// TestNothingTakesThePlaceOfTheSkills holds that neither a file nor a link called skills hides the shared skills, or stops the agent.
+// TestNothingTakesThePlaceOfTheSkills checks that neither a file nor a link called skills hides the
+// shared skills, or stops the agent.
 func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	home := t.TempDir()
 	w := NewFiles(home)

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestLookingIntoAnUnknownAgentMakesNothing: a listing made the folder, with all that a new agent has.
+// TestLookingIntoAnUnknownAgentMakesNothing: a listing used to create the folder, with all files of
+// a new agent.
 func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	home := t.TempDir()
 	w := NewFiles(home)
@@ -48,7 +49,7 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	if made, err := os.ReadDir(filepath.Join(home, "agents")); len(made) != 0 {
 		t.Errorf("made: %v %v", made, err)
 	}
-	// One that there is has its files from the first look; another one from the first that is written.
+	// A known agent has its files from the first read; another one from the first write.
 	if list, err := w.List("main", ""); err != nil || len(list.Files) == 0 {
 		t.Errorf("%+v %v", list, err)
 	}

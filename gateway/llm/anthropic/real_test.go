@@ -76,7 +76,8 @@ func TestRealServerIsCancelledAtOnce(t *testing.T) {
 	s := llmserver.Start(t)
 	m := New(llm.Options{BaseURL: s.URL, Model: llmserver.Model})
 	took := time.Hour
-	for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); { // other programs may hold it up: once is enough
+	// other programs may delay it: once is enough
+	for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); {
 		ctx, cancel := context.WithCancel(t.Context())
 		var since time.Time
 		var last error
@@ -97,7 +98,7 @@ func TestRealServerIsCancelledAtOnce(t *testing.T) {
 	if took > time.Second {
 		t.Errorf("it took %v", took)
 	}
-	// The server has one slot: it answers again only when the first request is really gone.
+	// The server has one slot: it answers again only when the first request has really ended.
 	if a := llmtest.Collect(t.Context(), m, llm.Request{Messages: []protocol.Message{user("say hi")}}); a.Text == "" {
 		t.Error("no answer after a cancelled one:", a.Err)
 	}

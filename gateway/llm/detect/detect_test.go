@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fake answers "METHOD /path" with a body; other paths get notFound. It remembers what it was asked.
+// fake answers "METHOD /path" with a body, and other paths with notFound. It records its requests.
 type fake struct {
 	*httptest.Server
 	mu    sync.Mutex

@@ -36,7 +36,8 @@ func FuzzStreamNeverPanics(f *testing.F) {
 	})
 }
 
-// never checks that an answer of body ends in an error or in order, and that nothing stays open.
+// never checks that an answer with the body ends in an error or regularly, and that no connection
+// stays open.
 func never(t *testing.T, body string) {
 	t.Helper()
 	w := llmtest.NewWire(llmtest.Reply{Body: body})

@@ -17,7 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// serve answers every request with the next of the answers, the last one for ever, and keeps the bodies.
+// serve answers every request with the next of the answers, repeats the last one, and stores the
+// bodies.
 type serve struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -49,7 +50,7 @@ func newServe(t *testing.T, answers ...http.HandlerFunc) *serve {
 	return s
 }
 
-// events sends a stream as it stands.
+// events sends a stream unchanged.
 func events(stream string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -85,7 +86,7 @@ func (s send) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// as opens a model that believes that it talks to the host.
+// as returns options for a model that takes the test server for the given host.
 func (s *serve) as(host, model string) Options {
 	return Options{BaseURL: "https://" + host + "/v1", Model: model, Key: "k", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
 }
@@ -111,7 +112,7 @@ func TestChatStreamComesWholeOrFails(t *testing.T) {
 		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)})
 }
 
-// streams checks a wire by an answer of a thought, "I will look." and calls.
+// streams tests an API with an answer of a thought, "I will look." and calls.
 func streams(t *testing.T, open func(Options) llm.Model, whole string, shown int, thought protocol.Block, deltas map[int]string, calls ...protocol.Block) {
 	t.Helper()
 	want := llmtest.Answer{

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/llm/ask"
 )
 
-// read gives a body to a wire and checks what holds for every answer: an answer that ended well has exactly one stop,
-// every call that began is complete, and nothing follows an error.
+// read passes a body to an API's reader and checks the rules for every answer: an answer without an
+// error has exactly one stop, every started call is complete, and nothing follows an error.
 func read(t *testing.T, w wire, body, contentType string) {
 	stops, begun, complete := 0, map[int]bool{}, map[int]bool{}
 	s := &stream{body: strings.NewReader(body), contentType: contentType}

@@ -82,7 +82,8 @@ func TestRealServerIsCancelledAtOnce(t *testing.T) {
 	for name, open := range wires {
 		m := open(Options{BaseURL: s.URL, Model: llmserver.Model})
 		took := time.Hour
-		for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); { // other programs may hold it up: once is enough
+		// other programs may delay it: once is enough
+		for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); {
 			ctx, cancel := context.WithCancel(t.Context())
 			var since time.Time
 			var last error
@@ -103,7 +104,7 @@ func TestRealServerIsCancelledAtOnce(t *testing.T) {
 		if took > time.Second {
 			t.Errorf("%s: it took %v", name, took)
 		}
-		// The server has one slot: it answers again only when the first request is really gone.
+		// The server has one slot: it answers again only when the first request has really ended.
 		if got := llmtest.Collect(t.Context(), m, llm.Request{Messages: []protocol.Message{user("hi")}}); got.Text == "" {
 			t.Errorf("%s: no answer after a cancelled one: %v", name, got.Err)
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAlikeTextsAreReadTheSame: what is not read a second time for zsh would have been found to be the same.
+// TestAlikeTextsAreReadTheSame: for a text that is not parsed again for zsh, the second reading
+// would have been the same.
 func TestAlikeTextsAreReadTheSame(t *testing.T) {
 	pieces := strings.Split(`a|b c|-x|--y=z|'q r'|"d e"|x=1|a+=2|*.go|?|=ls|~|>|>>|>|&>|2>&1|>&2|>&|&&|;|&|if|then|fi|else|while|do|done|for|in|case|esac|repeat|foreach|`+
 		`end|select|time|function|coproc|let|declare|export|noglob|nocorrect|-|[|]|[[|]]|always|typeset|test|exec|command|1|2|:|,|@|%|+|.|..|/|a/b|eval|trap|`+

@@ -72,13 +72,14 @@ type differential struct {
 	compared, started, written, misread int
 }
 
-// reading is a text with the analyses that have no finding.
+// reading is a text with its analyses that have no finding.
 type reading struct {
 	text  string
 	facts []Facts
 }
 
-// read analyses a text; ok is false when every kind has a finding, so that nothing is promised.
+// read analyzes a text; ok is false if every kind has a finding, so that there is no guarantee to
+// check.
 func (d *differential) read(text string) (r reading, ok bool) {
 	r.text = text
 	for _, k := range d.kinds {
@@ -196,9 +197,9 @@ func (d *differential) run(dir string, limit time.Duration, args ...string) (lis
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = []string{"PATH=" + d.bin, "RECORD=" + record, "RECORD_MARK=\x02", "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Run() // how it ends does not matter
+	cmd.Run() // the exit status does not matter
 	if cmd.Process != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its background commands
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its remaining background processes
 	}
 	data, _ := os.ReadFile(record)
 	for _, rec := range strings.Split(string(data), "\x02")[1:] {
@@ -246,8 +247,8 @@ func opened(f Facts, file string) bool {
 	})
 }
 
-// uncertain reports whether the analysis says of a command that it may start anything: its program
-// or the text that it runs is not known.
+// uncertain reports whether a command may start anything according to the analysis: its program or
+// its script is not known.
 func uncertain(c Command) bool {
 	plain := !slices.ContainsFunc(c.Words, func(w Word) bool { return !w.Plain() })
 	return !c.Guess && (c.Starts && !plain || !c.Words[0].Plain())

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// brief shows facts on one line: words in brackets, marks behind those that are not plain.
+// brief formats facts in one line: words in brackets, followed by marks if they are not plain.
 func brief(f Facts) string {
 	var list []string
 	for _, c := range f.Commands {
@@ -164,7 +164,8 @@ func TestVariablesThatMayHoldACommandAreNotCountedWith(t *testing.T) {
 	}
 }
 
-// FuzzAnalyze: no text makes the analysis panic, and none that it vouches for holds what it cannot know.
+// FuzzAnalyze: no text makes the analysis panic, and no text without a finding contains an unknown
+// part.
 func FuzzAnalyze(f *testing.F) {
 	for _, s := range []string{
 		"a | b", "a $(b)", "x=1 y", "cat <<X\n$(a)\nX", "for i in a; do b; done", "bash -c 'a; b'", "a {b,c}",

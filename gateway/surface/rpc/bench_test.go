@@ -19,7 +19,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// spread reports the median and the 99th percentile of what f took, which is called for every round of the benchmark.
+// spread reports the median and the 99th percentile of the durations of f, which is called for
+// every round of the benchmark.
 func spread(b *testing.B, f func()) {
 	took := make([]time.Duration, 0, 1<<16)
 	for b.Loop() {
@@ -32,7 +33,8 @@ func spread(b *testing.B, f func()) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkEchoTwoHops is the floor: bare WebSocket messages from a client through a relay to an echo and back, over TCP.
+// BenchmarkEchoTwoHops is the lower bound: bare WebSocket messages from a client through a relay to
+// an echo and back, over TCP.
 func BenchmarkEchoTwoHops(b *testing.B) {
 	var up websocket.Upgrader
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +94,8 @@ func BenchmarkEchoTwoHops(b *testing.B) {
 	})
 }
 
-// BenchmarkInvoke is a tool.invoke that does nothing, from a client through the gateway to a node and back, over TCP.
+// BenchmarkInvoke measures a tool.invoke that does nothing, from a client through the gateway to a
+// node and back, over TCP.
 func BenchmarkInvoke(b *testing.B) {
 	_, dial := tcp(b, newFakes())
 	defer hand(b, dial, "n", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
@@ -108,7 +111,7 @@ func BenchmarkInvoke(b *testing.B) {
 	})
 }
 
-// BenchmarkRequest is a request that does nothing, over TCP and within the process.
+// BenchmarkRequest measures a request that does nothing, over TCP and within the process.
 func BenchmarkRequest(b *testing.B) {
 	run := func(b *testing.B, dial func(context.Context) (net.Conn, error)) {
 		c, stop := connect(b, dial, client.Options{})
@@ -130,7 +133,8 @@ func BenchmarkRequest(b *testing.B) {
 	})
 }
 
-// BenchmarkDeltaTo50 is one piece of streamed text to 50 windows over TCP, until the last one has it.
+// BenchmarkDeltaTo50 measures one piece of streamed text to 50 windows over TCP, until the last one
+// has it.
 func BenchmarkDeltaTo50(b *testing.B) {
 	f := newFakes()
 	_, dial := tcp(b, f)
@@ -153,7 +157,8 @@ func BenchmarkDeltaTo50(b *testing.B) {
 	for range windows {
 		<-ready
 	}
-	// The last answer is on its way before its pusher runs: one change that all have seen settles it.
+	// The last answer may still be in progress before its pusher runs: one change that all have
+	// received settles it.
 	offset := 0
 	send := func() {
 		text := fmt.Sprintf("word %d ", offset)

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/channel/channeltest"
 )
 
-// realChannels is a hub with a store of its own, for the conversations about it.
+// realChannels returns a hub with its own store, for the conversations about it.
 func realChannels(t *testing.T) (c Channels, stop func()) {
 	dir, err := os.MkdirTemp("", "channels") // not t.TempDir, which outlives the bubble
 	if err != nil {

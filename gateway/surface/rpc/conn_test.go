@@ -50,7 +50,7 @@ func connect(t testing.TB, dial func(context.Context) (net.Conn, error), o clien
 	}
 }
 
-// hand is a node that answers every call with what f makes of it.
+// hand connects a node that answers every call with the result of f.
 func hand(t testing.TB, dial func(context.Context) (net.Conn, error), id string, f func(protocol.ToolInvoke) protocol.ToolResultParams) func() {
 	t.Helper()
 	var c *client.Client
@@ -125,7 +125,8 @@ func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// TestASlowMessageHoldsUpItsOwnChatAlone has a message that takes its time, as one with a recording does.
+// TestASlowMessageHoldsUpItsOwnChatAlone sends a message that takes long, such as one with a
+// recording.
 func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakes()

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/cron/crontest"
 )
 
-// realSchedules are schedules with a store of their own, for the conversations about them.
+// realSchedules returns schedules with their own store, for the conversations about them.
 func realSchedules(t *testing.T) (s Schedules, stop func()) {
 	dir, err := os.MkdirTemp("", "schedules") // not t.TempDir, which outlives the bubble
 	if err != nil {

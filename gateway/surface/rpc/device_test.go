@@ -9,10 +9,10 @@ import (
 	"fairlead/gateway/store"
 )
 
-// pin is the fakes' gateway's.
+// pin is that of the fakes' gateway.
 const pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-// fakeDevices are real devices with a store in memory, of which a laptop and a phone are paired already.
+// fakeDevices are real devices with a store in memory, with a laptop and a phone already paired.
 func fakeDevices(f *fakes) Devices {
 	kept := &keptDevices{}
 	for i, d := range []protocol.Device{

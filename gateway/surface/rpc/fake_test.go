@@ -27,23 +27,24 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// fakes are services that answer by what they are asked: the key "fail-507" fails with that code. Machines and the bus are real.
+// fakes are services whose answers depend on the request: the key "fail-507" fails with that code.
+// Nodes and the bus are real.
 type fakes struct {
 	bus       *event.Bus
 	hub       *nodes.Hub
-	schedules Schedules // only in the conversations that say so
+	schedules Schedules // only in the conversations that need them
 	channels  Channels  // likewise
 	files     *workspace.Files
 	rules     *approval.Rules
 	transfers *transfer.Engine
 	calls     atomic.Int32
 	offNet    bool                          // other machines cannot reach the gateway
-	sent      func(protocol.ChatSendParams) // when set, sees each message
+	sent      func(protocol.ChatSendParams) // if set, gets each message
 }
 
 const token = "right"
 
-// workspaces holds the agents' files of all tests.
+// workspaces is the folder of the agents' files for all tests.
 var workspaces string
 
 func TestMain(m *testing.M) {
@@ -122,7 +123,7 @@ func (f *fakes) services() Services {
 	}
 }
 
-// fails is the error that a key asks for.
+// fails returns the error that a key requests.
 func fails(key string) error {
 	code, ok := strings.CutPrefix(key, "fail-")
 	if !ok {
@@ -136,7 +137,7 @@ type fakeTools struct{ f *fakes }
 
 func (t fakeTools) Known(context.Context, protocol.CallID) (bool, error) { return false, nil }
 
-// Call runs the call on the machine, or ends as the argument "end" says.
+// Call runs the call on the node, or ends as the argument "end" says.
 func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
 	node, spec, err := t.f.hub.Lookup(c.Tool)
 	if c.Act != nil {
@@ -192,7 +193,7 @@ func (fakeTools) Start(context.Context, auth.Principal, dispatch.Call, func(func
 	return false
 }
 
-// Late knows the end of one call, in words that say so.
+// Late knows the outcome of one call.
 func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error) {
 	if p.CallID != "unknown-until-now" {
 		return nil, protocol.ErrNotFound.With("Unknown callId")

@@ -68,10 +68,10 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 	return all[q.Offset : q.Offset+n], n < q.Limit, nil
 }
 
-// errSpelling is for a chat that is sought under a name that is not the one things are stored under.
+// errSpelling is returned for a chat that is requested under another key than the stored one.
 var errSpelling = errors.New("nothing is stored under that spelling")
 
-// noRules remembers nothing: the rules are kept by who uses it.
+// noRules stores nothing: its user holds the rules.
 type noRules struct{}
 
 func (noRules) Rules(context.Context) ([]protocol.Rule, error) { return nil, nil }

@@ -16,10 +16,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// foreign is an address by number, which may be that of another computer.
+// foreign matches an IP address that may be that of another computer.
 var foreign = regexp.MustCompile(`[0-9]\.[0-9]+\.[0-9]+\.[0-9]|::|[0-9a-fA-F]:[0-9a-fA-F]+:|//\[?[0-9]`)
 
-// here keeps what the gateway does in this process on this computer: no name leads anywhere, and there is no proxy.
+// here keeps all connections of the gateway on this computer: no name is resolved, and there is no
+// proxy.
 func here(t testing.TB) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		t.Setenv(name, "")
@@ -31,7 +32,8 @@ func here(t testing.TB) {
 	t.Cleanup(func() { net.DefaultResolver = was })
 }
 
-// FuzzParams gives every method anything: there is always an answer, and never a panic behind it.
+// FuzzParams passes arbitrary parameters to every method: there is always a response, and never a
+// panic.
 func FuzzParams(f *testing.F) {
 	methods := protocol.Methods
 	index := func(name string) byte {
@@ -63,7 +65,9 @@ func FuzzParams(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method byte, params []byte) {
 		m := methods[int(method)%len(methods)]
 		if !json.Valid(params) || !utf8.Valid(params) || foreign.Match(params) {
-			return // no frame can carry it, FuzzDecodeFrame has those; or it could lead to another computer
+			// no frame can carry it, which FuzzDecodeFrame covers; or it could lead to another
+			// computer
+			return
 		}
 		peer := l.client
 		switch {

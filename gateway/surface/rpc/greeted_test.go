@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// slowDisk is a persist that takes its time to remember a machine.
+// slowDisk stores a node slowly.
 type slowDisk struct{}
 
 func (slowDisk) PutNode(context.Context, protocol.NodeInfo) error {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestAConnectionThatAsksNothingEnds: one that had once asked for /health, or sent half a body, stayed for as long as its sender liked.
+// TestAConnectionThatAsksNothingEnds: a connection that had once requested /health, or sent half a
+// body, used to stay open for as long as its sender wanted.
 func TestAConnectionThatAsksNothingEnds(t *testing.T) {
 	for name, ask := range map[string]string{
 		"nothing":     "",
@@ -37,7 +38,7 @@ func TestAConnectionThatAsksNothingEnds(t *testing.T) {
 	}
 }
 
-// TestAWebSocketOutlivesTheTimesOfARequest holds that those times end with the request.
+// TestAWebSocketOutlivesTheTimesOfARequest checks that those limits end with the request.
 func TestAWebSocketOutlivesTheTimesOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := openWith(newFakes().services())

@@ -58,7 +58,7 @@ func TestTooManyCallsAtOnceAreRefusedAndTheRestGoesOn(t *testing.T) {
 	})
 }
 
-// stuck dials and shakes hands as a client that then reads nothing.
+// stuck dials and connects as a client that then reads nothing.
 func stuck(t *testing.T, b *bench, more ...string) *websocket.Conn {
 	t.Helper()
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.owner(ctx) }}
@@ -75,7 +75,7 @@ func stuck(t *testing.T, b *bench, more ...string) *websocket.Conn {
 	return ws
 }
 
-// fill publishes more than transport and queue of a connection hold.
+// fill publishes more than the transport and the queue of a connection hold.
 func fill(b *bench) {
 	for _, size := range []int{1 << 20, 1 << 20} {
 		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Text: strings.Repeat("x", size)}})
@@ -139,7 +139,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		let := held.hold() // the client is slower than anybody can publish
+		let := held.hold() // the client is slower than any publisher
 		for i := range 20 * event.MaxQueue {
 			b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: int64(i)}})
 		}
@@ -153,7 +153,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 	})
 }
 
-// heldConn gives out nothing of what it has read while it is held.
+// heldConn delivers nothing that it has read while it is held.
 type heldConn struct {
 	net.Conn
 	gate atomic.Pointer[chan struct{}]

@@ -17,7 +17,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// bench is a server on two in-memory listeners: one for everybody, one for the owner. stop ends it all.
+// bench is a server on two in-memory listeners: one for everybody, one for the owner. stop stops
+// everything.
 type bench struct {
 	*fakes
 	srv    *Server
@@ -58,10 +59,10 @@ func openWith(s Services) (b *bench, stop func()) {
 	}
 }
 
-// mouth is one peer of a conversation: what it hears is collected as lines.
+// mouth is one peer of a conversation: it collects the received frames as lines.
 type mouth struct {
 	ws   *websocket.Conn
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	said []string
 }
 

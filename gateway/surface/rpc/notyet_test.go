@@ -53,7 +53,8 @@ func TestWhoAsksTooEarlyIsToldWhyAndIsServedLater(t *testing.T) {
 	if want := "the store is being updated: step 2 of 3, about 40 %. Try again in a moment; nothing is lost\n"; res.StatusCode != 503 || string(body) != want {
 		t.Errorf("health: %d %q", res.StatusCode, body)
 	}
-	open, err := net.DialTimeout("tcp", l.Addr().String(), time.Second) // one that says nothing holds nothing up
+	// a silent connection blocks nothing
+	open, err := net.DialTimeout("tcp", l.Addr().String(), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

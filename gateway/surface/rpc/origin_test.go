@@ -11,8 +11,9 @@ import (
 	"fairlead/gateway/auth"
 )
 
-// TestOtherHostsAndPagesAreRefused goes through the check that the gateway uses: a name that somebody's DNS points here and a page from
-// elsewhere reach neither address. Within the process nothing is checked.
+// TestOtherHostsAndPagesAreRefused uses the gateway's check: neither a name that somebody's DNS
+// resolves to this machine nor a page from elsewhere gets through on either address. Within the
+// process nothing is checked.
 func TestOtherHostsAndPagesAreRefused(t *testing.T) {
 	services := newFakes().services()
 	services.CheckOrigin = func(r *http.Request) error { return auth.CheckOrigin(r, "boat.example") }
@@ -42,7 +43,7 @@ func TestOtherHostsAndPagesAreRefused(t *testing.T) {
 	}
 }
 
-// status is what one request is answered with.
+// status returns the status of the response to one request.
 func status(t *testing.T, dial func(context.Context) (net.Conn, error), host, origin, path string) int {
 	t.Helper()
 	header := http.Header{"Host": {host}}

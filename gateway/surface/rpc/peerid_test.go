@@ -22,7 +22,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// addNode connects a node whose Echo answers with the node's id.
+// addNode connects a node whose Echo returns the node's ID.
 func (l *live) addNode(id string) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,7 +59,7 @@ func (l *live) addNode(id string) {
 }
 
 // echoModel is a model server that calls every tool named Echo once, and then answers "done". It
-// notes all tool names that it sees.
+// records all tool names that it gets.
 type echoModel struct {
 	mu    sync.Mutex // guards names
 	names []string

@@ -14,9 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// loginLog is what the program logs of logins, without times and levels.
+// loginLog collects the program's log about logins, without times and levels.
 type loginLog struct {
-	mu    sync.Mutex // guards lines: what other tests left behind may log, too
+	mu    sync.Mutex // guards lines: goroutines of other tests may log, too
 	lines []string
 }
 
@@ -37,7 +37,7 @@ func (l *loginLog) take() []string {
 	return list
 }
 
-// captureLog takes the program's log until the test ends.
+// captureLog redirects the program's log until the test ends.
 func captureLog(t *testing.T) *loginLog {
 	log := new(loginLog)
 	before := slog.Default()

@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestNoDeviceClosesAnothersWindow: a client's id is whatever it says, and a newer connection of the same id closes the older one.
+// TestNoDeviceClosesAnothersWindow: a client chooses its ID freely, and a newer connection with the
+// same ID closes the older one.
 func TestNoDeviceClosesAnothersWindow(t *testing.T) {
 	services := newFakes().services()
 	devices, err := services.Devices.List(t.Context())

@@ -20,7 +20,7 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// as is a connection of a peer, without a socket.
+// as returns a connection of a peer, without a socket.
 func as(s *Server, p auth.Principal, mode protocol.Mode) *Conn {
 	c := &Conn{srv: s, principal: p}
 	if mode != "" {
@@ -29,9 +29,9 @@ func as(s *Server, p auth.Principal, mode protocol.Mode) *Conn {
 	return c
 }
 
-// TestNobodyCallsWhatIsNotTheirs goes through every method and role of the method table.
+// TestNobodyCallsWhatIsNotTheirs tries every method with every role of the method table.
 func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
-	const params = `"not an object"` // whoever is let through is told so, and nothing happens
+	const params = `"not an object"` // a permitted caller gets this error, and nothing happens
 	roles := map[string]struct {
 		who  auth.Principal
 		mode protocol.Mode
@@ -67,7 +67,8 @@ func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// TestTheMethodTableGivesNobodyElseTheOwnersMethods holds the table itself: what a node or a channel may call is its own work, and reading the list of tools.
+// TestTheMethodTableGivesNobodyElseTheOwnersMethods checks the table itself: a node or a channel
+// may call only the methods for its own work, and tools.list.
 func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 	for _, m := range protocol.Methods {
 		owners := m.Scope != protocol.ScopeNone && m.Scope != protocol.ScopeNode && m.Scope != "channel"
@@ -80,18 +81,19 @@ func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 		if owners && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient}) {
 			t.Errorf("%s needs %s and is open to %v", m.Name, m.Scope, m.Modes)
 		}
-		end := strings.HasPrefix(m.Name, "transfer.") // a window may be an end of a transfer too
+		end := strings.HasPrefix(m.Name, "transfer.") // a window may also be an end of a transfer
 		if m.Scope == protocol.ScopeNode && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeNode}) && !end {
 			t.Errorf("%s is a node's and open to %v", m.Name, m.Modes)
 		}
-		own := []string{protocol.Connect.Name, "device.leave"} // concern the caller alone
+		own := []string{protocol.Connect.Name, "device.leave"} // these affect the caller only
 		if m.Scope == protocol.ScopeNone && !slices.Contains(own, m.Name) {
 			t.Errorf("%s needs no right", m.Name)
 		}
 	}
 }
 
-// TestAPairedClientIsAnEndOfItsOwnTransfers: it reports on the files that it sends, and so may do what needs no more than starting them.
+// TestAPairedClientIsAnEndOfItsOwnTransfers: it reports on the files that it sends, so it may call
+// these methods with the scope to start transfers.
 func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
@@ -171,7 +173,8 @@ func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
 	}
 }
 
-// TestARightToRunToolsIsNoRightToTheGatewaysOwn: what a device may not do by a method, it may not do by a tool or a transfer either.
+// TestARightToRunToolsIsNoRightToTheGatewaysOwn: a device may not do by a tool or a transfer what
+// it may not do by a method.
 func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
@@ -265,7 +268,7 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 	})
 }
 
-// patched tells who changed a chat.
+// patched records who changed a chat.
 type patched struct {
 	Sessions
 	by chan string

@@ -2,7 +2,7 @@
 
 package rpc_test
 
-// samples are calls that succeed, in an order in which they do.
+// samples are calls that succeed in this order.
 var samples = []struct{ method, params string }{
 	{"tools.list", `{}`},
 	{"chat.send", `{"sessionKey":"agent:main:main","message":"what can you do","runId":"r1"}`},

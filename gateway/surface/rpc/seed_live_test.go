@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// live is a whole gateway with a node that answers everything, and a client.
+// live is a complete gateway with a node that answers everything, and a client.
 type live struct {
 	t      testing.TB
 	gw     *gateway.Gateway
@@ -103,8 +103,8 @@ func (l *live) call(c *client.Client, method string, params any) (any, error) {
 	return client.Call(ctx, c, protocol.Method[any, any]{Name: method}, params)
 }
 
-// unanswerable are samples that end with an error because nothing waits for them, or a channel has its own driver; their parameters are looked at all
-// the same.
+// unanswerable are samples that end with an error because nothing waits for them, or because a
+// channel has its own driver; their parameters are checked nevertheless.
 var unanswerable = map[string]bool{
 	"channel.start": true, "channel.login": true, "channel.stop": true, "channel.logout": true,
 	"tool.result": true, "logs.result": true, "transfer.meta": true, "transfer.accept": true, "transfer.complete": true, "transfer.done": true,
@@ -148,7 +148,8 @@ func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
 	}
 }
 
-// lenient are methods whose wrong calls are taken and dropped, as the original does: a node would report the event for ever.
+// lenient are methods whose invalid calls are accepted and dropped, as in the original system:
+// otherwise a node would repeat the event forever.
 var lenient = map[string]bool{"node.exec.event": true}
 
 // refusesParts omits each parameter that the protocol requires, and sends each with a wrong type.
@@ -159,7 +160,7 @@ func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
 		l.t.Fatal(err)
 	}
 	for _, f := range s.methods[method].params {
-		if !f.optional && f.name != "value" { // config.set without a value is the way back to the default
+		if !f.optional && f.name != "value" { // config.set without a value restores the default
 			part := maps.Clone(whole)
 			delete(part, f.name)
 			if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) && !lenient[method] {

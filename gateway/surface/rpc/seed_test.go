@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// shape is what Go makes of a method.
+// shape holds the Go types of a method.
 type shape struct {
 	name           string
 	params, result reflect.Type
@@ -115,7 +115,8 @@ func TestGoTypesHaveTheSeedsFields(t *testing.T) {
 	}
 }
 
-// compare finds what a Go struct lacks of a list of fields. What must be there has no omitempty, unless peers leave it out (in).
+// compare returns the fields of a list that a Go struct lacks. Required fields have no omitempty,
+// unless peers may omit them (in).
 func (s seed) compare(at string, list []field, typ reflect.Type, in bool) (faults []error) {
 	if typ.Kind() != reflect.Struct {
 		return []error{fmt.Errorf("%s: %s is no struct", at, typ)}
@@ -230,7 +231,7 @@ func (s seed) is(at, kind string, v any) (faults []error) {
 	return faults
 }
 
-// nullable are fields that the original sends as null.
+// nullable are fields that the original system sends as null.
 var nullable = map[string]bool{
 	"heartbeat.status agents.main nextHeartbeatAt": true, "heartbeat.status agents.main lastHeartbeatAt": true,
 	"heartbeat.start agents.main nextHeartbeatAt": true, "heartbeat.start agents.main lastHeartbeatAt": true,

@@ -87,7 +87,7 @@ func (s seed) asks(at string, list []field, in *schema) (faults []error) {
 	return faults
 }
 
-// toolSamples are calls that succeed, in an order in which they do. want is a part of the result.
+// toolSamples are calls that succeed in this order. want is a part of the result.
 var toolSamples = []struct{ tool, args, want string }{
 	{"WriteFile", `{"path":"notes/a.md","content":"costs 5 USD, 5 USD"}`, `"size":18,"written":true`},
 	{"ReadFile", `{"path":"notes/a.md"}`, `"content":"costs 5 USD, 5 USD"`},
@@ -114,7 +114,8 @@ var toolSamples = []struct{ tool, args, want string }{
 
 func TestNativeToolsAnswerAsTheSeedSays(t *testing.T) {
 	s, l := readList(t, "testdata/seed002.txt"), startLive(t)
-	tried := map[string]bool{"Message": true, "Transfer": true} // need somebody on a channel, and a machine with files
+	// these need somebody on a channel, and a node with files
+	tried := map[string]bool{"Message": true, "Transfer": true}
 	for _, c := range toolSamples {
 		tried[c.tool] = true
 		got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + c.tool, "args": json.RawMessage(c.args)})
@@ -148,7 +149,7 @@ func TestNativeToolsAnswerAsTheSeedSays(t *testing.T) {
 	} {
 		got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + tool, "args": json.RawMessage(args)})
 		if err != nil {
-			continue // refused before it began
+			continue // refused before it started
 		}
 		shell, _ := got.(map[string]any)["result"].(map[string]any)
 		if text, _ := shell["error"].(string); shell["ok"] != false || text == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pipes is a listener of connections that hold nothing: who writes waits for the reader.
+// pipes is a listener of unbuffered connections: a writer waits for the reader.
 type pipes struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -39,7 +39,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
-// A peer that asks whether the gateway is there, and is then kept from reading for a while, has its connection afterwards.
+// A peer that sends a ping, and then cannot read for a while, keeps its connection.
 func TestPeerThatIsSlowToReadKeepsItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := New(newFakes().services())

@@ -19,12 +19,13 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// soakTime is how long TestSoak lasts, such as 5m, with 200 nodes and 200 clients (the issue). Without it, it is short and small.
+// soakTime is the duration of TestSoak, such as 5m, with 200 nodes and 200 clients. Without it, the
+// test is short and small.
 const soakTime = "FAIRLEAD_SOAK"
 
-// watcher is what one client has seen: it starts anew with every snapshot.
+// watcher holds the state that one client has seen: it starts anew with every snapshot.
 type watcher struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	label  string
 	online map[protocol.NodeID]bool
 }
@@ -54,7 +55,7 @@ func (w *watcher) change(c protocol.Change) {
 	}
 }
 
-// misses says what the watcher does not know, empty for nothing.
+// misses describes what the watcher does not know; empty for nothing.
 func (w *watcher) misses(label string, nodes int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +71,8 @@ func (w *watcher) misses(label string, nodes int) string {
 	return ""
 }
 
-// churn connects and is cut off at random until calm is closed; its last connection stays until ctx ends.
+// churn connects and is disconnected at random until calm is closed; its last connection stays
+// until ctx ends.
 func churn(ctx context.Context, calm <-chan struct{}, connect func(context.Context)) {
 	for {
 		life, cancel := context.WithCancel(ctx)
@@ -98,7 +100,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// soon waits for ok, at most three minutes: with 400 connections that come at once, a busy machine needs more than one.
+// soon waits for ok, at most three minutes: with 400 simultaneous connections, a busy machine needs
+// more than one.
 func soon(ok func() bool) bool {
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if ok() {
@@ -122,7 +125,7 @@ func TestSoak(t *testing.T) {
 	if _, err := client.Call(t.Context(), l.client, protocol.SessionCreate, protocol.SessionCreateParams{SessionKey: protocol.MainSession}); err != nil {
 		t.Fatal(err)
 	}
-	label := func(s string) { // a machine that is busy with other things may let even this connection die
+	label := func(s string) { // on a busy machine even this connection may fail
 		var err error
 		if !soon(func() bool {
 			_, err = client.Call(t.Context(), l.client, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &s})
@@ -146,7 +149,8 @@ func TestSoak(t *testing.T) {
 				p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
 				return p
 			}})
-			// A handshake that was cut off may be served after the next one, and then takes its place: Run ends for good.
+			// A cancelled handshake may be served after the next one, and then replaces it: Run
+			// then ends permanently.
 			for life.Err() == nil {
 				c.Run(life)
 			}
@@ -166,9 +170,9 @@ func TestSoak(t *testing.T) {
 			})
 		}
 	}
-	// What is on its way at a moment comes and goes: of each third of the time, the smallest heap counts.
+	// Data in transit varies: of each third of the time, the smallest heap counts.
 	began, n, least, looked := time.Now(), 0, [3]uint64{}, time.Time{}
-	for third := range least { // a busy machine looks at least once in each
+	for third := range least { // even a busy machine measures at least once in each
 		for least[third] == 0 || time.Since(began) < last*time.Duration(third+1)/3 {
 			n++
 			label(fmt.Sprint(n))
@@ -201,8 +205,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// BenchmarkNodeMemory is what a connected node costs the gateway (the issue: at most 100 KB): heap and stacks of both ends are measured, since they
-// share this process, so it is an upper bound.
+// BenchmarkNodeMemory measures the memory of a connected node at the gateway (goal: at most 100
+// KB): heap and stacks of both ends, which share this process, so it is an upper bound.
 func BenchmarkNodeMemory(b *testing.B) {
 	l := startLive(b)
 	const nodes = 1000

@@ -24,7 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the conversations in testdata")
 
-// ids are replaced in what is heard by $1, $2 … in the order they appear, and put back in what is said.
+// ids replaces IDs in received frames by $1, $2 … in the order of their appearance, and restores
+// them in sent ones.
 type ids struct{ list []string }
 
 var (
@@ -32,7 +33,8 @@ var (
 	features = regexp.MustCompile(`"features":\{[^}]*\}`)
 	invited  = regexp.MustCompile(`"(link|code)":"[^"]+"`)
 	modified = regexp.MustCompile(`"lastModified":"[^"]+Z"`)
-	times    = regexp.MustCompile(`\b(9466\d{8})\d\b`) // the bubble's clock goes on by a millisecond when a connection to SQLite waits for another
+	// the bubble's clock advances by a millisecond when a SQLite connection waits for another
+	times = regexp.MustCompile(`\b(9466\d{8})\d\b`)
 )
 
 func (v *ids) hide(s string) string {
@@ -138,7 +140,9 @@ func play(t *testing.T, script *txtar.Archive) {
 		case verb == "<":
 			synctest.Wait()
 			heard, want := peers[name].heard(), lines(section.Data)
-			for tries := 0; len(heard) < len(want) && tries < 3; tries++ { // a node's receipt may wait for company, and a connection to SQLite for another
+			// the response to a node may be delayed for batching, and a SQLite connection may wait
+			// for another
+			for tries := 0; len(heard) < len(want) && tries < 3; tries++ {
 				time.Sleep(2 * time.Millisecond)
 				synctest.Wait()
 				heard = append(heard, peers[name].heard()...)
@@ -179,7 +183,7 @@ func play(t *testing.T, script *txtar.Archive) {
 	}
 }
 
-// rank puts responses first, in the order they came, and events after them by their text.
+// rank sorts responses first, in the order of arrival, and events after them by their text.
 func rank(line string) string {
 	if strings.HasPrefix(line, `{"type":"evt"`) {
 		return line
@@ -191,7 +195,7 @@ func lines(data []byte) []string {
 	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(l string) bool { return l == "" || strings.HasPrefix(l, "#") })
 }
 
-// TestEveryMethodHasAConversation holds the list of methods and the conversations together.
+// TestEveryMethodHasAConversation compares the list of methods with the conversations.
 func TestEveryMethodHasAConversation(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

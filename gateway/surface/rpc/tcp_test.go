@@ -91,14 +91,14 @@ func TestTwoClientsAndANodeOverTCP(t *testing.T) {
 
 func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
 	_, dial := tcp(t, newFakes())
-	for range 20 { // the answer must never be lost to the close
+	for range 20 { // the response must never be lost because of the close
 		d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
 		ws, _, err := d.Dial("ws://localhost/ws", http.Header{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`))
-		for range 20 { // what it sends on is not read any more
+		for range 20 { // its further requests are not read any more
 			ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"2","method":"status.get"}`))
 		}
 		_, data, err := ws.ReadMessage()

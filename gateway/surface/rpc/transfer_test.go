@@ -70,7 +70,8 @@ func (s *transferRows) ForgetTransfers(_ context.Context, ids []protocol.Transfe
 	return gone, nil
 }
 
-// transferCalls is the gate as far as gsv__Transfer goes: whatever goes to a path with "forbidden" in it is denied.
+// transferCalls decides calls of gsv__Transfer: each one to a path with "forbidden" in it is
+// denied.
 type transferCalls struct{ f *fakes }
 
 func (c transferCalls) Call(ctx context.Context, _ auth.Principal, call dispatch.Call) (dispatch.Result, error) {
