@@ -40,8 +40,9 @@ var levels = []level{
 // systems are the values of GOOS that Fairlead is built for.
 var systems = []string{"linux", "windows", "darwin", "freebsd"}
 
-// rule forbids packages under from, except those under except, to import packages under not, except those under may.
-// Levels already forbid imports that point up; rules are for packages that could import each other by level.
+// rule forbids packages under from, except those under except, to import packages under not, except
+// those under may. Levels already forbid imports that point up; rules are for packages that could
+// import each other by level.
 type rule struct {
 	from, not   string
 	may, except []string
@@ -138,7 +139,8 @@ func local(path string) (_ string, ok bool) {
 	return strings.CutPrefix(path, "fairlead/")
 }
 
-// under reports whether path is prefix or lies below it; a prefix that ends in / means only what lies below.
+// under reports whether path is prefix or lies below it; a prefix that ends in / means only what
+// lies below.
 func under(path, prefix string) bool {
 	if prefix == "" || strings.HasSuffix(prefix, "/") {
 		return strings.HasPrefix(path, prefix)
@@ -237,7 +239,8 @@ func checkModule(t *testing.T, path, imp string) {
 // codeSpan is inline code in Markdown.
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
-// TestTheArchitecturePageIsTrue checks that docs/architecture.md names every package under its level, and only files that exist.
+// TestTheArchitecturePageIsTrue checks that docs/architecture.md names every package under its
+// level, and only files that exist.
 func TestTheArchitecturePageIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/architecture.md")

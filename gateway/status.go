@@ -53,7 +53,7 @@ func (g *Gateway) configChanged(path string) {
 	g.tellStatus()
 }
 
-// mainMoved publishes the former main chats after the main chat's name has changed.
+// mainMoved posts a notice in the former main chats if the name of the main chats has changed.
 func (g *Gateway) mainMoved() {
 	now := g.config.Get().Session.MainName()
 	if before := g.mainName.Swap(&now); *before != now {

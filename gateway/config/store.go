@@ -80,7 +80,8 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 	}
 }
 
-// Get returns a copy of the configuration, with every secret empty. Maps and slices in it must not be changed.
+// Get returns a copy of the configuration, with every secret empty. Maps and slices in it must not
+// be changed.
 func (s *Store) Get() Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()

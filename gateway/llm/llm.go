@@ -18,9 +18,10 @@ import (
 
 // Model is one model of one provider. It is safe for concurrent use.
 type Model interface {
-	// Stream sends req and yields events until the answer is complete. A yielded error ends the stream; it is an *protocol.Error
-	// where the cause is known (ErrModelAuth, ErrModelRateLimit, ErrContextOverflow, ErrModel) or ctx's error. The last event of a
-	// complete answer is EventStop. Breaking out of the loop closes the connection at once.
+	// Stream sends req and yields events until the answer is complete. A yielded error ends the
+	// stream; it is a *protocol.Error if the cause is known (ErrModelAuth, ErrModelRateLimit,
+	// ErrContextOverflow, ErrModel), or ctx's error. The last event of a complete answer is
+	// EventStop. Breaking out of the loop closes the connection at once.
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 

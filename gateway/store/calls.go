@@ -104,7 +104,7 @@ func (r callRow) call() (Call, error) {
 	i := &c.Info
 	i.CallID, i.RunID, i.ToolCallID, i.SessionKey = protocol.CallID(r.ID), protocol.RunID(r.RunID), r.ToolCallID, protocol.SessionKey(r.SessionKey)
 	i.Node, i.Tool, i.State, i.EndedAt = protocol.NodeID(r.Node), r.Tool, r.State, r.EndedAt
-	if r.Effect != "" { // older rows have no such column
+	if r.Effect != "" { // empty in rows from before the column existed
 		i.Effect = protocol.Effect(r.Effect)
 	}
 	return c, nil

@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// childFull, when set, is a folder on which the test binary, alone in a mount namespace, mounts a disk of 1 MiB and fills it.
+// childFull, if set, is a folder on which the test binary, alone in a mount namespace, mounts a
+// disk of 1 MiB and fills it.
 const childFull = "FAIRLEAD_STORE_TEST_FULL"
 
 func init() {

@@ -1,4 +1,5 @@
-// Package dispatchtest is test support: a machine that is attached to a hub and does what a test says.
+// Package dispatchtest simulates a node for tests: it is attached to a hub and does what the test
+// sets.
 package dispatchtest
 
 import (

@@ -2,7 +2,8 @@ package gemini
 
 import "encoding/json"
 
-// The parts of the Gemini API v1beta that Fairlead uses (https://ai.google.dev/api/generate-content). Bytes are base64 in JSON.
+// The parts of the Gemini API v1beta that Fairlead uses
+// (https://ai.google.dev/api/generate-content). Bytes are base64 in JSON.
 
 type request struct {
 	Contents          []content         `json:"contents"`

@@ -37,7 +37,8 @@ const Model = "scripted"
 // Option changes how [Start] starts a server.
 type Option func(*Server)
 
-// WithContext sets the context window; the default is 32,768. Prompts need [MaxPlan] tokens more than their text.
+// WithContext sets the context window; the default is 32,768. Prompts need [MaxPlan] tokens more
+// than their text.
 func WithContext(tokens int) Option { return func(s *Server) { s.Context = tokens } }
 
 // WithKey makes the server refuse requests without this key.

@@ -27,7 +27,7 @@ var nativeRights = map[string]protocol.Scope{
 }
 
 // mayRun refuses a native tool to a peer that may not call the equivalent method. An unknown tool
-// needs every scope.
+// needs the admin scope.
 func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) error {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {

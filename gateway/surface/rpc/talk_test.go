@@ -57,13 +57,14 @@ func (v *ids) show(s string) string {
 
 // TestConversations plays testdata/*.txtar. A section is named
 //
-//	NAME >    the peer sends each line as a text frame ("hex 0102" as a binary one), one after the other
-//	NAME <    the peer has heard exactly these frames; "close CODE REASON" and "end" are the end of its connection
+//	NAME >    the peer sends each line as a text frame ("hex 0102" as a binary one), in order
+//	NAME <    the peer has received exactly these frames; "close CODE REASON" and "end" close it
 //	NAME x    the peer's connection is cut
 //	publish   each line is a change on the bus; {"chat":…} is a chat event
-//	wait D    the clock goes on by D
+//	wait D    the clock advances by D
 //
-// Peers whose name begins with "owner" come in as the owner. Lines that begin with # are comments. Whatever a peer hears must be listed.
+// Peers whose name begins with "owner" connect as the owner. Lines that begin with # are comments.
+// Every frame that a peer receives must be listed.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
