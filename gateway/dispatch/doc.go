@@ -7,7 +7,7 @@
 // unknown, it is reported as such, and it is never repeated automatically. A second Call with the
 // ID of a finished call returns the stored result.
 //
-// A node that continues its calls while disconnected (protocol.ExtKeep) gets half a minute to
+// A node that continues its calls while disconnected (protocol.ExtKeep) gets 45 seconds to
 // reconnect after a lost connection or a restart of the gateway; its result is then the call's
 // result. A later result still corrects the journal, and the chat is notified ([Dispatcher.Late]).
 //

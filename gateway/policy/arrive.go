@@ -11,7 +11,7 @@ import (
 var copiers = set("cp mv ln install rsync scp gcp ginstall")
 
 // arrives finds a rule about the name that a copied file gets in its target folder. sure means that
-// the name is certain if the last word is a folder.
+// the target certainly is a folder and the name is not a pattern.
 func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool, why string) {
 	to, list := arrivals(c, name)
 	for _, at := range list {

@@ -63,7 +63,7 @@ func guards(c shell.Command, p *place) []hit {
 		return list
 	case inShell[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
-		// afterwards the name of a folder alone may change to it
+		// with such an option (autocd), the name of a folder alone changes to it
 		if name == "setopt" || name == "shopt" {
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}

@@ -24,8 +24,8 @@ type Archive struct {
 	Usage       protocol.Usage
 	CreatedAt   int64
 	Size        int64
-	// Cut is the last message that compaction had removed from the context when the part was
-	// archived; -1 means unknown.
+	// Cut is the Seq of the last message that compaction had removed from the context when the part
+	// was archived; -1 means unknown.
 	Cut int64
 }
 

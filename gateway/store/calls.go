@@ -136,7 +136,8 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 		for i, c := range callColumns {
 			values[i] = c.value(&row)
 		}
-		values[len(values)-1] = row.Node // the sequence number is the node's next one
+		// its column is the sequence number, the next one of the node
+		values[len(values)-1] = row.Node
 		n, err := run(tx, newCall, values...)
 		if err == nil && n == 0 {
 			n, err = run(tx, moveCall, row.Info, row.AskedBy, row.Principal, row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.State,

@@ -27,8 +27,8 @@ type promises struct {
 type promise struct {
 	id protocol.SessionID
 	at int64 // Unix milliseconds of the first read
-	// previous has the IDs before resets of the session, at most maxPreviousPromised, and the time
-	// of the last reset follows.
+	// previous are the IDs before resets of the session, at most maxPreviousPromised; resetAt is
+	// the time of the last reset.
 	previous []protocol.SessionID
 	resetAt  int64
 }

@@ -65,7 +65,7 @@ func Scan(ctx context.Context, addresses []string) []protocol.DetectedServer {
 	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
 	defer cancel()
 	transport := &http.Transport{
-		Proxy:                 nil, // a proxy cannot reach this machine's servers
+		Proxy:                 nil, // requests to this machine never use a proxy
 		DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
 		ResponseHeaderTimeout: readTimeout,
 		DisableCompression:    true,
