@@ -1,4 +1,5 @@
-// Package archive is the page of what a chat held before it was begun afresh: a list, and each conversation to be read.
+// Package archive is the page of archived conversations: the list of a chat's conversations from
+// before its resets, and a reader for each.
 package archive
 
 import (
@@ -17,13 +18,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside showing what was said.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
 	Say      func(string)
-	Undo     func(text string, undo func(), until time.Time) // says what was done; undo may be nil
-	Save     func(title, text string)                        // Markdown, to a file of the person's choice
-	Chat     chat.Handlers                                   // links, pictures; what would change something is not needed
+	Undo     func(text string, undo func(), until time.Time) // shows an action; undo may be nil
+	// saves Markdown to a file that the person chooses
+	Save func(title, text string)
+	// links and pictures; handlers for changes are not needed
+	Chat     chat.Handlers
 	Machines *style.Machines
 }
 
@@ -40,14 +43,14 @@ type Page struct {
 	loaded  bool
 	problem string
 
-	bring *widgets.Button // of the conversation that is read
+	bring *widgets.Button // of the open conversation
 	pane  *chat.Pane      // nil while the list is shown
 	shown protocol.ArchiveInfo
-	end   context.CancelFunc // of following the conversation that is read
+	end   context.CancelFunc // stops following the open conversation
 	now   func() time.Time
 }
 
-// New makes the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
+// New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
 func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, key: key, Box: container.NewStack(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.known[i], "", 0) })
@@ -55,7 +58,7 @@ func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers)
 	return p
 }
 
-// Load shows which conversations there are.
+// Load loads the list of conversations.
 func (p *Page) Load() {
 	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.app.Archives(ctx, p.key) }, p.fill)
 }
@@ -108,7 +111,7 @@ func (p *Page) toChat() {
 	}
 }
 
-// OpenHit shows a message that was found in the archive.
+// OpenHit shows an archived message that a search found.
 func (p *Page) OpenHit(h protocol.SearchHit) {
 	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.app.ArchiveOf(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
 		if err != nil {
@@ -139,7 +142,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	})
 }
 
-// read draws the view of a conversation.
+// read shows the reader for a conversation.
 func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	p.shown = a
 	h := p.h.Chat
@@ -164,7 +167,7 @@ func (p *Page) show(v state.ChatView) {
 	}
 }
 
-// Tick tells the time, so that loading is said and a mark goes away.
+// Tick passes the time, for the loading indicator and the end of highlighting.
 func (p *Page) Tick(now time.Time) {
 	if p.pane != nil {
 		p.pane.Tick(now)
@@ -178,7 +181,7 @@ func (p *Page) close() {
 	p.pane, p.end = nil, nil
 }
 
-// back returns to the list, which a hit has not loaded.
+// back returns to the list and loads it if OpenHit skipped that.
 func (p *Page) back() {
 	p.close()
 	if !p.loaded {

@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// undoFor is how long taking it back is offered in the window; the page can do it later as well.
+// undoFor is how long the window offers to undo; the page can do it later, too.
 const undoFor = 15 * time.Second
 
-// bringBack goes on with a conversation of the archive, and offers to take that back.
+// bringBack restores an archived conversation, and offers to undo that.
 func (p *Page) bringBack(a protocol.ArchiveInfo) {
 	button := p.bring
 	button.Disable()
@@ -20,7 +20,7 @@ func (p *Page) bringBack(a protocol.ArchiveInfo) {
 		if before != "" {
 			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
 		}
-		if p.ctx.Err() == nil { // the person has not gone elsewhere
+		if p.ctx.Err() == nil { // the page is still open
 			p.toChat()
 		}
 		p.h.Undo("The chat goes on with the earlier conversation.", undo, time.Now().Add(undoFor))

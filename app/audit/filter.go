@@ -54,7 +54,7 @@ func (p *Page) times() []*fyne.MenuItem {
 	return items
 }
 
-// maxChats is how many chats the menu names, the latest ones.
+// maxChats is the maximum number of chats in the menu, the most recent ones.
 const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {

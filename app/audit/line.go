@@ -29,7 +29,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	return it
 }
 
-// open shows a line in full.
+// open shows all details of an entry.
 func (p *Page) open(i int) {
 	if i >= len(p.shown) {
 		return
@@ -79,7 +79,8 @@ func (p *Page) open(i int) {
 	p.Box.Refresh()
 }
 
-// undo takes back what led to a line: what the question gave, or else the rule that the line names.
+// undo revokes the permission behind an entry: the grants of the approval, or else the rule that
+// the entry names.
 func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
@@ -103,7 +104,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	})
 }
 
-// takenBack says what is not allowed any more.
+// takenBack says what is no longer allowed.
 func takenBack(r protocol.ApprovalUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
@@ -118,7 +119,7 @@ func takenBack(r protocol.ApprovalUndoResult) string {
 	return "Taken back: " + strings.Join(parts, " and ") + "."
 }
 
-// Back leaves a line for all, and reports whether one was shown.
+// Back returns from one entry to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
 	if !p.one {
 		return false

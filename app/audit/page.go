@@ -1,5 +1,6 @@
-// Package audit is the page of the audit log: who allowed what, when, where and by which rule, and what came of it. It shows and never changes the
-// log; a grant is taken back by deleting what it made.
+// Package audit is the page of the audit log: decisions about calls, with person, time, machine,
+// rule and outcome. The page never changes the log; a grant is revoked by deleting the rule that it
+// created.
 package audit
 
 import (
@@ -17,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Backend is what the page asks of the gateway. Its methods block.
+// Backend has the gateway's methods that the page uses. They block.
 type Backend interface {
 	Audit(context.Context, protocol.AuditListParams) (protocol.AuditListResult, error)
 	VerifyAudit(context.Context) (protocol.AuditVerifyResult, error)
@@ -26,17 +27,17 @@ type Backend interface {
 	ExportAudit(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error)
 }
 
-// Handlers are what the page does beside the log.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	Say      func(string)
 	OpenChat func(protocol.SessionKey)
-	// View is what the machines and chats are called, and which of them the lines can be narrowed to.
+	// View has the display names of machines and chats, and the choices of the filter.
 	View func() state.View
-	// SaveTo asks where a file goes and gives it to write, off the GUI thread.
+	// SaveTo asks for a file name and calls write with the file, off the GUI thread.
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
 
-// pageSize is how many lines are loaded at once.
+// pageSize is the number of entries per request.
 const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.
@@ -50,7 +51,7 @@ type Page struct {
 	shown  []protocol.AuditEntry
 	more   bool
 	loaded bool
-	asked  int // number of the newest load
+	asked  int // number of the latest request
 	search *widgets.SearchField
 	kind   *widgets.Button
 	node   *widgets.Button
@@ -60,12 +61,12 @@ type Page struct {
 	none   *fyne.Container
 	chain  *widgets.Paragraph
 	older  *widgets.Button
-	one    bool // a line is shown alone
+	one    bool // a single entry is shown
 	now    func() time.Time
 	run    func(work func(context.Context) error, done func(error))
 }
 
-// New makes the page and loads the newest lines.
+// New creates the page and loads the newest entries.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
@@ -103,7 +104,7 @@ func (p *Page) openList() {
 	p.draw()
 }
 
-// Load asks for the newest lines that the filter lets through.
+// Load loads the newest entries that match the filter.
 func (p *Page) Load() {
 	p.all, p.loaded = nil, false
 	p.fetch(0)
@@ -177,7 +178,7 @@ func (p *Page) verify() {
 	})
 }
 
-// export writes every line that the filter lets through, not only those that are loaded.
+// export writes all entries that match the filter, including those not loaded yet.
 func (p *Page) export(asCSV bool) {
 	name, params := "fairlead-audit.jsonl", p.params
 	if asCSV {

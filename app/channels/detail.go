@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/jpeg" // what channels send
+	_ "image/jpeg" // formats that channels send
 	_ "image/png"
 	"strings"
 
@@ -19,7 +19,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one account: how it is, its login, its settings, and who may write to the agent on its channel.
+// detail is the page of one account: its state, its login, its settings, and who may write to the
+// agent on its channel.
 type detail struct {
 	p   *Page
 	key string
@@ -27,13 +28,13 @@ type detail struct {
 
 	toggle, login, change, logout *widgets.Button
 
-	sure   bool // the person was asked whether they mean to log out
+	sure   bool // the person was asked to confirm logging out
 	state  *widgets.Paragraph
 	icon   *fyne.Container
-	scan   *fyne.Container // the picture to be scanned, or what a login said
+	scan   *fyne.Container // the picture to scan, or the result of a login
 	facts  *fyne.Container
 	policy *policy
-	qr     []byte // that is shown
+	qr     []byte // the picture shown
 	drawn  bool
 }
 
@@ -69,14 +70,14 @@ func (d *detail) running() bool {
 	return true
 }
 
-// tick counts down to the next try.
+// tick counts down to the next attempt.
 func (d *detail) tick() {
 	if d.a.RetryAt > 0 {
 		d.state.Set(state.AccountText(d.a, d.p.now()), style.ColorText)
 	}
 }
 
-// show draws the account as it is now; when it is gone, all of them. What has the keyboard keeps it.
+// show redraws the account; if it was removed, the list. The focus stays.
 func (d *detail) show() {
 	p := d.p
 	a, ok := p.view.Account(d.key)
@@ -109,10 +110,10 @@ func (d *detail) show() {
 			widgets.Lead("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
 	}
 	p.Box.Refresh()
-	p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
+	p.Box.Refresh() // the height of wrapped text is known only after its first layout
 }
 
-// buttons are what can be done now.
+// buttons are the available actions.
 func (d *detail) buttons() {
 	d.toggle.Set("Start", "play")
 	if d.running() {
@@ -134,10 +135,10 @@ func (d *detail) buttons() {
 	}
 }
 
-// qrSize is how large a picture to be scanned is at most: large enough for a phone's camera at arm's length.
+// qrSize is the maximum size of a QR code: large enough for a phone's camera at arm's length.
 const qrSize = 300
 
-// showLogin shows what a login wants or said.
+// showLogin shows the next step or the result of a login.
 func (d *detail) showLogin(l state.ChannelLogin) {
 	if l.Message == "" && l.QR == nil {
 		d.scan.Objects, d.qr = nil, nil
@@ -165,7 +166,7 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 	d.scan.Objects = []fyne.CanvasObject{widgets.Col(style.Inside, rows...)}
 }
 
-// pictureSize is how large a picture to be scanned is shown: its squares grow by a whole number where they are small.
+// pictureSize returns the display size of a QR code: a small one is scaled by a whole number.
 func pictureSize(data []byte) float32 {
 	head, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if side := max(head.Width, head.Height); err == nil && side > 0 && side <= qrSize {
@@ -174,7 +175,7 @@ func pictureSize(data []byte) float32 {
 	return qrSize
 }
 
-// lines are what is known of the account.
+// lines lists the facts about the account.
 func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject
@@ -212,7 +213,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	return rows
 }
 
-// fact is something that is known, under its name, which may be long too.
+// fact shows a value below its label; both may be long.
 func fact(name, text string) fyne.CanvasObject {
 	return widgets.Col(style.Gap, widgets.NewParagraph(name, style.ColorMuted, style.SizeSmall), widgets.NewParagraph(text, style.ColorText, "text"))
 }

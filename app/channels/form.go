@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openForm begins a new account, of the first kind of channel.
+// openForm opens the form for a new account, with the first kind of channel.
 func (p *Page) openForm() {
 	if len(p.view.Kinds) == 0 {
 		return
@@ -26,12 +26,12 @@ func (p *Page) openForm() {
 	p.fill(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
-// openChange changes an account's settings.
+// openChange opens the form for an account's settings.
 func (p *Page) openChange(a state.ChannelAccount) {
 	p.fill(state.FormOfAccount(a), func() { p.open(a.Key()) })
 }
 
-// form is what a person fills in: the fields that the gateway says the channel has.
+// form is the form with the fields that the gateway describes for the channel.
 type form struct {
 	p      *Page
 	f      state.ChannelForm
@@ -39,7 +39,7 @@ type form struct {
 	fields *fyne.Container
 	said   *fyne.Container
 	save   *widgets.Button
-	stop   context.CancelFunc // of the login that goes on; nil while none does
+	stop   context.CancelFunc // cancels the login in progress; nil if there is none
 	first  fyne.Focusable
 	scroll *container.Scroll
 }
@@ -76,7 +76,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	}
 }
 
-// draw makes an entry for each field.
+// draw creates an entry for each field.
 func (o *form) draw() {
 	var rows []fyne.CanvasObject
 	o.first = nil
@@ -126,13 +126,13 @@ func (o *form) draw() {
 func (o *form) say(x fyne.CanvasObject) {
 	o.said.Objects = []fyne.CanvasObject{x}
 	o.p.Box.Refresh()
-	o.p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
+	o.p.Box.Refresh() // the height of wrapped text is known only after its first layout
 	if o.scroll != nil {
-		o.scroll.ScrollToBottom() // to what is said
+		o.scroll.ScrollToBottom() // to show the message
 	}
 }
 
-// submit logs the account in with what was filled in. It can be cancelled.
+// submit logs the account in with the form's values. It can be cancelled.
 func (o *form) submit() {
 	if o.stop != nil {
 		return
@@ -151,9 +151,9 @@ func (o *form) submit() {
 	})
 }
 
-// done shows the account that was saved, or what went wrong.
+// done shows the saved account, or the error.
 func (o *form) done(key string, err error) {
-	o.p.show(o.p.m.Value.Get()) // it has the account already; the page may not have been told yet
+	o.p.show(o.p.m.Value.Get()) // the gateway has stored the account, but the page may not know yet
 	if err == nil {
 		o.p.open(key)
 		return
@@ -162,7 +162,7 @@ func (o *form) done(key string, err error) {
 	o.say(o.problem(key, err))
 }
 
-// cancel ends the login that goes on, else leaves the form.
+// cancel cancels the login in progress, or else closes the form.
 func (o *form) cancel() {
 	if o.stop == nil {
 		o.leave()
@@ -174,7 +174,7 @@ func (o *form) cancel() {
 	o.say(widgets.NewParagraph("Not logged in.", style.ColorMuted, "text"))
 }
 
-// problem says what went wrong, with a button that goes on.
+// problem shows an error, with a button to continue.
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
 	what := widgets.Problem{What: "The account was not connected.", Do: sentence(err) + " Correct what is above and try again.", Button: "Try again"}
@@ -191,7 +191,7 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	return widgets.NewErrorBox(what, act)
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence starts with a capital letter and ends with a full stop.
 func sentence(err error) string {
 	s := strings.TrimRight(strings.TrimSpace(err.Error()), ".")
 	if s == "" {

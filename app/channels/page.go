@@ -1,4 +1,5 @@
-// Package channels is the page of channels: the accounts under which the agent is reached by chat, who waits to be let in, and who may write.
+// Package channels is the page of channels: the accounts through which people chat with the agent,
+// requests for access, and the access policy.
 package channels
 
 import (
@@ -17,9 +18,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its channels.
+// Handlers are the page's callbacks.
 type Handlers struct {
-	// Undo tells that something was done and offers to take it back, until a time.
+	// Undo shows an action and offers to undo it until a time.
 	Undo func(text string, undo func(), until time.Time)
 	Say  func(string)
 }
@@ -31,20 +32,22 @@ type Page struct {
 	h   Handlers
 	Box *fyne.Container
 
-	view    state.ChannelsView
-	detail  *detail                   // nil while the list or the form is shown
-	form    bool                      // the form is shown: what comes in does not disturb it
-	drawn   string                    // what the page of all accounts shows; empty while another is shown
-	waiting int                       // how many strangers are shown at most
-	keys    map[string]fyne.Focusable // of the page of all accounts: what takes the keyboard, by what it does
-	refocus bool                      // the keyboard comes to the page
+	view   state.ChannelsView
+	detail *detail // nil while the list or the form is shown
+	form   bool    // the form is open: updates do not disturb it
+	// content of the list as drawn; empty while another view is shown
+	drawn   string
+	waiting int                       // maximum number of access requests shown
+	keys    map[string]fyne.Focusable // focusable objects of the list, by their action
+	refocus bool                      // focus the page at the next drawing
 	now     func() time.Time
 }
 
-// waitingShown is how many strangers are shown at first, and how many more with each wish for more.
+// waitingShown is the number of access requests shown at first, and the number added by each
+// "more".
 const waitingShown = 20
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, state.NewChannels(a), h)
 	go p.m.Follow(ctx)
@@ -74,7 +77,7 @@ func (p *Page) focus(o fyne.Focusable) {
 	}
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.ChannelsView) {
 	p.view = v
 	switch {
@@ -92,7 +95,7 @@ func (p *Page) openList() {
 	p.drawList()
 }
 
-// back returns from one account to all.
+// back returns from one account to the list.
 func (p *Page) back() {
 	p.refocus = true
 	p.openList()
@@ -108,7 +111,8 @@ func (p *Page) open(key string) {
 	}
 }
 
-// drawList draws the page of all accounts anew only when it is another: a button must not go away under the person's finger.
+// drawList redraws the list only when it changed, so that buttons do not disappear while the person
+// uses them.
 func (p *Page) drawList() {
 	v := p.view
 	now := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.waiting)
@@ -131,7 +135,7 @@ func (p *Page) drawList() {
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
-		add.Hide() // the button below does it
+		add.Hide() // the button below does the same
 		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 		make.Primary = true
 		first = make
@@ -167,7 +171,7 @@ func (p *Page) drawList() {
 	p.refocus = false
 }
 
-// held is what has the keyboard on the page of all accounts, by what it does; empty is nothing of it.
+// held returns the action of the focused object in the list; empty for none.
 func (p *Page) held() string {
 	c := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	if c == nil || c.Focused() == nil {
@@ -185,7 +189,7 @@ func (p *Page) reload() {
 	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { p.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
 }
 
-// row is an account's line.
+// row is the list entry of an account.
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	icon, color := mark(a)
 	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
@@ -208,7 +212,7 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	return press
 }
 
-// mark is the icon of an account's state.
+// mark returns the icon of an account's state.
 func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	switch {
 	case a.Busy != "":
@@ -225,7 +229,7 @@ func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	return "offline", style.ColorMuted
 }
 
-// Back leaves one account for all, and reports whether one was shown.
+// Back returns from one account to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
 	if p.detail == nil {
 		return false

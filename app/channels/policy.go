@@ -12,7 +12,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// policy says who may write to the agent on a channel.
+// policy shows and sets who may write to the agent on a channel.
 type policy struct {
 	p       *Page
 	channel string
@@ -24,7 +24,7 @@ type policy struct {
 	name    *widget.Entry
 	now     state.ChannelPolicy
 	drawn   string
-	quiet   bool // what changes is shown, not chosen
+	quiet   bool // the controls are being set by the program
 }
 
 var policies = []struct{ value, words, about string }{
@@ -60,7 +60,7 @@ func (o *policy) value() string {
 	return o.now.DMPolicy
 }
 
-// show shows what holds.
+// show shows the policy in force.
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewPart("WHO MAY WRITE ON " + strings.ToUpper(title))}
@@ -84,7 +84,7 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 	}
 }
 
-// list draws those who are listed.
+// list draws the allowed people.
 func (o *policy) list() {
 	o.listed.Objects = nil
 	if len(o.now.AllowFrom) == 0 {
@@ -114,7 +114,7 @@ func (o *policy) add() {
 
 func (o *policy) remove(i int, who string) {
 	if i >= len(o.now.AllowFrom) || o.now.AllowFrom[i] != who {
-		return // the list is another meanwhile
+		return // the list changed in the meantime
 	}
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
 	o.p.h.Undo("“"+who+"” may not write any more.", undo, o.p.now().Add(state.UndoTime))

@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// strangers are those who wrote and wait to be let in. first is what takes the keyboard: the first one's button, where there is one.
+// strangers lists the people who wait for access. It returns the object to focus: the first
+// request's button, or first if there are no requests.
 func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
 	list := p.view.Pending
 	if len(list) == 0 {
@@ -40,7 +41,7 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 	return rows, first
 }
 
-// stranger is one of them, and the button that refuses.
+// stranger shows one request, and returns the button that refuses it.
 func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
 	who, _ := state.PendingText(s)
 	title := widgets.NewParagraph(who, style.ColorText, "text")

@@ -17,7 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one rule: what it says, where it comes from, what it would have decided, and what can be done with it.
+// detail is the page of one rule: its text, its origin, the calls that it would have decided, and
+// the actions for it.
 type detail struct {
 	p       *Page
 	rule    protocol.Rule
@@ -30,7 +31,7 @@ type detail struct {
 
 var verdicts = []struct{ value, words string }{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
 
-// terms are how long a rule may hold from now on.
+// terms are the possible validity periods of a rule.
 var terms = []struct {
 	words string
 	d     time.Duration
@@ -119,7 +120,7 @@ func indent(raw json.RawMessage) string {
 	return b.String()
 }
 
-// show says in the buttons what the text says.
+// show updates the controls from the rule's text.
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {
@@ -144,7 +145,7 @@ func (d *detail) set(change func(*state.RuleFields)) {
 	raw := json.RawMessage(d.text.Text)
 	f, err := state.FieldsOf(raw)
 	if err != nil {
-		return // the note says so
+		return // a note explains this already
 	}
 	change(&f)
 	if raw, err = state.WithFields(raw, f); err == nil {
@@ -188,7 +189,7 @@ func (d *detail) keep() {
 			return
 		}
 		if rule.Problem != "" {
-			d.p.open(rule) // it says what is wrong
+			d.p.open(rule) // the error message is shown
 			d.p.Load()
 			return
 		}
@@ -197,7 +198,7 @@ func (d *detail) keep() {
 	})
 }
 
-// try looks what the rule would have decided otherwise of the calls before.
+// try finds the earlier calls that the rule would have decided differently.
 func (d *detail) try() {
 	raw := json.RawMessage(d.text.Text)
 	if !json.Valid(raw) {
@@ -228,7 +229,7 @@ func (d *detail) try() {
 	})
 }
 
-// say says what is wrong; nothing takes no room.
+// say shows an error; an empty text takes no space.
 func (d *detail) say(text string) {
 	d.note.Set(text, style.ColorBad)
 	if on := text != ""; on != d.note.Visible() {

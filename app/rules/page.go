@@ -1,5 +1,5 @@
-// Package rules is the page of the rules about calls: which there are, where each comes from and how often it is used, what it would have decided,
-// and how to change it or to be rid of it.
+// Package rules is the page of rules about calls: a list with origin and use, and for each rule an
+// editor with a preview of its decisions.
 package rules
 
 import (
@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Backend is what the page asks of the gateway. Its methods block.
+// Backend has the gateway's methods that the page uses. They block.
 type Backend interface {
 	Rules(context.Context) (protocol.RulesResult, error)
 	PutRule(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error)
@@ -29,15 +29,15 @@ type Backend interface {
 	TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error)
 }
 
-// Handlers are what the page does beside its rules.
+// Handlers are the page's callbacks.
 type Handlers struct {
-	// Undo tells that something was deleted and offers to bring it back, until a time.
+	// Undo shows a deletion and offers to undo it until a time.
 	Undo func(text string, undo func(), until time.Time)
 	Say  func(string)
-	// Save asks where a file goes and writes it there. Open asks for a file and reads it.
+	// Save asks for a file name and saves a file. Open asks for a file and reads it.
 	Save func(name string, data []byte)
 	Open func(done func([]byte))
-	// Config opens the configuration, where rules of toolApproval are changed.
+	// Config opens the configuration, where rules of toolApproval are edited.
 	Config func()
 }
 
@@ -62,7 +62,7 @@ type Page struct {
 	run func(work func(context.Context) error, done func(error))
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
@@ -93,7 +93,7 @@ func newPage(ctx context.Context, b Backend, h Handlers) *Page {
 	return p
 }
 
-// Load asks for the rules.
+// Load loads the rules.
 func (p *Page) Load() {
 	var all protocol.RulesResult
 	p.run(func(ctx context.Context) (err error) { all, err = p.b.Rules(ctx); return err }, func(err error) {
@@ -124,10 +124,10 @@ func (p *Page) openList() {
 	p.draw()
 }
 
-// blank is a new rule: it names what is most often wanted, and is changed before it is kept.
+// blank returns a new rule with the most common content, to be edited before it is saved.
 const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
 
-// draw shows the rules that the search finds.
+// draw shows the rules that match the search.
 func (p *Page) draw() {
 	if p.detail != nil {
 		return
@@ -192,7 +192,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	return it
 }
 
-// remove deletes a rule and offers to bring it back.
+// remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
 	p.run(func(ctx context.Context) error { return p.b.DeleteRule(ctx, r.ID) }, func(err error) {
 		if err != nil {
@@ -255,7 +255,8 @@ func show(o fyne.CanvasObject, on bool) {
 	}
 }
 
-// Back leaves one rule for all, and reports whether one was shown. A rule that was changed and not kept stays.
+// Back returns from one rule to the list, and reports whether one was shown. A rule with unsaved
+// changes stays open.
 func (p *Page) Back() bool {
 	if p.detail == nil || p.detail.text.Text != indent(p.detail.rule.Policy) {
 		return false

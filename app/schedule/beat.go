@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// beat is the heartbeat: the agent looks by itself what there is to do, as its HEARTBEAT.md says.
+// beat shows the heartbeat: at an interval the agent checks by itself what to do, as its
+// HEARTBEAT.md says.
 type beat struct {
 	p    *Page
 	box  fyne.CanvasObject
@@ -64,7 +65,7 @@ func (b *beat) show(v state.SchedulesView) {
 	b.line.Set(text+latest(h), style.ColorMuted)
 }
 
-// latest says why there was no heartbeat when the latest was due, or that it failed.
+// latest says why the latest heartbeat was skipped, or that it failed.
 func latest(h protocol.HeartbeatState) string {
 	why := map[string]string{
 		protocol.SkipOutsideHours: "it is outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one schedule: when, what, and how it went.
+// detail is the page of one schedule: its time, its task, and the history of its runs.
 type detail struct {
 	p     *Page
 	id    protocol.CronJobID
@@ -21,7 +21,7 @@ type detail struct {
 	runs  *widgets.ItemList
 	shown []protocol.CronRun
 	none  *widgets.Paragraph
-	next  *widgets.Paragraph // when it runs
+	next  *widgets.Paragraph // the next run
 	count *widgets.Text
 }
 
@@ -41,7 +41,7 @@ func newDetail(p *Page, id protocol.CronJobID) *detail {
 	return d
 }
 
-// show draws the schedule; when it is gone, all of them.
+// show redraws the schedule; if it was deleted, the list.
 func (d *detail) show(v state.SchedulesView) {
 	job, ok := v.Job(d.id)
 	if !ok {
@@ -62,12 +62,12 @@ func (d *detail) show(v state.SchedulesView) {
 	d.next.Set(nextRun(job, d.p.now()), style.ColorText)
 	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, state.JobOver(job, d.p.now()), job.Schedule, job.Spec, len(v.Runs) == 0})
 	if err != nil {
-		d.p.Forget() // what cannot be compared is drawn
+		d.p.Forget() // a content that cannot be compared is always drawn
 	}
-	d.p.Draw("job "+string(what), d.draw) // not for each run: what has the keyboard keeps it
+	d.p.Draw("job "+string(what), d.draw) // not after each run, so that the focus stays
 }
 
-// nextRun says when a job runs.
+// nextRun describes a schedule's next run.
 func nextRun(j protocol.CronJob, now time.Time) string {
 	switch {
 	case j.State.RunningAtMs > 0:
@@ -132,7 +132,8 @@ func (d *detail) draw() fyne.CanvasObject {
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 
-// partsLayout puts the facts above the history, which keeps at least two fifths of the height: what does not fit of the facts scrolls.
+// partsLayout puts the facts above the history. The history gets at least two fifths of the height;
+// the facts scroll if necessary.
 type partsLayout struct{}
 
 func (partsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

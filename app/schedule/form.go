@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// option is a choice of the form and its words.
+// option is a choice of the form with its label.
 type option struct{ value, words string }
 
 var (
@@ -24,7 +24,7 @@ var (
 	missed = []option{{protocol.MissedLatest, "Run once for all of them"}, {protocol.MissedAll, "Run for each"}, {protocol.MissedSkip, "Leave them out"}, {protocol.MissedAsk, "Ask me"}}
 )
 
-// choose makes a menu of options.
+// choose creates a menu of options.
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
 	words := make([]string, len(list))
 	for i, o := range list {
@@ -44,7 +44,7 @@ func entry(text, hint string, changed func(string)) *widget.Entry {
 	return e
 }
 
-// openForm lets the person fill in a schedule.
+// openForm opens the form for a schedule.
 func (p *Page) openForm(f state.ScheduleForm) {
 	p.form, p.detail = true, nil
 	title := "New schedule"
@@ -114,7 +114,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	widgets.Focus(name)
 }
 
-// number gives an entry the room that a number needs.
+// number limits an entry to the width of a number.
 func number(e fyne.CanvasObject) fyne.CanvasObject {
 	room := widgets.NewRect("", "", 0)
 	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))

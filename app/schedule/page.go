@@ -1,4 +1,5 @@
-// Package schedule is the page of schedules: which there are, what comes next, how it went, and the heartbeat.
+// Package schedule is the page of schedules: the list with the next runs, each schedule's history,
+// the form, and the heartbeat.
 package schedule
 
 import (
@@ -15,10 +16,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its schedules.
+// Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	// Undo tells that something was deleted and offers to bring it back, until a time.
+	// Undo shows a deletion and offers to undo it until a time.
 	Undo func(text string, undo func(), until time.Time)
 }
 
@@ -32,12 +33,12 @@ type Page struct {
 	view   state.SchedulesView
 	list   *widgets.ItemList
 	detail *detail // nil while the list or the form is shown
-	form   bool    // the form is shown: what comes in does not disturb it
+	form   bool    // the form is open: updates do not disturb it
 	beat   *beat
 	now    func() time.Time
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, state.NewSchedules(a), h)
 	go p.m.Follow(ctx)
@@ -53,7 +54,7 @@ func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
 	return p
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.SchedulesView) {
 	p.view = v
 	items := make([]widgets.ListItem, len(v.Jobs))
@@ -71,7 +72,7 @@ func (p *Page) show(v state.SchedulesView) {
 	}
 }
 
-// item is a job's line in the list.
+// item returns the list entry of a schedule.
 func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
@@ -104,7 +105,8 @@ func (p *Page) openList() {
 	p.drawList()
 }
 
-// drawList draws the page of all schedules anew only when it is another: a button must not go away under the person's finger.
+// drawList redraws the list only when it changed, so that buttons do not disappear while the person
+// uses them.
 func (p *Page) drawList() {
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0), p.all)
 }
@@ -119,7 +121,7 @@ func (p *Page) all() fyne.CanvasObject {
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
-		add.Hide() // the button below does it
+		add.Hide() // the button below does the same
 		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
 		make.Primary = true
 		body = widgets.NewNothing("calendar", "Nothing is scheduled", "A schedule lets the agent do something at a time, or again and again. Ask it in a chat, or make one here.", make)
@@ -141,13 +143,13 @@ func (p *Page) openJob(id protocol.CronJobID) {
 	p.detail.show(p.view)
 }
 
-// back returns from one schedule to all.
+// back returns from one schedule to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 }
 
-// result says how a run went, in a word with its icon.
+// result returns the outcome of a run in a word, with an icon.
 func result(status string) (icon string, color fyne.ThemeColorName, word string) {
 	switch status {
 	case protocol.CronOK:
@@ -160,7 +162,8 @@ func result(status string) (icon string, color fyne.ThemeColorName, word string)
 	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
 }
 
-// Back leaves one schedule for all, and reports whether one was shown. What is being written stays.
+// Back returns from one schedule to the list, and reports whether one was shown. An open form
+// stays.
 func (p *Page) Back() bool {
 	if p.detail == nil {
 		return false

@@ -1,4 +1,4 @@
-// Package search is the page that finds messages of all chats.
+// Package search is the page that searches the messages of all chats.
 package search
 
 import (
@@ -16,9 +16,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside searching.
+// Handlers are the page's callbacks.
 type Handlers struct {
-	// Open shows a message in its chat, or in the archive of it.
+	// Open shows a message in its chat, or in the chat's archive.
 	Open func(protocol.SearchHit)
 }
 
@@ -30,12 +30,14 @@ type Page struct {
 	Box   fyne.CanvasObject
 	Field *widgets.SearchField
 
-	hits  []protocol.SearchHit
-	next  int64
-	want  int   // how many hits the newest search is for
-	until int64 // Unix milliseconds: how far back the search has come that goes on by itself; 0 when it does not
+	hits []protocol.SearchHit
+	next int64
+	want int // number of results wanted from the latest search
+	// Unix milliseconds: the age that an automatically continued search has reached; 0 if there is
+	// none
+	until int64
 	query string
-	asked int // number of the newest search
+	asked int // number of the latest search
 	list  *widgets.ItemList
 	body  *fyne.Container
 	more  *widgets.Button
@@ -44,10 +46,10 @@ type Page struct {
 
 const showOlder = "Show older"
 
-// pause is how long the typing rests before the search begins.
+// pause is the pause in typing after which the search starts.
 const pause = 200 * time.Millisecond
 
-// New makes the page; it lives until ctx ends.
+// New creates the page; it lives until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search every message", "")}
 	p.list = widgets.NewItemList(func(i int) {
@@ -121,7 +123,7 @@ func (p *Page) find(page int64) {
 	})
 }
 
-// show adds a page of what was found.
+// show adds a page of results.
 func (p *Page) show(r state.Found) {
 	p.hits, p.next, p.until = append(p.hits, r.Hits...), r.Next, 0
 	if len(p.hits) < p.want {

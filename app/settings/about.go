@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row is a fact with what can be done about it.
+// row is a fact with its buttons.
 func row(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	value := widget.NewLabel(text)
 	value.Selectable, value.Wrapping = true, fyne.TextWrapWord
@@ -31,7 +31,7 @@ func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
 	return fact(label, widgets.Limit(240, true, control))
 }
 
-// secretsText says where keys and tokens are.
+// secretsText says where keys and tokens are stored.
 func secretsText(st protocol.Status) string {
 	switch st.SecretStore {
 	case "keychain":
@@ -42,7 +42,7 @@ func secretsText(st protocol.Status) string {
 	return "In " + st.SecretStore + ", which only you can read. This system has no keychain that answers."
 }
 
-// about says what this is and where things are.
+// about shows the program's version, folders and licences.
 func (p *Page) about(version string) fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	rows := []fyne.CanvasObject{
@@ -80,7 +80,7 @@ func (p *Page) about(version string) fyne.CanvasObject {
 //go:embed licences.txt
 var licences string
 
-// licenceText lists the modules in this program with their licences, one a line.
+// licenceText lists the modules in this program with their licences, one per line.
 func licenceText() string {
 	by := map[string]string{}
 	for _, l := range strings.Split(strings.TrimSpace(licences), "\n") {
@@ -103,7 +103,7 @@ func licenceText() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// advanced is for those who connect other programs or look into a fault.
+// advanced has the facts for connecting other programs and for troubleshooting.
 func (p *Page) advanced() fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	listen := "Nowhere: only this window reaches it"

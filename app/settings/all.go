@@ -20,29 +20,31 @@ type allSettings struct {
 	m   *state.Settings
 	box *fyne.Container
 
-	view   state.SettingsView
-	rows   map[string]*settingRow // by name; a row keeps what was typed in it while it is not shown
-	added  []state.Setting        // names that the person chose here and that hold nothing yet
+	view state.SettingsView
+	rows map[string]*settingRow // by name; a hidden row retains its unsaved text
+	// settings under names that the person added here, without a value yet
+	added  []state.Setting
 	search *widgets.SearchField
 	group  *widgets.Select
 	only   *widget.Check
 	col    *fyne.Container
 	scroll *container.Scroll
 	body   *fyne.Container
-	shown  string // what is in col
-	// save changes a setting off the GUI thread and calls done on it. A test puts its own here.
+	shown  string // content of col
+	// save saves a setting off the GUI thread and calls done on it. Tests replace it.
 	save func(name string, value []byte, done func(error))
-	// later calls f on the GUI thread when what is there has been drawn.
+	// later calls f on the GUI thread after the current content was drawn.
 	later func(f func())
 }
 
-// firstRows are built at once, and as many again each time something was drawn: the page opens without a wait.
+// firstRows is the number of rows built at once, and after each drawing, so that the page opens
+// without delay.
 const firstRows = 9
 
 // everything is the choice of all groups.
 const everything = "All groups"
 
-// all makes the page of what m holds. It is followed until the window closes.
+// all creates the page for m. The page follows it until the window closes.
 func (p *Page) all(m *state.Settings) *allSettings {
 	a := newAllSettings(p.ctx, m)
 	a.show(m.Value.Get())
@@ -76,7 +78,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	return a
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (a *allSettings) show(v state.SettingsView) {
 	a.view = v
 	if groups := append([]string{everything}, v.Groups()...); strings.Join(groups, "\n") != strings.Join(a.group.Options, "\n") {
@@ -91,7 +93,7 @@ func (a *allSettings) show(v state.SettingsView) {
 		}
 	}
 	for _, s := range a.added {
-		if r := a.rows[s.Name]; r != nil && !there[s.Name] { // it was there and is gone
+		if r := a.rows[s.Name]; r != nil && !there[s.Name] { // the setting was deleted
 			r.take(s, false)
 		}
 	}
@@ -99,7 +101,7 @@ func (a *allSettings) show(v state.SettingsView) {
 	a.relayout()
 }
 
-// list is what is shown: what was found, and after it the names that were added here.
+// list returns the settings to show: the matches, and after them the settings that were added here.
 func (a *allSettings) list() []state.Setting {
 	group := a.group.Selected
 	if group == everything {
@@ -124,7 +126,8 @@ func (a *allSettings) list() []state.Setting {
 	return v.Find(a.search.Text, group, a.only.Checked)
 }
 
-// draw shows the rows anew only when they are others: an entry must not go away under the person's hands.
+// draw rebuilds the rows only when they changed, so that entries do not disappear while the person
+// uses them.
 func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":
@@ -155,13 +158,13 @@ func (a *allSettings) draw() {
 	}
 	a.col.Objects = nil
 	a.put(key.String(), a.scroll)
-	if a.search.Text != "" { // what was found is read from its beginning
+	if a.search.Text != "" { // results are read from the top
 		a.scroll.ScrollToTop()
 	}
 	a.fill(list, "", key.String())
 }
 
-// fill appends rows as long as key is what is shown.
+// fill appends rows in batches while key is still the current content.
 func (a *allSettings) fill(list []state.Setting, group, key string) {
 	if a.shown != key {
 		return
@@ -202,8 +205,8 @@ func (a *allSettings) reload() {
 	bind.Go(a.ctx, func(ctx context.Context) (struct{}, error) { a.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
 }
 
-// add shows the settings of a name that the person chose, with every other setting that belongs to that name. The keys of a provider and
-// its address are two: each is added where it is wanted.
+// add shows all settings for a name that the person added. For example a provider's key and its
+// address are separate settings with the same name; each is stored only when it is set.
 func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 	name = strings.TrimSpace(name)
 	if name == "" || strings.Contains(name, ".") {
@@ -229,18 +232,20 @@ func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 	return ""
 }
 
-// relayout gives the rows their places again after one has grown or shrunk.
+// relayout repeats the layout after a row changed its height.
 func (a *allSettings) relayout() {
-	a.col.Layout.Layout(a.col.Objects, a.col.Size()) // a refresh would draw every row anew
+	a.col.Layout.Layout(a.col.Objects, a.col.Size()) // a refresh would redraw every row
 	a.scroll.Refresh()
 }
 
-// headLayout is a search field with two controls at its right, or below it where too little of what is searched could be read.
+// headLayout is a search field with two controls at its right, or below it if the field would be
+// too narrow.
 type headLayout struct {
-	below bool // as of the last layout
+	below bool // result of the last layout
 }
 
-// searchWidth is the least width of the search field beside the controls, at the usual size of text.
+// searchWidth is the minimum width of the search field beside the controls, at the default text
+// size.
 const searchWidth float32 = 200
 
 func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

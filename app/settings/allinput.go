@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// choices are buttons, or a menu where they would be too many. Each is saved as it is chosen.
+// choices are buttons, or a menu if there are many. A choice is saved at once.
 func (r *settingRow) choices(list []choice[string]) {
 	words := 0
 	for _, c := range list {
@@ -50,7 +50,7 @@ func (r *settingRow) choose(value string) {
 	r.save(raw, "✓ Saved.", func() { r.put(r.base) })
 }
 
-// line is a text of one line, with the unit after a number.
+// line is a one-line text, with the unit after a number.
 func (r *settingRow) line() {
 	f := r.s.ConfigField
 	e := widget.NewEntry()
@@ -77,7 +77,7 @@ func (r *settingRow) line() {
 	r.control.Objects = []fyne.CanvasObject{o}
 }
 
-// lines is text of several lines, a list with an entry a line, or JSON.
+// lines is a multi-line text, a list with one entry per line, or JSON.
 func (r *settingRow) lines() {
 	e := widget.NewMultiLineEntry()
 	r.entry(e)
@@ -105,7 +105,7 @@ func (r *settingRow) entry(e *widget.Entry) {
 	}
 }
 
-// secret is kept in the keychain: it is set, replaced or removed, and never shown.
+// secret is a value in the keychain: it can be set, replaced or removed, and is never shown.
 func (r *settingRow) secret() {
 	e := widget.NewPasswordEntry()
 	e.SetPlaceHolder("Paste it here; it is never shown again")

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// settingRow is one setting: its name, what it is for, its control, its default, and what became of the last change.
+// settingRow is one setting: its name, description, control and default, and the result of the last
+// change.
 type settingRow struct {
 	a   *allSettings
 	s   state.Setting
@@ -20,17 +21,17 @@ type settingRow struct {
 
 	mark    *widgets.Text // "Changed"
 	control *fyne.Container
-	put     func(text string) // shows a value in the control
-	typed   func() string     // what the control holds; nil where each choice is saved at once
+	put     func(text string) // sets the control's value
+	typed   func() string     // returns the control's value; nil if each choice is saved at once
 	focused fyne.Focusable
 
-	base     string // what the control would hold if nothing had been typed
+	base     string // the control's value without unsaved changes
 	typing   *fyne.Container
 	basis    *widgets.Paragraph // default and limits
 	reset    *widgets.Button
 	said     *widgets.Paragraph
 	undo     *widgets.Button
-	undoTime int // number of the newest offer to undo
+	undoTime int // number of the latest offer to undo
 	foot     *fyne.Container
 }
 
@@ -60,7 +61,7 @@ func newSettingRow(a *allSettings, s state.Setting) *settingRow {
 	return r
 }
 
-// title says which of several names it is: Key of openai.
+// title includes a chosen name: Key of openai.
 func (r *settingRow) title() string {
 	if star := strings.Index(r.s.Path, "*"); star >= 0 && !r.s.Pattern {
 		name, _, _ := strings.Cut(r.s.Name[star:], ".")
@@ -69,7 +70,7 @@ func (r *settingRow) title() string {
 	return r.s.Title
 }
 
-// build makes the control for the kind of setting.
+// build creates the control for the kind of setting.
 func (r *settingRow) build() {
 	switch f := r.s.ConfigField; {
 	case r.s.Pattern:
@@ -117,7 +118,7 @@ func call(f func()) {
 	}
 }
 
-// titleLayout is a name, a mark after it, and a path at the right that gives way first.
+// titleLayout is a name, a mark after it, and a path at the right, which is shortened first.
 type titleLayout struct{}
 
 func (titleLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// take takes the value that the gateway has in. What is being typed stays, unless it was saved.
+// take applies the gateway's value. Unsaved text stays, unless it has just been saved.
 func (r *settingRow) take(s state.Setting, saved bool) {
 	text := state.SettingText(s.ConfigField, s.Value)
 	dirty, changed := r.dirty() && !saved, !bytes.Equal(s.Value, r.s.Value)
@@ -47,10 +47,10 @@ func (r *settingRow) take(s state.Setting, saved bool) {
 	r.showIf(r.basis, line != "" && !s.Pattern)
 }
 
-// footIf shows the buttons below when there is one.
+// footIf shows the buttons below if there is one.
 func (r *settingRow) footIf() { r.showIf(r.foot, r.reset.Visible() || r.undo.Visible()) }
 
-// dirty reports whether something is typed that is not saved.
+// dirty reports whether there are unsaved changes.
 func (r *settingRow) dirty() bool { return r.typed != nil && r.typed() != r.base }
 
 func (r *settingRow) discard() {
@@ -74,7 +74,8 @@ func (r *settingRow) saveTyped() {
 
 func (r *settingRow) toDefault() { r.save(nil, "✓ Back to the default.", nil) }
 
-// save changes the setting; a refusal is shown here, and what was typed stays. failed puts back what only looks chosen.
+// save saves the setting. If the gateway refuses it, the row shows why and the text stays; failed
+// resets a control that showed the choice already.
 func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 	before := r.s
 	r.a.save(r.s.Name, value, func(err error) {
@@ -102,7 +103,7 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 	})
 }
 
-// offerUndo brings the value back that was there before, for a while.
+// offerUndo offers for a while to restore the previous value.
 func (r *settingRow) offerUndo(before state.Setting) {
 	r.undoTime++
 	offer := r.undoTime

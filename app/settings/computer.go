@@ -17,15 +17,15 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Confinement is how far the agent reaches on this computer.
+// Confinement defines what the agent may access on this computer.
 type Confinement struct {
-	Disk    bool   // the file tools may use every path
-	Mode    string // of commands: read-only, workspace-write or full; empty is workspace-write
-	Network string // of commands: blocked, ask or allowed; empty is blocked
+	Disk    bool   // the file tools may access all paths
+	Mode    string // for commands: read-only, workspace-write or full; empty is workspace-write
+	Network string // for commands: blocked, ask or allowed; empty is blocked
 	Folders []Folder
 }
 
-// Folder is one outside the workspace that the agent may use as well.
+// Folder is an additional folder outside the workspace.
 type Folder struct {
 	Dir      string
 	ReadOnly bool
@@ -37,19 +37,19 @@ var (
 	networks  = []choice[string]{{"Blocked", "blocked"}, {"Ask each time", "ask"}, {"Allowed", "allowed"}}
 )
 
-// computerPage is the page of how far the agent reaches here.
+// computerPage is the page of the agent's access to this computer.
 type computerPage struct {
 	p       *Page
 	l       Local
 	now     Confinement
 	said    *widgets.Paragraph
 	folders *fyne.Container
-	kept    *fyne.Container // what is enforced
-	shown   string          // of kept
+	kept    *fyne.Container // enforced restrictions
+	shown   string          // content of kept
 	redraw  func()
 }
 
-// computer is the page of this computer.
+// computer creates the page.
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.h.Local
 	if l == nil {
@@ -76,11 +76,11 @@ func (p *Page) computer() fyne.CanvasObject {
 		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else. With Read only, the agent's tools and transfers change nothing on this computer either.")),
 		section("Network for commands", network, c.said),
 		section("What this computer enforces", c.kept))
-	bind.Watch(p.ctx, p.app.Value, c.enforced) // changes what is built by now
+	bind.Watch(p.ctx, p.app.Value, c.enforced) // it updates objects that exist now
 	return built
 }
 
-// set lets another confinement hold.
+// set saves another confinement.
 func (c *computerPage) set(next Confinement) {
 	c.said.Set("Changing…", style.ColorMuted)
 	bind.Go(c.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, c.l.SetConfinement(next) }, func(_ struct{}, err error) {
@@ -124,14 +124,14 @@ func (c *computerPage) drawFolders() {
 	c.folders.Refresh()
 }
 
-// change sets another list of folders; f may change the one it is given.
+// change sets another list of folders; f may modify its argument.
 func (c *computerPage) change(f func([]Folder) []Folder) {
 	next := c.now
 	next.Folders = f(slices.Clone(next.Folders))
 	c.set(next)
 }
 
-// enforced shows what this computer was found to enforce.
+// enforced shows the restrictions that this computer enforces, as tested.
 func (c *computerPage) enforced(v state.View) {
 	n, ok := v.Local()
 	if !ok {
@@ -148,7 +148,7 @@ func (c *computerPage) enforced(v state.View) {
 	}
 }
 
-// workspace is the folder that the agent works in on this computer.
+// workspace shows the agent's folder on this computer.
 func (p *Page) workspace(l Local) fyne.CanvasObject {
 	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
 	entry := widget.NewEntry()

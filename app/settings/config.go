@@ -26,17 +26,18 @@ func read[T any](ctx context.Context, app *state.App, path string) (T, error) {
 	return out, nil
 }
 
-// UI is what the windows keep in the configuration.
+// UI has the windows' settings in the configuration.
 type UI struct {
 	Theme        string  `json:"theme"`
 	TextSize     float32 `json:"textSize"`
 	FirstRunDone bool    `json:"firstRunDone"`
 }
 
-// ReadUI reads it. It blocks.
+// ReadUI loads it. It blocks.
 func ReadUI(ctx context.Context, app *state.App) (UI, error) { return read[UI](ctx, app, "ui") }
 
-// watchConfig calls read on the GUI thread now and whenever the configuration was changed, here or elsewhere, or the gateway is there again.
+// watchConfig calls read on the GUI thread now, whenever the configuration changes, and when the
+// gateway reconnects.
 func (p *Page) watchConfig(read func()) {
 	type seen struct {
 		changes   int

@@ -10,7 +10,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// fact is something under its name, with what can be done about it at the right.
+// fact is a label with a value, and buttons at the right.
 func fact(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	objects := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, "text"), value}
 	if len(buttons) > 0 {
@@ -19,16 +19,17 @@ func fact(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fy
 	return container.New(&factLayout{}, objects...)
 }
 
-// factLayout puts the name before the value, in a column of its own, or above it where the page is too narrow for two columns. That depends on
-// the page's width alone, so that all facts of a page stand alike.
+// factLayout puts the label before the value in a column of its own, or above it if the page is too
+// narrow for two columns. That depends only on the page's width, so that all facts of a page look
+// alike.
 type factLayout struct {
-	above bool // as of the last layout
+	above bool // result of the last layout
 }
 
-// twoColumns is from which width of a page on facts have two columns, at the usual size of text.
+// twoColumns is the minimum page width for two columns, at the default text size.
 const twoColumns float32 = 480
 
-// nameWidth is that of the column of names.
+// nameWidth is the width of the column of labels.
 func nameWidth() float32 { return max(140, 116*style.Size("text")/14) }
 
 func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -43,7 +44,8 @@ func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(nameWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
-// belowName is the room between a name and the value below it: a label has its own.
+// belowName is the space between a label and the value below it, in addition to the label's own
+// padding.
 func belowName(value fyne.CanvasObject) float32 {
 	if _, label := value.(*widget.Label); label {
 		return 0
@@ -62,7 +64,7 @@ func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[0].Resize(fyne.NewSize(size.Width, name))
 		o[0].Move(fyne.Position{})
 		if _, label := o[1].(*widget.Label); label {
-			left = -theme.InnerPadding() // its text stands in line with the name
+			left = -theme.InnerPadding() // aligns its text with the label
 		}
 	}
 	right := size.Width
@@ -76,12 +78,12 @@ func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(max(right-left, 0), size.Height-top))
 }
 
-// fieldLayout is a field with what can be done with it at its right, or below it where too little of what is typed could be read.
+// fieldLayout is a field with buttons at its right, or below it if the field would be too narrow.
 type fieldLayout struct {
-	below bool // as of the last layout
+	below bool // result of the last layout
 }
 
-// leastField is the least width of a field beside its buttons, at the usual size of text.
+// leastField is the minimum width of a field beside its buttons, at the default text size.
 const leastField float32 = 180
 
 func (l *fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

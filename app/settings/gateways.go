@@ -17,36 +17,37 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Gateway is a gateway elsewhere that this computer is paired with: its windows look at it, or its tools work for it.
+// Gateway is a remote gateway that this computer is paired with, for its windows or as a machine.
 type Gateway struct {
 	ID, Name  string
 	Addresses []string
 	PairedAt  time.Time
-	Ended     string // why it does not let this computer in any more; empty while it does
-	Over      bool   // and never will: a pairing whose time is over may be given more
+	Ended     string // reason why it refuses this computer; empty while it does not
+	Over      bool   // the refusal is final; an expired pairing may be extended instead
 	Works     bool   // its agent uses this computer's tools
-	Down      string // why it does not reach them now; empty while it does
+	Down      string // reason why it is not connected to them; empty while it is
 }
 
-// Invitation is one that this computer takes.
+// Invitation is an invitation that this computer accepts.
 type Invitation struct {
 	Text    string // a link or a code
-	Address string // tried first; may be empty
-	Work    bool   // this computer's tools are offered; else its windows may look at the gateway
-	Name    string // what this computer is called there, with Work; empty: as here
+	Address string // address to try first; may be empty
+	Work    bool   // pair as a machine that offers its tools; otherwise for its windows
+	Name    string // this computer's name there, with Work; empty for its own name
 }
 
-// Gateways are the gateways elsewhere. Every method blocks.
+// Gateways manages the remote gateways. Every method blocks.
 type Gateways interface {
 	List() ([]Gateway, error)
-	// Changes counts what became of the gateways that this computer works for.
+	// Changes counts state changes of the gateways for which this computer is a machine.
 	Changes() *state.Value[int]
-	// Pair takes an invitation and returns the gateway's name once its person has agreed; show is told the words that both ends show, and how
-	// many seconds that person has, on a goroutine of its own.
+	// Pair accepts an invitation and returns the gateway's name once its owner has approved. It
+	// calls show, on another goroutine, with the words that both sides display and the seconds left
+	// for the approval.
 	Pair(ctx context.Context, taken Invitation, show func(words []string, seconds int)) (name string, err error)
-	// Open shows a window on a gateway.
+	// Open opens a window on a gateway.
 	Open(id string) error
-	// Leave ends a pairing; told is whether the gateway knows.
+	// Leave ends a pairing; told reports whether the gateway was notified.
 	Leave(ctx context.Context, id string) (told bool, err error)
 }
 
@@ -56,13 +57,14 @@ type elsewhere struct {
 	g    Gateways
 	list *fyne.Container
 	said *widgets.Paragraph
-	sure string // id of the one that Leave was pressed for once
+	sure string // ID of the gateway whose Leave waits for a confirmation
 	box  fyne.CanvasObject
 
 	invitation, address, name *widget.Entry
-	work                      bool // what is paired is this computer's tools
+	work                      bool // pair as a machine
 	pair                      *widgets.Button
-	stop                      context.CancelFunc // of the pairing under way; nil while there is none
+	// cancels the pairing in progress; nil if there is none
+	stop context.CancelFunc
 }
 
 func newElsewhere(p *Page) *elsewhere {
@@ -90,7 +92,8 @@ func newElsewhere(p *Page) *elsewhere {
 	choose(false)
 	chosen(false)
 	e.invitation.OnChanged = func(text string) {
-		if link, err := trust.ParseLink(text); err == nil && link.Role != "" { // it says what it is for
+		// the link states its role
+		if link, err := trust.ParseLink(text); err == nil && link.Role != "" {
 			choose(link.Role == protocol.RoleNode)
 			chosen(link.Role == protocol.RoleNode)
 		}
@@ -102,11 +105,11 @@ func newElsewhere(p *Page) *elsewhere {
 			widgets.NewField("Link or code", e.invitation),
 			widgets.NewField("Address, only where it is not found by itself", e.address), name,
 			widgets.Row(style.Inside, -1, e.pair), e.said))
-	bind.Watch(p.ctx, e.g.Changes(), func(int) { e.load() }) // for the first time, too
+	bind.Watch(p.ctx, e.g.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
 }
 
-// pairings are what this computer can be for a gateway elsewhere: true is a machine.
+// pairings are the roles this computer can have for a remote gateway: true is a machine.
 var pairings = []choice[bool]{{"Look at it in a window", false}, {"Let its agent work here", true}}
 
 func howToPair(work bool) string {
@@ -133,7 +136,7 @@ func (e *elsewhere) load() {
 	})
 }
 
-// line is a gateway with what can be done.
+// line is a gateway with its buttons.
 func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
@@ -197,7 +200,7 @@ func (e *elsewhere) say(text string, color fyne.ThemeColorName) {
 	e.box.Refresh()
 }
 
-// press begins to pair, or ends it.
+// press starts pairing, or cancels it.
 func (e *elsewhere) press() {
 	if e.stop != nil {
 		e.stop()

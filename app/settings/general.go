@@ -12,27 +12,29 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Local is what belongs to this computer and not to the gateway.
+// Local gives access to settings of this computer, not of the gateway.
 type Local interface {
 	Workspace() string
-	// SetWorkspace lets the agent work in another folder, at once. It blocks.
+	// SetWorkspace changes the agent's folder at once. It blocks.
 	SetWorkspace(dir string) error
 	Confinement() Confinement
-	// SetConfinement changes how far the agent reaches, at once; what runs on this computer is stopped. It blocks.
+	// SetConfinement changes the agent's access at once, and stops its running calls on this
+	// computer. It blocks.
 	SetConfinement(Confinement) error
-	Hidden() bool // start in the tray
+	Hidden() bool // start hidden in the tray
 	SetHidden(bool)
-	AtLogin() bool // the system starts the program when the person logs in. This and the next three block.
+	AtLogin() bool // whether the program starts at login. This and the next three methods block.
 	SetAtLogin(bool) error
-	Links() bool // fairlead:// links open it
+	Links() bool // whether fairlead:// links open the program
 	SetLinks(bool) error
-	Listen() string // address of the gateway from the next start on
+	Listen() string // the gateway's address from the next start on
 	SetListen(string)
-	Token() (string, error) // of the gateway. It blocks: the keychain may ask the person.
+	Token() (string, error) // the gateway's token. It blocks: the keychain may ask the person.
 	LogDir() string
 }
 
-// general is the page of appearance and start. All that it shows is read at once, after it stands; what the gateway keeps of it, again when it changes.
+// general is the page of appearance and start. It loads its values after it is displayed, and those
+// of the gateway's configuration again whenever they change.
 func (p *Page) general() fyne.CanvasObject {
 	rows, show := p.appearance()
 	login, links := func(bool) {}, func(bool) {}
@@ -62,7 +64,7 @@ func (p *Page) general() fyne.CanvasObject {
 	return all
 }
 
-// kept are the rows of a choice that the system keeps, and what shows it.
+// kept are the rows of a setting that the system stores, and a function that shows its state.
 func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
 	result := muted(about)
 	row, set := pick(list, func(on bool) {
@@ -83,7 +85,7 @@ func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObj
 	return container.New(&fieldLayout{}, entry, widgets.Row(style.Inside, -1, buttons...))
 }
 
-// choice is a value of the configuration and its name in the window.
+// choice is a value of the configuration with its label.
 type choice[V comparable] struct {
 	name  string
 	value V
@@ -97,7 +99,8 @@ var (
 	sizes  = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
-// pick makes a row of buttons of which one is chosen. It calls chosen for what the person chooses; set chooses without a call.
+// pick creates a row of buttons of which one is selected. It calls chosen for choices of the
+// person; set selects without a call.
 func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
 	buttons := make([]fyne.CanvasObject, len(list))
 	set = func(v V) {
@@ -118,14 +121,15 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 	return widgets.Flow(style.Gap, buttons...), set
 }
 
-// appearance is theme and text size, and what shows them. A change is seen at once.
+// appearance has theme and text size, and a function that shows their values. Changes apply at
+// once.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "A change is seen at once, in every window."
 	result, failed := muted(about), false
 	var setMode func(style.Mode)
 	var setSize func(float32)
 	now := UI{Theme: string(style.System), TextSize: style.TextNormal}
-	saving := 0 // what is read meanwhile is older than what the person sees
+	saving := 0 // values that were read during a save are outdated
 	show = func(ui UI, err error) {
 		if failed && err == nil {
 			result.Set(about, style.ColorMuted)

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// key is the field for the key: typed once, kept in the keychain, shown only as set.
+// key is the field for an API key: stored in the keychain, and afterwards shown only as set.
 func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	if p.KeySet {
 		remove := widgets.NewQuiet("Remove", "trash", nil)
@@ -25,7 +25,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		box := container.NewStack()
 		set := widgets.Flow(style.Inside, widget.NewIcon(style.IconIn("key", style.ColorGood)), widgets.NewText("A key is set.", style.ColorText, "text"), replace, remove)
 		box.Objects = []fyne.CanvasObject{set}
-		remove.OnTap = func() { // it cannot be brought back: one press is not enough
+		remove.OnTap = func() { // a removed key cannot be restored, so it asks first
 			if !remove.Danger {
 				remove.Danger = true
 				remove.Set("Remove for good", "trash")
@@ -55,7 +55,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 	return rows
 }
 
-// keyEntry is the field alone, and with its button. What is typed stays until it is saved.
+// keyEntry returns the field alone, and with its button. The text stays until it is saved.
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
 	entry = widget.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key")

@@ -8,7 +8,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// keys says what the keyboard does, for those who look for it.
+// keys lists the keyboard shortcuts.
 func keys() fyne.CanvasObject {
 	ctrl := func(key string) string { return widgets.KeyWords(key, false) }
 	var list []fyne.CanvasObject
@@ -38,7 +38,7 @@ func keys() fyne.CanvasObject {
 	return container.New(keysLayout{}, list...)
 }
 
-// keysLayout puts keys beside what they do, a line each.
+// keysLayout puts shortcuts beside their actions, one per line.
 type keysLayout struct{}
 
 func (keysLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkListen says whether a gateway could listen on an address as a person types it.
+// checkListen checks whether a typed address is valid for a gateway to listen on.
 func checkListen(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "none" {

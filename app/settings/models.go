@@ -15,11 +15,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// models is the page that chooses who answers.
+// models is the page of the default model.
 type models struct {
 	p         *Page
 	box       fyne.CanvasObject
-	list      *fyne.Container // of providers
+	list      *fyne.Container // list of providers
 	detail    *fyne.Container
 	providers []protocol.Provider
 	selected  string
@@ -34,7 +34,7 @@ func newModels(p *Page) *models {
 	return m
 }
 
-// sideLayout is a list of fixed width beside the rest, and a narrower one in a narrow window.
+// sideLayout is a list of fixed width beside the content; the list is narrower in a narrow window.
 type sideLayout struct{}
 
 const sideWidth = 248
@@ -53,13 +53,13 @@ type modelState struct {
 	present   modelConfig
 }
 
-// modelConfig is the model that answers, as the configuration has it.
+// modelConfig is the default model in the configuration.
 type modelConfig struct {
 	protocol.ModelRef
 	ThinkingLevel string `json:"thinkingLevel"`
 }
 
-// load reads the providers and shows one; empty shows the one that answers now.
+// load loads the providers and shows one; empty shows the current one.
 func (m *models) load(selected string) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (modelState, error) {
 		r, err := state.Call(ctx, m.p.app, protocol.ModelProviders, protocol.Empty{})
@@ -82,7 +82,8 @@ func (m *models) load(selected string) {
 	})
 }
 
-// show draws the list and the page of one provider. The keyboard, if it was anywhere, is with the provider's name then: from there Tab leads to its page.
+// show draws the list and a provider's page. If anything had the focus, the provider's name gets
+// it; Tab moves from there to its page.
 func (m *models) show(id string) {
 	m.selected = id
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
@@ -120,7 +121,8 @@ func (m *models) show(id string) {
 	}
 }
 
-// provider is the page of one provider, and what fetches the rest once the page stands.
+// provider returns a provider's page, and a function that loads the rest once the page is
+// displayed.
 func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
 	result := muted("")
@@ -162,7 +164,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	return rows, load
 }
 
-// thinking is how much the model thinks where a chat says nothing else.
+// thinking sets the default thinking level.
 func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	const asModel = "As the model does"
 	group := widgets.NewSelect(append([]string{asModel}, protocol.ThinkingLevels...), nil)
@@ -182,7 +184,7 @@ func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne
 	return []fyne.CanvasObject{heading("Answers now"), row("Model", m.present.ID), row2("Thinking", group)}
 }
 
-// test tries the provider and says how it went.
+// test sends a test request to the provider and shows the result.
 func (m *models) test(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
@@ -204,10 +206,10 @@ func (m *models) test(p protocol.Provider, model string, button *widgets.Button,
 	})
 }
 
-// maxModels is how many models are listed at once; the search finds the others.
+// maxModels is the maximum number of models listed at once; the search finds the others.
 const maxModels = 60
 
-// models fills the list with the provider's own. result may be nil.
+// models fills the list with the provider's models. result may be nil.
 func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
 		return state.Call(ctx, m.p.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
@@ -231,7 +233,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 	})
 }
 
-// fill lists the models of a provider that have a text in their name. What comes of a choice is said.
+// fill lists the models of a provider whose name contains a text. The result of a choice is shown.
 func (m *models) fill(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, said *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0
@@ -258,7 +260,7 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 	rows.Refresh()
 }
 
-// use makes a model the one that answers.
+// use sets the default model.
 func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.UseModel(ctx, ref) }, func(_ struct{}, err error) {
 		if err != nil {

@@ -39,7 +39,8 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	}
 }
 
-// detect is where model servers on this computer are offered, and what looks for them.
+// detect returns the area that offers model servers on this computer, and the function that
+// searches for them.
 func (m *models) detect() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
 	return box, func() {
@@ -64,7 +65,7 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 	}
 }
 
-// useServer takes a found server's address and first model.
+// useServer selects a detected server and its first model.
 func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
 	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {

@@ -1,4 +1,5 @@
-// Package settings is the settings window: which model answers, how the windows look, and where things are.
+// Package settings is the settings window: models, appearance, access of the agent, gateways, and
+// information about the program.
 package settings
 
 import (
@@ -19,16 +20,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the window does beside changing the configuration.
+// Handlers are the window's callbacks.
 type Handlers struct {
 	OpenURL  func(*url.URL)
-	OpenPath func(string) // a folder, in the system's file manager
+	OpenPath func(string) // opens a folder in the system's file manager
 	Theme    func(mode style.Mode, scale float32)
 	Copy     func(string)
-	// PickFolder asks for a folder; done is not called when the person chooses none.
+	// PickFolder asks for a folder; done is not called if the person cancels.
 	PickFolder func(done func(dir string))
-	Local      Local    // nil when the gateway runs elsewhere
-	Gateways   Gateways // nil where windows on other gateways cannot be opened
+	Local      Local    // nil if the gateway is remote
+	Gateways   Gateways // nil if windows of other gateways cannot be opened
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -41,16 +42,17 @@ type Page struct {
 
 	models    *models
 	tabs      *container.AppTabs
-	elsewhere *elsewhere // nil where there are no other gateways
+	elsewhere *elsewhere // nil without other gateways
 	every     *allSettings
 	openAll   func()
 }
 
-// New makes the window's content; it lives until ctx ends.
+// New creates the window's content; it lives until ctx ends.
 func New(ctx context.Context, app *state.App, h Handlers, version string) *Page {
 	p := &Page{ctx: ctx, app: app, h: h}
 	p.models = newModels(p)
-	everySetting, settings := container.NewStack(), state.NewSettings(app) // filled when somebody looks, and loaded by then
+	// the settings load now; the page is built when it is opened
+	everySetting, settings := container.NewStack(), state.NewSettings(app)
 	go settings.Follow(ctx)
 	all := container.NewTabItem("All settings", everySetting)
 	tabs := container.NewAppTabs(
@@ -80,18 +82,18 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	return p
 }
 
-// Turn goes on by so many tabs, and from the last to the first: the toolkit's tabs do not take the keyboard.
+// Turn moves by a number of tabs and wraps around; Fyne's tabs cannot be focused.
 func (p *Page) Turn(by int) {
 	n := len(p.tabs.Items)
 	p.tabs.SelectIndex((p.tabs.SelectedIndex() + by + n) % n)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Unfocus() // what has it is on the tab before
+		c.Unfocus() // the focused object is on the previous tab
 	}
 }
 
 const gatewaysTitle = "Gateways"
 
-// Invite shows an invitation to pair, for the person to take.
+// Invite shows a pairing invitation for the person to accept.
 func (p *Page) Invite(link string) {
 	if p.elsewhere == nil {
 		return
@@ -104,7 +106,7 @@ func (p *Page) Invite(link string) {
 	p.elsewhere.invitation.SetText(link)
 }
 
-// Find shows the settings that have each word of a query.
+// Find shows the settings that contain each word of a query.
 func (p *Page) Find(query string) {
 	p.openAll()
 	p.every.search.SetText(query)
@@ -117,7 +119,7 @@ func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.Limit(720, true, widgets.Col(style.Page, rows...))))
 }
 
-// section is a group of settings under its name.
+// section is a group of settings with a heading.
 func section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.Col(style.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
 }
@@ -132,7 +134,7 @@ func muted(text string) *widgets.Paragraph {
 	return widgets.NewParagraph(text, style.ColorMuted, "text")
 }
 
-// set changes a setting; a failure is shown where the person looks.
+// set changes a setting; an error is shown in the window.
 func (p *Page) set(path string, value any, result *widgets.Paragraph) {
 	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, path, value) }, func(_ struct{}, err error) {
 		if err != nil {
@@ -143,7 +145,7 @@ func (p *Page) set(path string, value any, result *widgets.Paragraph) {
 	})
 }
 
-// problem makes a sentence of an error.
+// problem formats an error as a sentence.
 func problem(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
@@ -152,12 +154,13 @@ func problem(err error) string {
 	return protocol.Capital(s)
 }
 
-// dollars is a price per million tokens.
+// dollars formats a price per million tokens.
 func dollars(v *float64) string {
 	if v == nil {
 		return "?"
 	}
-	return fmt.Sprintf("$%g", math.Round(*v*1e6)/1e6) // one made of a price per token has errors behind
+	// rounds off the error of a price given per token
+	return fmt.Sprintf("$%g", math.Round(*v*1e6)/1e6)
 }
 
 func contextText(m protocol.ModelInfo) string {

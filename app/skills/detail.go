@@ -18,7 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one skill: what it is, whether and where it can be used, its settings and its text.
+// detail is the page of one skill: its description, whether and where it can be used, its settings
+// and its text.
 type detail struct {
 	p    *Page
 	path string
@@ -44,7 +45,7 @@ func newDetail(p *Page, path string) *detail {
 	return d
 }
 
-// show draws the skill as it is now; when it is gone, all of them.
+// show redraws the skill; if it was deleted, the list.
 func (d *detail) show() {
 	p := d.p
 	e, ok := p.view.Skill(d.path)
@@ -71,7 +72,7 @@ func (d *detail) show() {
 	}
 	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
 	d.facts.Refresh()
-	if d.drawn != d.path { // once: what has the keyboard keeps it
+	if d.drawn != d.path { // once only, so that the focus stays
 		d.drawn = d.path
 		back := widgets.NewQuiet("All skills", "back", p.back)
 		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
@@ -81,10 +82,10 @@ func (d *detail) show() {
 		p.set(widgets.NewPage(e.Name, form, back))
 	}
 	p.Box.Refresh()
-	p.Box.Refresh() // how high the text is, is known when it was laid out once
+	p.Box.Refresh() // the height of text is known only after its first layout
 }
 
-// lines are what is known of the skill.
+// lines lists the facts about the skill.
 func (d *detail) lines() []fyne.CanvasObject {
 	e := d.e
 	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, style.ColorText, "text")}
@@ -140,7 +141,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	return append(rows, widgets.NewField("Machines", machines...))
 }
 
-// machinesShown is how many machines are named.
+// machinesShown is the maximum number of machines listed.
 const machinesShown = 30
 
 func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
@@ -151,7 +152,7 @@ func fact(name, text string) fyne.CanvasObject {
 	return widgets.NewField(name, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
-// linked is a fact that opens in the browser when it is an address.
+// linked is a fact; a web address opens in the browser.
 func (d *detail) linked(name, text string) fyne.CanvasObject {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
@@ -164,7 +165,7 @@ func (d *detail) linked(name, text string) fyne.CanvasObject {
 	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuiet(short, "external", func() { d.p.h.OpenURL(u) })))
 }
 
-// delete removes the agent's own skill, and offers to bring it back.
+// delete deletes one of the agent's own skills, and offers to undo that.
 func (d *detail) delete() {
 	p := d.p
 	e := d.e

@@ -11,7 +11,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// openForm begins a skill of the agent's own.
+// openForm opens the form for a new skill of the agent.
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
 	var n state.NewSkill

@@ -1,4 +1,5 @@
-// Package skills is the page of skills: what the agent was taught, whether it can be used now and why not, and how to teach it more.
+// Package skills is the page of skills: the list with their state, each skill's settings and text,
+// and the form for a new one.
 package skills
 
 import (
@@ -19,13 +20,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are what the page does beside its skills.
+// Handlers are the page's callbacks.
 type Handlers struct {
-	// Edit opens a file of the agent in the editor; Folder shows a folder of the agent's own files.
+	// Edit opens an agent file in the editor; Folder shows a folder of the agent's own files.
 	Edit, Folder func(path string)
 	OpenURL      func(*url.URL)
 	Copy         func(string)
-	// Undo tells that something was done and offers to take it back, until a time.
+	// Undo shows an action and offers to undo it until a time.
 	Undo func(text string, undo func(), until time.Time)
 	Say  func(string)
 }
@@ -42,14 +43,14 @@ type Page struct {
 	search *widgets.SearchField
 	list   *widgets.ItemList
 	count  *widgets.Text
-	body   *fyne.Container // the list, or what is said instead
+	body   *fyne.Container // the list, or a text in its place
 	detail *detail         // nil while the list or the form is shown
-	form   bool            // the form is shown: what comes in does not disturb it
-	said   string          // what body shows
+	form   bool            // the form is open: updates do not disturb it
+	said   string          // content of body
 	now    func() time.Time
 }
 
-// New makes the page and follows the gateway until ctx ends.
+// New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, state.NewSkills(a), h)
 	go p.m.Follow(ctx)
@@ -78,7 +79,7 @@ func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	return p
 }
 
-// show takes a new state in.
+// show applies a new state.
 func (p *Page) show(v state.SkillsView) {
 	p.view = v
 	p.fill()
@@ -98,7 +99,7 @@ func (p *Page) openList() {
 	p.fill()
 }
 
-// back returns from one skill to all.
+// back returns from one skill to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
@@ -120,7 +121,8 @@ func (p *Page) run(work func(context.Context)) {
 	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { work(ctx); return struct{}{}, nil }, func(struct{}, error) {})
 }
 
-// fill puts what the search finds into the list. What stands around it stays: the field keeps the keyboard.
+// fill lists the search results. The objects around the list stay, so that the field keeps the
+// focus.
 func (p *Page) fill() {
 	v := p.view
 	p.found = state.FindSkills(v.Skills, p.search.Text)
@@ -153,7 +155,7 @@ func (p *Page) fill() {
 	p.body.Refresh()
 }
 
-// counted says how many there are and how they are.
+// counted returns the numbers of skills by state.
 func counted(list []protocol.SkillStatusEntry, found int) string {
 	if len(list) == 0 {
 		return ""
@@ -177,7 +179,7 @@ func counted(list []protocol.SkillStatusEntry, found int) string {
 	return text
 }
 
-// item is a skill's line in the list.
+// item returns the list entry of a skill.
 func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	word, _ := state.SkillState(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
@@ -201,7 +203,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	return it
 }
 
-// menu is what can be done with a line.
+// menu offers the actions for a list entry.
 func (p *Page) menu(i int, at fyne.Position) {
 	if i >= len(p.found) {
 		return
@@ -214,7 +216,7 @@ func (p *Page) menu(i int, at fyne.Position) {
 	widgets.ShowMenuAt(p.list, at, items)
 }
 
-// toggle switches a skill off or on, and offers to take that back.
+// toggle enables or disables a skill, and offers to undo that.
 func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	undo := p.m.Enable(e, !e.Enabled)
 	text := "“" + e.Name + "” is switched off."
@@ -231,7 +233,7 @@ func switchWord(e protocol.SkillStatusEntry) string {
 	return "Switch on"
 }
 
-// editWord says what editing leads to: only the agent's own files are written.
+// editWord returns the label of the edit action: only the agent's own files can be edited.
 func editWord(e protocol.SkillStatusEntry) string {
 	if e.Source == protocol.SkillAgent {
 		return "Edit"
@@ -248,7 +250,7 @@ func (p *Page) open(path string) {
 	p.focus(p.detail.toggle)
 }
 
-// Back leaves one skill for all, and reports whether one was shown.
+// Back returns from one skill to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
 	if p.detail == nil {
 		return false

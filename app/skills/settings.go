@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// settings are what the person says otherwise than the skill's file does.
+// settings are the person's overrides of a skill's file.
 type settings struct {
 	p      *Page
 	box    *fyne.Container
@@ -21,7 +21,7 @@ type settings struct {
 	asFile *widgets.Button
 	none   *widgets.Paragraph
 	e      protocol.SkillStatusEntry
-	quiet  bool // what changes is shown, not chosen
+	quiet  bool // the controls are being set by the program
 }
 
 var alwaysWords = []string{"As its file says", "Always", "Only when it opens it"}
@@ -50,7 +50,7 @@ func newSettings(p *Page) *settings {
 	return s
 }
 
-// show shows what is set.
+// show shows the current overrides.
 func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	s.e = e
 	s.quiet = true
@@ -88,7 +88,7 @@ type needs struct {
 	quiet  bool
 }
 
-// capabilityWords say what a capability lets a machine do.
+// capabilityWords describe the capabilities.
 var capabilityWords = map[string]string{
 	protocol.CapList: "list files", protocol.CapRead: "read files", protocol.CapWrite: "write files", protocol.CapEdit: "edit files",
 	protocol.CapSearch: "search in files", protocol.CapExec: "run commands",
@@ -114,7 +114,7 @@ func newNeeds(changed func([]string)) *needs {
 	return n
 }
 
-// chosen are the capabilities that are ticked, never nil.
+// chosen returns the selected capabilities, never nil.
 func (n *needs) chosen() []string {
 	list := []string{}
 	for i, c := range n.checks {
