@@ -1,5 +1,6 @@
-// Package assets holds the pictures that are part of the program: the icons of the windows, the tray's glyphs and the
-// program's own icon. It knows no toolkit; app/style turns the icons into coloured resources.
+// Package assets contains the embedded pictures: the icons of the windows, the tray glyphs and the
+// program's own icon. It does not depend on a GUI toolkit; app/style turns the icons into coloured
+// resources.
 package assets
 
 import (
@@ -23,12 +24,12 @@ func App() []byte { return outline(app) }
 //go:embed icons/*.svg
 var icons embed.FS
 
-// Ink is the colour in which every icon is drawn; whoever shows one replaces it.
+// Ink is the colour in which every icon is drawn; users replace it.
 const Ink = "#000000"
 
-// Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide, everything filled with [Ink]. The
-// caller must not change it. It panics
-// when there is no such icon, which the first test of its user finds.
+// Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide,
+// everything filled with [Ink]. The caller must not change it. It panics for an unknown name, which
+// any test of the caller reveals.
 func Icon(name string) []byte {
 	if svg, ok := outlined.Load(name); ok {
 		return svg.([]byte)
@@ -42,11 +43,12 @@ func Icon(name string) []byte {
 	return svg
 }
 
-var outlined sync.Map // name to SVG: an icon is asked for at every row
+var outlined sync.Map // cache of SVGs by name: every row asks for icons
 
 // Icons lists the names of all icons, sorted.
 func Icons() []string {
-	files, _ := fs.Glob(icons, "icons/*.svg") // the pattern is well formed and the files are embedded
+	// cannot fail: the pattern is well-formed and the files are embedded
+	files, _ := fs.Glob(icons, "icons/*.svg")
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "icons/"), ".svg")
 	}

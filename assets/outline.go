@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// outline rewrites an SVG of paths, circles and rectangles with strokes as one that has filled outlines only. Fyne's renderer
-// does not scale strokes with the picture and does not recolour them: a stroke of 2 would be two pixels at any size, and black.
-// It knows the commands M L H V C A Z, absolute, and panics on anything else: its input is part of the program.
+// outline converts an SVG of stroked paths, circles and rectangles to filled outlines. Fyne's
+// renderer neither scales nor recolours strokes: a stroke of 2 would be two pixels wide at any
+// size, and black. It supports the absolute commands M L H V C A Z and panics on anything else: its
+// input is part of the program.
 func outline(svg []byte) []byte {
 	var doc struct {
 		ViewBox string  `xml:"viewBox,attr"`
@@ -185,7 +186,7 @@ func arc(from, to point, r float64, large, sweep bool) []point {
 	return append(points, to)
 }
 
-// stroke writes the outline of a line that is 2w wide, with round joins.
+// stroke writes the outline of a line of width 2w, with round joins.
 func (l polyline) stroke(d *strings.Builder, w float64, round bool) {
 	if l.closed {
 		writeRing(d, side(l.points, w, true))
@@ -215,7 +216,7 @@ func (l polyline) stroke(d *strings.Builder, w float64, round bool) {
 	writeRing(d, ring)
 }
 
-// side is the line w to the left of points.
+// side returns the line at distance w to the left of points.
 func side(points []point, w float64, closed bool) []point {
 	n := len(points)
 	var out []point

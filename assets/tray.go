@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// TrayState is what the tray's glyph says.
+// TrayState is the state shown by the tray glyph.
 type TrayState int
 
 const (
@@ -16,16 +16,16 @@ const (
 	TrayError
 )
 
-// The tray's colours. A panel may be light or dark and does not tell, so each stands out by at least 3:1 from white and from a
-// panel of #202124.
+// The tray's colours. A panel may be light or dark, which the program cannot query, so each colour
+// has a contrast of at least 3:1 with white and with a panel of #202124.
 const (
 	TrayInk   = "#7D838C"
 	TrayBadge = "#C97A00"
 	badgeText = "#141210"
 )
 
-// Tray returns the tray's glyph as SVG, 32 units square. needs is the number in the badge of [TrayNeedsYou]: from ten on it
-// reads 9+.
+// Tray returns the tray's glyph as SVG, 32 units square. needs is the number in the badge of
+// [TrayNeedsYou]; from ten on it is shown as 9+.
 func Tray(state TrayState, needs int) []byte {
 	var b strings.Builder
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">` + "\n")
@@ -38,7 +38,7 @@ func Tray(state TrayState, needs int) []byte {
 		line(2, ring)
 		line(2, base)
 	case TrayError:
-		// The ring is cut open where the slash passes: at 16 pixels they would run together.
+		// The ring has a gap at the slash: at 16 pixels they would merge.
 		line(4.5, "M8.5 18.8A9.5 9.5 0 0 1 20.2 4.4")
 		line(4.5, "M24.5 8.8A9.5 9.5 0 0 1 12.9 22")
 		line(4.5, "M14 28.5H27")
@@ -59,7 +59,7 @@ func Tray(state TrayState, needs int) []byte {
 	return outline([]byte(b.String()))
 }
 
-// badge draws the filled badge with its number over the lower right part of the glyph.
+// badge draws the badge with its number over the lower right part of the glyph.
 func badge(b *strings.Builder, needs int) {
 	text := fmt.Sprint(max(needs, 1))
 	x, width := 13.0, 19.0
@@ -67,7 +67,9 @@ func badge(b *strings.Builder, needs int) {
 		text, x, width = "9+", 6, 26
 	}
 	fmt.Fprintf(b, `<rect x="%g" y="12" width="%g" height="20" rx="5" fill="%s"/>`+"\n", x, width, TrayBadge)
-	const dot = 2.8 // of the digits, which are three dots wide and five high: larger ones blur less when a panel shrinks them
+	// dot size of the digits, which are three dots wide and five high: large dots stay sharper when
+	// a panel shrinks them
+	const dot = 2.8
 	left := x + (width-float64(len(text)*4-1)*dot)/2
 	for i, r := range text {
 		for row, line := range strings.Fields(digits[r]) {

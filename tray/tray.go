@@ -1,5 +1,6 @@
-// Package tray draws the tray's icon and menu from one snapshot: the whole menu is made anew when the snapshot differs, because items of
-// a menu that is shown can be neither listed nor taken away one by one.
+// Package tray shows the tray icon and its menu for a snapshot of the program's state. When the
+// snapshot changes, it rebuilds the whole menu, because the library cannot list or remove single
+// entries of a menu.
 package tray
 
 import (
@@ -24,10 +25,10 @@ type Tray struct {
 	drawn bool
 }
 
-// New puts an icon into the panel. do is called with the item that was chosen.
+// New adds an icon to the panel. do is called with the chosen entry.
 func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app, do: do} }
 
-// Show draws a snapshot, if it differs from what is shown.
+// Show shows a snapshot, if it differs from the current one.
 func (t *Tray) Show(s state.Tray) {
 	if t.drawn && reflect.DeepEqual(s, t.shown) {
 		return
@@ -44,8 +45,9 @@ var icons = map[state.TrayIcon]assets.TrayState{
 	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError,
 }
 
-// plain is a label that a system shows as it is: those of the freedesktop take an underscore as the mark of the next letter's key and leave it out, Windows
-// an ampersand, and of two of them show one. Nothing in it stays that cannot be seen, such as marks that turn the direction.
+// plain escapes a label so that the system shows it literally: freedesktop menus use an underscore,
+// and Windows an ampersand, to mark a mnemonic, and show a doubled one as a single one. It removes
+// invisible characters, such as direction marks.
 func plain(label, system string) string {
 	label = protocol.Line(label, 0)
 	switch system {

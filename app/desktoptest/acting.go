@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// act clicks on the button of a question that allows, once it is armed and says what it is expected to.
+// act clicks the button that allows an approval, once it is armed and has the expected text.
 func (d *desktop) act(says string) {
 	d.t.Helper()
 	d.click(d.acting(says)[0])
 }
 
-// acting waits until a question in front has a button that acts, which is coloured, and that says this. It returns the middles of the button and of
-// what is right of it.
+// acting waits until an approval in front has an enabled (coloured) action button with this text.
+// It returns the centres of the button and of the one to its right.
 func (d *desktop) acting(says string) (middles []image.Point) {
 	d.t.Helper()
 	d.activate(d.waitWindow(question))
@@ -43,10 +43,10 @@ func (d *desktop) acting(says string) (middles []image.Point) {
 
 func squeezed(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
-// foot is where a question's buttons are.
+// foot is the area of an approval's buttons.
 func foot(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }
 
-// coloured are the filled blue areas of a place, from the left.
+// coloured returns the filled blue areas of a region, from the left.
 func (d *desktop) coloured(w window) (areas []image.Rectangle) {
 	d.t.Helper()
 	path := filepath.Join(d.t.TempDir(), "foot.png")
@@ -72,7 +72,7 @@ func (d *desktop) coloured(w window) (areas []image.Rectangle) {
 				n++
 			}
 		}
-		if n >= 12 { // more than the frame of what has the keyboard
+		if n >= 12 { // wider than a focus ring
 			area = area.Union(column)
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// eye looks at the screen without a program of its own for each look.
+// eye captures the screen without starting a program for each picture.
 type eye struct {
 	c    *xgb.Conn
 	root xproto.Window
@@ -29,7 +29,7 @@ func newEye() (*eye, error) {
 	return &eye{c, xproto.Setup(c).DefaultScreen(c).Root}, nil
 }
 
-// look takes a picture of a part of the screen.
+// look captures a part of the screen.
 func (e *eye) look(w window) (*image.RGBA, error) {
 	r, err := xproto.GetImage(e.c, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(w.x), int16(w.y), uint16(w.w), uint16(w.h), ^uint32(0)).Reply()
 	if err != nil {
@@ -45,7 +45,8 @@ func (e *eye) look(w window) (*image.RGBA, error) {
 	return pic, nil
 }
 
-// look takes a picture of what is seen of a window, in the places of the screen; of a window that goes away meanwhile it is empty.
+// look captures the visible part of a window, in screen coordinates; if the window closes
+// meanwhile, the picture is empty.
 func (d *desktop) look(w window) *image.RGBA {
 	d.t.Helper()
 	screen := xproto.Setup(d.eye.c).DefaultScreen(d.eye.c)
@@ -61,7 +62,8 @@ func (d *desktop) look(w window) *image.RGBA {
 	return pic
 }
 
-// sameAround reports whether two pictures of a place are the same around some points, as far as a short word reaches.
+// sameAround reports whether two pictures of a region are equal around some points, over the length
+// of a short word.
 func sameAround(a, b *image.RGBA, points ...image.Point) bool {
 	for _, p := range points {
 		for y := p.Y - 6; y < p.Y+6; y++ {

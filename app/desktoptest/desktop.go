@@ -23,17 +23,18 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Windows by the patterns of their titles.
+// Windows by regular expressions of their titles.
 const (
 	mainWindow = "^Fairlead$"
 	question   = "^Fairlead wants"
 	settings   = "^Settings"
 )
 
-// patience is for what never comes: on a busy machine reading the screen alone takes many seconds.
+// patience is the timeout of a wait: on a busy machine, reading the screen alone takes many
+// seconds.
 const patience = 90 * time.Second
 
-// leastLooks is how often is looked before that, however long it takes: reading the screen takes seconds on a busy machine.
+// leastLooks is the minimum number of attempts before a wait fails, however long they take.
 const leastLooks = 4
 
 // desktop is the screen with its programs.
@@ -41,7 +42,7 @@ type desktop struct {
 	t     *testing.T
 	shots string // folder for screenshots
 	n     int
-	bus   *dbus.Conn // set by the first look at the tray
+	bus   *dbus.Conn // set by the first access to the tray
 	eye   *eye
 }
 
@@ -79,7 +80,8 @@ func (d *desktop) try(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1") // threads of the reader that wait for each other make it four times slower on a busy machine
+	// several OCR threads that wait for each other are four times slower on a busy machine
+	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -88,7 +90,7 @@ func (d *desktop) try(name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// shot keeps a picture of the screen and returns its path.
+// shot saves a picture of the screen and returns its path.
 func (d *desktop) shot(name string) string {
 	d.t.Helper()
 	d.n++
@@ -99,7 +101,7 @@ func (d *desktop) shot(name string) string {
 	return path
 }
 
-// until waits for cond, looking four times a second, and fails with a picture when it does not come true.
+// until waits for cond, which it checks four times a second, and on a timeout fails with a picture.
 func (d *desktop) until(what string, cond func() bool) {
 	d.t.Helper()
 	end := time.Now().Add(patience)
@@ -115,20 +117,22 @@ func (d *desktop) until(what string, cond func() bool) {
 	}
 }
 
-// window is a window's id and place on the screen.
+// window is a window's ID and position on the screen.
 type window struct {
 	id         string
 	x, y, w, h int
 }
 
-// windowNamed finds a visible window by a pattern of its title; ok is false when there is none.
+// windowNamed finds a visible window by a regular expression of its title; ok is false if there is
+// none.
 func (d *desktop) windowNamed(pattern string) (window, bool) {
 	out, err := d.try("xdotool", "search", "--onlyvisible", "--name", pattern)
 	if err != nil || strings.TrimSpace(out) == "" {
 		return window{}, false
 	}
 	id := strings.Fields(out)[0]
-	// Not getwindowgeometry: it counts the frame twice when the window was hidden meanwhile (xdotool 3.20160805).
+	// xdotool getwindowgeometry counts the frame twice after the window was hidden (xdotool
+	// 3.20160805).
 	out, err = d.try("xwininfo", "-id", id)
 	if err != nil {
 		return window{}, false
@@ -177,11 +181,12 @@ type word struct {
 	line       string
 }
 
-// blackAndWhite is the brightness at which a picture is split for a second reading, which brings out the words on coloured buttons.
+// blackAndWhite is the brightness threshold of a second reading, which recognizes words on coloured
+// buttons.
 const blackAndWhite = "62%"
 
-// readOnce reads a window's text with optical character recognition, at three times its size because letters on a screen are small; as it
-// is, or split at a brightness.
+// readOnce reads a window's text with optical character recognition, enlarged three times because
+// screen letters are small; either unchanged, or converted to black and white with a threshold.
 func (d *desktop) readOnce(w window, threshold string) []word {
 	d.t.Helper()
 	pic := filepath.Join(d.t.TempDir(), "read.png")
@@ -190,7 +195,7 @@ func (d *desktop) readOnce(w window, threshold string) []word {
 		prepare = append(prepare, "-threshold", threshold)
 	}
 	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", pic); err != nil {
-		return nil // the window went away meanwhile
+		return nil // the window was closed
 	}
 	if _, err := d.try("mogrify", append(prepare, pic)...); err != nil {
 		d.t.Fatal(err)
@@ -212,9 +217,10 @@ func (d *desktop) readOnce(w window, threshold string) []word {
 	return words
 }
 
-// find looks for words that follow each other on a line and gives the middle of them: the first place where they stand as they are,
-// else the first where they are part of what stands there, ignoring case, else one word that is all of them: the reader sees letters
-// better than the spaces between them ("1of2"), and of a long word gets one letter wrong now and then ("bouts" for boats).
+// find finds consecutive words on a line and returns their centre. It prefers an exact match, then
+// a partial match that ignores case, and then one word that equals the whole phrase: OCR recognizes
+// letters better than spaces ("1of2"), and sometimes gets one letter of a long word wrong ("bouts"
+// for boats).
 func find(words []word, phrase string) (image.Point, bool) {
 	if p, ok := findBy(words, phrase, equal); ok {
 		return p, true
@@ -228,7 +234,7 @@ func find(words []word, phrase string) (image.Point, bool) {
 	return findBy(words, phrase, alike)
 }
 
-// alike reports whether a word was read with at most one letter wrong, which short words cannot afford.
+// alike reports whether two words differ in at most one letter; short words must be equal.
 func alike(have, want string) bool {
 	h, w := []rune(strings.ToLower(have)), []rune(strings.ToLower(want))
 	if len(h) != len(w) || len(w) < 5 {
@@ -263,13 +269,14 @@ func findBy(words []word, phrase string, same func(have, want string) bool) (ima
 	return image.Point{}, false
 }
 
-// waitText waits until a window shows a phrase and returns its place.
+// waitText waits until a window shows a phrase and returns its position.
 func (d *desktop) waitText(pattern, phrase string) image.Point {
 	d.t.Helper()
 	return d.waitTextIn(pattern, phrase, func(w window) window { return w })
 }
 
-// waitTextIn does so in a part of the window, which is faster, and surer where the same words stand elsewhere too.
+// waitTextIn is waitText for a part of the window: faster, and unambiguous if the words occur
+// elsewhere, too.
 func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) image.Point {
 	d.t.Helper()
 	var all []word
@@ -278,7 +285,8 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 		if w, ok := d.windowNamed(pattern); ok {
 			before := d.look(w)
 			all = d.readOnce(part(w), "")
-			p, ok := findBy(all, phrase, equal) // as most are: the second reading takes as long as the first
+			// usually enough: the second reading takes as long as the first
+			p, ok := findBy(all, phrase, equal)
 			if !ok {
 				all = append(all, d.readOnce(part(w), blackAndWhite)...)
 				p, ok = find(all, phrase)
@@ -299,8 +307,8 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	}
 }
 
-// waitPlaces waits until a part of a window shows all phrases and returns where each is: one reading for many, and a second one where the first
-// does not find all.
+// waitPlaces waits until a part of a window shows all phrases and returns their positions. It needs
+// one reading for all, and a second one if the first does not find all.
 func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases ...string) map[string]image.Point {
 	d.t.Helper()
 	places := map[string]image.Point{}
@@ -319,14 +327,14 @@ func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases .
 	return places
 }
 
-// still reports whether a window is where it was and looks as before around some points: what was read in one that moved meanwhile, or got a line
-// more above, is elsewhere now.
+// still reports whether a window is at the same position and looks the same around some points:
+// otherwise the texts read before have moved.
 func (d *desktop) still(pattern string, was window, before *image.RGBA, at ...image.Point) bool {
 	now, ok := d.windowNamed(pattern)
 	return ok && now == was && sameAround(before, d.look(was), at...)
 }
 
-// placesOf finds phrases; those that are not there are left out.
+// placesOf finds phrases; it leaves out those that are missing.
 func placesOf(words []word, phrases []string) map[string]image.Point {
 	places := map[string]image.Point{}
 	for _, phrase := range phrases {
@@ -337,10 +345,10 @@ func placesOf(words []word, phrases []string) map[string]image.Point {
 	return places
 }
 
-// click moves the mouse to a place as a person does, in steps, and clicks.
+// click moves the mouse to a position in steps, as a person does, and clicks.
 func (d *desktop) click(p image.Point) { d.t.Helper(); d.press(p, "1") }
 
-// rightClick does so with the other button.
+// rightClick does the same with the secondary button.
 func (d *desktop) rightClick(p image.Point) { d.t.Helper(); d.press(p, "3") }
 
 func (d *desktop) press(p image.Point, button string) {
@@ -349,7 +357,7 @@ func (d *desktop) press(p image.Point, button string) {
 		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", button, "sleep", "0.1", "mouseup", button)
 }
 
-// clickText clicks on a phrase in a window.
+// clickText clicks a phrase in a window.
 func (d *desktop) clickText(pattern, phrase string) {
 	d.t.Helper()
 	d.click(d.waitText(pattern, phrase))
@@ -359,13 +367,14 @@ func (d *desktop) clickText(pattern, phrase string) {
 func left(w window) window   { w.w = min(w.w, 240); return w }
 func bottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
 
-// toast is where a message of the program stands. What it offers ends after ten seconds, so the part that is read is small.
+// toast is the area of the program's messages. Their offers expire after ten seconds, so the area
+// to read is small.
 func toast(w window) window {
 	return window{w.id, w.x + 240 + (w.w-240)/2, w.y + w.h - 180, min(300, (w.w-240)/2), 70}
 }
 func corner(w window) window { w.x, w.w, w.h = w.x+w.w-260, 260, min(w.h, 220); return w }
 
-// front is the title of the window that has the keyboard.
+// front returns the title of the focused window.
 func (d *desktop) front() string {
 	out, _ := d.try("xdotool", "getactivewindow", "getwindowname")
 	return strings.TrimSpace(out)
@@ -376,7 +385,7 @@ func (d *desktop) title(w window) string {
 	return strings.TrimSpace(out)
 }
 
-// keys presses keys or chords in the window that has the focus.
+// keys presses keys or shortcuts in the focused window.
 func (d *desktop) keys(names ...string) {
 	d.t.Helper()
 	d.run("xdotool", append([]string{"key", "--delay", "40"}, names...)...)
@@ -392,7 +401,7 @@ func (d *desktop) activate(w window) {
 	d.run("xdotool", "windowactivate", "--sync", w.id)
 }
 
-// brightness is how light a window is on average, from 0 to 1.
+// brightness returns a window's average brightness, from 0 to 1.
 func (d *desktop) brightness(pattern string) float64 {
 	d.t.Helper()
 	w := d.waitWindow(pattern)

@@ -15,8 +15,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// drop drags a file from a window of its own onto a place in another window and lets it go there, over the protocol that file managers
-// use (XDND version 5).
+// drop drags a file from a window of its own and drops it at a position of another window, with the
+// protocol of file managers (XDND version 5).
 func (d *desktop) drop(path string, onto window, x, y int) {
 	d.t.Helper()
 	if err := dropFile(path, onto, x, y); err != nil {
@@ -84,7 +84,7 @@ func dropFile(path string, onto window, x, y int) error {
 	return err
 }
 
-// say sends a message of the protocol; the first word is always the source.
+// say sends an XDND message; its first word is always the source.
 func (s *source) say(kind string, data ...uint32) error {
 	e := xproto.ClientMessageEvent{
 		Format: 32, Window: s.onto, Type: s.atoms[kind],
@@ -93,7 +93,7 @@ func (s *source) say(kind string, data ...uint32) error {
 	return xproto.SendEventChecked(s.c, false, s.onto, 0, string(e.Bytes())).Check()
 }
 
-// wait answers requests for the file's address until a message comes.
+// wait answers requests for the file's URL until a message arrives.
 func (s *source) wait(kind string) ([]uint32, error) {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		e, err := s.c.PollForEvent()

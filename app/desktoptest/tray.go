@@ -15,14 +15,15 @@ const (
 	menuIface = "com.canonical.dbusmenu"
 )
 
-// entry is a line of the tray's menu. Its label begins with those of the lines it is under: "Recent chats/read README.md".
+// entry is an entry of the tray's menu. Its label includes the labels of its parents: "Recent
+// chats/read README.md".
 type entry struct {
 	id       int32
 	label    string
 	disabled bool
 }
 
-// layout is a line as the bus carries it.
+// layout is an entry as transmitted on the bus.
 type layout struct {
 	ID       int32
 	Props    map[string]dbus.Variant
@@ -82,7 +83,7 @@ func (d *desktop) waitTray(prefix string) entry {
 	return found
 }
 
-// chooseTray clicks on the entry of the tray's menu that begins with prefix, as the panel does for a person.
+// chooseTray activates the entry that begins with prefix, as a panel does when a person clicks it.
 func (d *desktop) chooseTray(prefix string) {
 	d.t.Helper()
 	e := d.waitTray(prefix)

@@ -1,4 +1,5 @@
-// Package golden compares what tests draw with files under testdata. Only tests import it: it brings their -update flag.
+// Package golden compares what widgets draw with files under testdata. Only tests import it: it
+// defines their -update flag.
 package golden
 
 import (
@@ -14,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// Markup compares an object, as the toolkit writes it down, with testdata/NAME.xml. With -update it writes the file instead.
+// Markup compares an object, in the toolkit's markup, with testdata/NAME.xml. With -update it
+// writes the file instead.
 func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 	t.Helper()
 	got, path := test.RenderObjectToMarkup(o)+Words(o), filepath.Join("testdata", name+".xml")
@@ -35,7 +37,8 @@ func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 	}
 }
 
-// Words are the texts that an object draws as pictures, which the toolkit's markup says nothing of; one below the other.
+// Words returns the texts that an object draws as pictures, which the toolkit's markup does not
+// contain; one per line.
 func Words(o fyne.CanvasObject) string {
 	var b strings.Builder
 	var visit func(fyne.CanvasObject)

@@ -1,8 +1,10 @@
-// Package launch lets the system start the program: when the person logs in, and for fairlead:// links, which invitations to pair are. It
-// writes where each system wants it for one person alone, so it needs no rights of an administrator, and takes back all it wrote.
+// Package launch registers the program with the operating system: to start at login, and to open
+// fairlead:// links (pairing invitations). It writes only per-user entries, so it needs no
+// administrator rights, and can remove all of them.
 //
-// Linux and the BSDs: the Desktop Application Autostart Specification and the Desktop Entry Specification. Windows: the Run and Classes keys of
-// the person's registry. macOS: a launch agent; links belong to a bundle there, which says so itself.
+// Linux and the BSDs: the Desktop Application Autostart Specification and the Desktop Entry
+// Specification. Windows: the Run and Classes keys of the user's registry. macOS: a launch agent;
+// links need an application bundle, which declares them itself.
 package launch
 
 import (
@@ -12,21 +14,22 @@ import (
 	"path/filepath"
 )
 
-// Scheme is that of the links.
+// Scheme is the URL scheme of the links.
 const Scheme = "fairlead"
 
-// ErrNoLinks says that the system gives links only to programs that it installed itself.
+// ErrNoLinks means that the system opens links only with installed programs that declare them.
 var ErrNoLinks = errors.New("links are given to installed programs only on this system")
 
-// Program is what is started.
+// Program is the command line to register.
 type Program struct {
-	Path  string   // absolute
+	Path  string   // absolute path
 	Login []string // arguments at login
-	Args  []string // arguments otherwise; a link comes after them and "--", so that nothing in it is taken for an option
-	Icon  []byte   // a PNG of 256 × 256
+	// arguments otherwise; a link follows them after "--", so that it cannot be parsed as an option
+	Args []string
+	Icon []byte // a PNG of 256 × 256 pixels
 }
 
-// This is the program that runs, for a data folder; empty is the system's.
+// This returns the running program with a data folder; empty is the default folder.
 func This(home string, icon []byte) (Program, error) {
 	path, err := os.Executable()
 	if err == nil {

@@ -20,7 +20,7 @@ func file() (string, error) {
 	return filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
 }
 
-// agent is the launch agent's property list; see launchd.plist(5).
+// agent is the property list of the launch agent; see launchd.plist(5).
 func (p Program) agent() []byte {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` +
@@ -34,7 +34,7 @@ func (p Program) agent() []byte {
 	return b.Bytes()
 }
 
-// AtLogin reports whether the system starts this program, and no other copy of it, when the person logs in.
+// AtLogin reports whether the system starts this copy of the program at login.
 func (p Program) AtLogin() bool {
 	f, err := file()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p Program) AtLogin() bool {
 	return err == nil && bytes.Equal(data, p.agent())
 }
 
-// SetAtLogin has the system start the program at login, or no more.
+// SetAtLogin registers or unregisters the start at login.
 func (p Program) SetAtLogin(on bool) error {
 	f, err := file()
 	if err != nil {
@@ -62,11 +62,11 @@ func (p Program) SetAtLogin(on bool) error {
 	return os.WriteFile(f, p.agent(), 0o644)
 }
 
-// TakesLinks reports whether SetLinks works on this system.
+// TakesLinks reports whether SetLinks is supported on this system.
 const TakesLinks = false
 
 // Links reports whether links open this program.
 func (p Program) Links() bool { return false }
 
-// SetLinks always fails with ErrNoLinks.
+// SetLinks always returns ErrNoLinks.
 func (p Program) SetLinks(bool) error { return ErrNoLinks }

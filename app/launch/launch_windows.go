@@ -15,13 +15,13 @@ const (
 	runName  = "Fairlead"
 )
 
-// link stands for the link in a command of the registry.
+// link is the placeholder for the link in a command of the registry.
 const link = "%1"
 
-// AtLogin reports whether the system starts this program, and no other copy of it, when the person logs in.
+// AtLogin reports whether the system starts this copy of the program at login.
 func (p Program) AtLogin() bool { return value(runKey, runName) == p.line(p.Login) }
 
-// SetAtLogin has the system start the program at login, or no more.
+// SetAtLogin registers or unregisters the start at login.
 func (p Program) SetAtLogin(on bool) error {
 	if on {
 		return put(runKey, runName, p.line(p.Login))
@@ -34,13 +34,13 @@ func (p Program) SetAtLogin(on bool) error {
 	return absent(k.DeleteValue(runName))
 }
 
-// TakesLinks reports whether SetLinks works on this system.
+// TakesLinks reports whether SetLinks is supported on this system.
 const TakesLinks = true
 
 // Links reports whether links open this program.
 func (p Program) Links() bool { return value(openKey, "") == p.opens() }
 
-// SetLinks has links open the program, or no more.
+// SetLinks registers or unregisters the program for links.
 func (p Program) SetLinks(on bool) error {
 	if on {
 		return errors.Join(put(classKey, "", "URL:Fairlead"), put(classKey, "URL Protocol", ""), put(openKey, "", p.opens()))
@@ -57,7 +57,8 @@ func (p Program) line(args []string) string {
 	return windows.ComposeCommandLine(append([]string{p.Path}, args...))
 }
 
-// opens is the command for a link, which always stands in quotes: what it holds is no business of a command line.
+// opens returns the command for a link. The link is always quoted, so that its content cannot add
+// arguments.
 func (p Program) opens() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
 
 func value(key, name string) string {
@@ -82,7 +83,7 @@ func put(key, name, s string) error {
 	return k.SetStringValue(name, s)
 }
 
-// absent says nothing of what is not there.
+// absent ignores errors about missing registry entries.
 func absent(err error) error {
 	if errors.Is(err, registry.ErrNotExist) {
 		return nil

@@ -36,21 +36,22 @@ func (p Program) linkFile() (string, error) {
 	return filepath.Join(d, "applications", entry+".desktop"), err
 }
 
-// AtLogin reports whether the system starts this program, and no other copy of it, when the person logs in.
+// AtLogin reports whether the system starts this copy of the program at login.
 func (p Program) AtLogin() bool { return p.named(p.loginFile, p.Login) }
 
-// SetAtLogin has the system start the program at login, or no more.
+// SetAtLogin registers or unregisters the start at login.
 func (p Program) SetAtLogin(on bool) error {
 	return p.set(on, p.loginFile, p.Login, "X-GNOME-Autostart-enabled=true\n")
 }
 
-// TakesLinks reports whether SetLinks works on this system.
+// TakesLinks reports whether SetLinks is supported on this system.
 const TakesLinks = true
 
 // Links reports whether links open this program.
 func (p Program) Links() bool { return p.named(p.linkFile, append(p.Args, "--", link)) }
 
-// SetLinks has links open the program, and shows it among the programs; or no more.
+// SetLinks registers or unregisters the program for links. The desktop entry also lists it among
+// the applications.
 func (p Program) SetLinks(on bool) error {
 	if err := p.set(on, p.linkFile, append(p.Args, "--", link), "MimeType=x-scheme-handler/"+Scheme+";\nCategories=Utility;\nStartupNotify=true\n"); err != nil {
 		return err
@@ -59,7 +60,8 @@ func (p Program) SetLinks(on bool) error {
 	if err != nil {
 		return err
 	}
-	// Both only tell the desktop sooner, or where another program takes such links: it finds the entry by itself.
+	// Both are optional: the desktop finds the entry by itself, but later, and another program may
+	// be the default for these links.
 	run("update-desktop-database", filepath.Dir(file))
 	if on {
 		run("xdg-mime", "default", filepath.Base(file), "x-scheme-handler/"+Scheme)
@@ -101,7 +103,7 @@ func (p Program) set(on bool, where func() (string, error), args []string, more 
 		p.line(args)+"\nIcon="+icon+"\nTerminal=false\n"+more))
 }
 
-// icon puts the picture where entries find it, and names it.
+// icon installs the icon and returns its name.
 func (p Program) icon() (string, error) {
 	d, err := dir("XDG_DATA_HOME", filepath.Join(".local", "share"))
 	if err != nil {
@@ -121,10 +123,11 @@ func write(file string, data []byte) error {
 	return os.Rename(part, file)
 }
 
-// link stands for the link in an entry's Exec.
+// link is the placeholder for the link in an entry's Exec.
 const link = "%u"
 
-// line is the Exec of an entry: each argument in quotes, as the Desktop Entry Specification wants those with reserved characters.
+// line returns the Exec value of an entry, with each argument quoted as the Desktop Entry
+// Specification requires for reserved characters.
 func (p Program) line(args []string) string {
 	quoted := []string{quote(p.Path)}
 	for _, a := range args {
@@ -133,7 +136,7 @@ func (p Program) line(args []string) string {
 		}
 		quoted = append(quoted, a)
 	}
-	// A string of the format itself reads \\ as one backslash.
+	// In a string of the desktop entry format \\ is one backslash.
 	return "Exec=" + strings.ReplaceAll(strings.Join(quoted, " "), `\`, `\\`)
 }
 

@@ -16,8 +16,8 @@ static void trim(void) {}
 */
 import "C"
 
-// keep has the C library keep up to 64 MB that are free.
+// keep makes the C library retain up to 64 MB of free memory.
 func keep() { C.keep() }
 
-// trim returns free memory of C, where the graphics driver's is.
+// trim returns free memory of C, which includes that of the graphics driver.
 func trim() { C.trim() }

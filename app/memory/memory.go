@@ -1,9 +1,12 @@
-// Package memory keeps the desktop program small while it rests and even while it paints.
+// Package memory reduces the desktop program's memory use at rest, and its painting time on
+// machines without a graphics processor.
 //
-// The graphics driver paints in the program's own memory where there is no graphics processor. It allocates pictures of some megabytes and frees them
-// again within a frame; as the C library comes, it gives such pieces back to the system at once and has them zeroed by it for the next frame, which
-// took 5 to 13 of the 33 ms that a frame may take. [Prepare] has it keep them; what is kept for nothing is given back when the program has
-// started, when it rests after work, when its windows lose the focus, and when they go to the tray.
+// Without a graphics processor, the graphics driver paints in the program's own memory: it
+// allocates and frees pictures of some megabytes within a frame. By default the C library returns
+// such blocks to the system at once, and the system zeroes them for the next frame, which took 5 to
+// 13 of the 33 ms of a frame. [Prepare] makes the C library retain them. The other functions return
+// unused memory to the system after the start, after work, when the windows lose the focus, and
+// when they are hidden in the tray.
 package memory
 
 import (
@@ -12,23 +15,28 @@ import (
 	"fairlead/gateway/peer/resident"
 )
 
-// rests is how often what only the start needed is given back: the first start, and one on a busy machine, goes on after the first time.
+// rests is the number of times that memory of the start is returned: a first start, or one on a
+// busy machine, continues after the first time.
 const rests = 3
 
-// Prepare has free memory of C kept for the next frame. It is to be called before the first window is made.
+// Prepare makes the C library retain free memory for the next frame. Call it before creating the
+// first window.
 func Prepare() { keep() }
 
-// Thrift gives back what only the start needed. It blocks until the start is over, or ctx ends.
+// Thrift returns the memory that only the start needed. It blocks until the start is over, or ctx
+// ends.
 func Thrift(ctx context.Context) {
 	for range rests {
 		resident.Settle(ctx, Trim)
 	}
 }
 
-// Rest gives back what work has left, each time that the program rests after some, until ctx ends.
+// Rest returns unused memory whenever the program becomes idle after work, until ctx ends. It
+// blocks.
 func Rest(ctx context.Context) { resident.Rest(ctx, GiveBack) }
 
-// GiveBack returns what is not used now to the system: free memory of Go and of C, and the pages of the program's file and libraries.
+// GiveBack returns unused memory to the system: free memory of Go and of C, and the mapped pages of
+// the program file and its libraries.
 func GiveBack() {
 	resident.GiveBack()
 	trim()

@@ -9,18 +9,18 @@ import (
 	"sync/atomic"
 )
 
-// rights is what a person lets a program do, where the system asks them.
+// rights is the permission for notifications, on systems that ask the person.
 type rights int
 
 const (
-	undecided rights = iota // nobody answered yet
+	undecided rights = iota // not answered yet
 	refused
 	granted
-	quiet // notifications are kept in a list and not put on the screen
+	quiet // notifications appear in a list only, not on the screen
 )
 
-// rightsOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3 provisional, 4 ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert)
-// of Apple's User Notifications framework.
+// rightsOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3 provisional, 4
+// ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert) of Apple's User Notifications framework.
 func rightsOf(status, style int) rights {
 	switch {
 	case status == 0:
@@ -33,35 +33,38 @@ func rightsOf(status, style int) rights {
 	return granted
 }
 
-// center is a system's notification center that asks the person whether a program may notify. It is safe for use by many goroutines.
+// center is a notification center of a system that asks the person for permission. It is safe for
+// concurrent use.
 type center interface {
-	// rights says what the person allows now.
+	// rights returns the current permission.
 	rights(ctx context.Context) (rights, error)
-	// ask has the system ask the person. The answer is told as one of the answer events, once; that may take days.
+	// ask makes the system ask the person. The answer arrives once as an answer event, possibly
+	// after days.
 	ask()
-	// post shows a notification, or changes the one with that name.
+	// post shows a notification, or replaces the one with the same name.
 	post(ctx context.Context, name string, m Message) error
-	// take takes a notification back; one that is not there is fine.
+	// take removes a notification; it ignores unknown names.
 	take(name string)
 	close()
 }
 
-// event is what a center tells: what the person did with a notification, or answered.
+// event is an event of a center: an action on a notification, or an answer.
 type event struct{ what, name string }
 
-// What events tell beside the keys of a notification's actions.
+// Values of events besides the keys of a notification's actions.
 const (
 	answerYes    = "yes"
 	answerNo     = "no"
-	answerFailed = "failed" // the system asked nobody, or says so also when the answer was no
+	answerFailed = "failed" // the system did not ask, or reports the denial as an error
 )
 
-// namePrefix parts our notifications from those that a library of this program may show.
+// namePrefix distinguishes this program's notifications from those of a library in it.
 const namePrefix = "fairlead-"
 
 var errQuiet = errors.New("the system's settings keep notifications of Fairlead from the screen")
 
-// asking shows notifications in a center, once the person allowed that. Where the system has none for this program, they are plain.
+// asking shows notifications in a center once the person has given permission. If the system has no
+// center for this program, it shows plain notifications.
 type asking struct {
 	center
 	plain   system
@@ -69,14 +72,15 @@ type asking struct {
 	events  chan event
 	done    sync.WaitGroup
 
-	asked bool        // of the notifier's goroutine
-	none  atomic.Bool // the center has nothing for us
+	asked bool        // used by the notifier's goroutine only
+	none  atomic.Bool // there is no center for this program
 
-	mu    sync.Mutex // guards shown: ids, the oldest first
+	mu    sync.Mutex // guards shown, a list of IDs, the oldest first
 	shown []string
 }
 
-// openAsking begins to use a center, which open gives; it tells its events by the function that open gets, from any thread.
+// openAsking starts using a center. open creates it and receives a function for its events, which
+// may be called on any thread.
 func openAsking(open func(tell func(event)) center, plain system, actions Actions) *asking {
 	a := &asking{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
 	a.center = open(a.tell)
@@ -84,11 +88,11 @@ func openAsking(open func(tell func(event)) center, plain system, actions Action
 	return a
 }
 
-// tell does not wait: it is called on a thread of the system.
+// tell does not block: the system calls it on its own thread.
 func (a *asking) tell(e event) {
 	select {
 	case a.events <- e:
-	default: // nobody clicks that fast
+	default: // drop it: more clicks than a person can make
 	}
 }
 
@@ -134,10 +138,10 @@ func (a *asking) put(ctx context.Context, m Message) error {
 	return a.post(ctx, nameOf(m.ID), m)
 }
 
-// maxShown is how many notifications are kept to be taken back.
+// maxShown is the number of notifications that can still be removed.
 const maxShown = 32
 
-// nameOf is a message's name in the center: text without a zero, as C wants it.
+// nameOf returns a message's name in the center, without NUL characters, for C.
 func nameOf(id string) string {
 	return namePrefix + strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", ""), "\uFFFD")
 }
@@ -155,7 +159,7 @@ func (a *asking) remove(ctx context.Context, id string) {
 
 func (a *asking) locked(ctx context.Context) bool { return a.plain.locked(ctx) }
 
-// listen takes what the person does. It ends with close.
+// listen handles the person's actions. It returns after close.
 func (a *asking) listen() {
 	for e := range a.events {
 		switch e.what {
@@ -179,7 +183,7 @@ func (a *asking) listen() {
 	}
 }
 
-// find is the message that a notification of ours is about. A click takes it from the screen.
+// find returns the message of a notification. A click has already removed it from the screen.
 func (a *asking) find(name string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,7 +204,7 @@ func (a *asking) close() {
 	for _, id := range shown {
 		a.take(nameOf(id))
 	}
-	a.center.close() // tells nothing any more
+	a.center.close() // sends no events any more
 	close(a.events)
 	a.done.Wait()
 	a.plain.close()

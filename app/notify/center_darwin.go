@@ -19,7 +19,8 @@ import (
 	"unsafe"
 )
 
-// open takes the notification center of macOS, which wants a bundle with a name: a program that is none gets plain notifications.
+// open opens the notification center of macOS. The center requires a bundle with an identifier;
+// other programs get plain notifications.
 func open(actions Actions) (system, error) {
 	if !C.fairleadBundled() {
 		return script{}, nil
@@ -30,7 +31,7 @@ func open(actions Actions) (system, error) {
 // mac is UNUserNotificationCenter.
 type mac struct{}
 
-// telling is who hears of it: the system calls on threads of its own, with nothing of ours in its hands.
+// telling receives the events: the system calls on its own threads, without a context value.
 var telling struct {
 	sync.Mutex
 	to func(event)
@@ -63,7 +64,7 @@ func (mac) close() {
 	telling.Unlock()
 }
 
-// left is how long the system may take, in milliseconds.
+// left returns the remaining time of ctx in milliseconds.
 func left(ctx context.Context) C.int64_t {
 	d := limit
 	if end, ok := ctx.Deadline(); ok {

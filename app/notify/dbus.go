@@ -21,16 +21,17 @@ const (
 	serverPath = "/org/freedesktop/Notifications"
 )
 
-// bus is the desktop's notification server. show and remove are called by one goroutine; signals come on another.
+// bus is the desktop's notification server. One goroutine calls show and remove; signals arrive on
+// another.
 type bus struct {
 	conn    *dbus.Conn
 	server  dbus.BusObject
-	buttons bool // the server shows actions
-	markup  bool // the server reads the body as markup
+	buttons bool // the server supports actions
+	markup  bool // the server interprets markup in the body
 	signals chan *dbus.Signal
 	done    sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	shown map[string]uint32
 }
 
@@ -62,7 +63,7 @@ func (b *bus) close() {
 	b.done.Wait()
 }
 
-// listen takes what the person does with a notification. It ends with the connection.
+// listen handles the person's actions on notifications. It ends with the connection.
 func (b *bus) listen(actions Actions) {
 	for s := range b.signals {
 		if len(s.Body) < 2 {
@@ -71,7 +72,7 @@ func (b *bus) listen(actions Actions) {
 		n, _ := s.Body[0].(uint32)
 		id := b.find(n)
 		if id == "" {
-			continue // another program's
+			continue // a notification of another program
 		}
 		switch s.Name {
 		case serverName + ".NotificationClosed":
@@ -135,11 +136,13 @@ func (b *bus) show(ctx context.Context, m Message) error {
 
 func (b *bus) remove(ctx context.Context, id string) {
 	if n := b.forget(id); n != 0 {
-		b.server.CallWithContext(ctx, serverName+".CloseNotification", 0, n) // gone already is fine
+		// errors are ignored: it may be closed already
+		b.server.CallWithContext(ctx, serverName+".CloseNotification", 0, n)
 	}
 }
 
-// locked asks the screen savers of the session, and logind. Who does not answer says nothing.
+// locked asks the session's screen savers and logind. A service that does not answer counts as
+// unlocked.
 func (b *bus) locked(ctx context.Context) bool {
 	for _, saver := range []struct{ name, path string }{
 		{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},
@@ -158,7 +161,7 @@ func (b *bus) locked(ctx context.Context) bool {
 
 var errNoHint = errors.New("logind gives no hint")
 
-// hinted reports what logind was told of the session's lock.
+// hinted returns logind's hint whether the session is locked.
 func hinted(ctx context.Context) bool {
 	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {

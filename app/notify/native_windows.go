@@ -14,28 +14,29 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// appID is the name under which Windows keeps what a person set for our notifications.
+// appID is the name under which Windows stores the person's settings for our notifications.
 const appID = "Fairlead.Desktop"
 
-// native shows notifications with buttons through the Windows Runtime. A click comes to this process, as long as it runs; with it, its notifications go.
-// All methods but forward are called by one goroutine, which keeps its thread.
+// native shows notifications with buttons through the Windows Runtime. This process receives the
+// clicks while it runs, and removes its notifications when it exits. All methods except forward are
+// called by one goroutine, which is locked to its thread.
 type native struct {
 	toast
 	notifier, toasts *unknown
 	shown            map[string]*unknown
-	order            []string // ids, the oldest first
+	order            []string // IDs, oldest first
 	clicks           chan string
 	done             sync.WaitGroup
 }
 
-// maxKept is how many notifications are held to be taken back.
+// maxKept is the number of notifications that can still be removed.
 const maxKept = 32
 
 func openNative(actions Actions) (_ *native, err error) {
 	if err := available(); err != nil {
 		return nil, err
 	}
-	runtime.LockOSThread() // for good: the thread is in the apartment
+	runtime.LockOSThread() // never unlocked: the thread belongs to the apartment
 	const multiThreaded = 1
 	if hr, _, _ := roInitialize.Call(multiThreaded); result(hr) != nil {
 		runtime.UnlockOSThread()
@@ -75,7 +76,8 @@ func openNative(actions Actions) (_ *native, err error) {
 	return n, nil
 }
 
-// register tells Windows our name; without it nothing is shown. It changes nothing for other programs, nor for other people on the machine.
+// register registers our name with Windows, which shows no notifications without it. It does not
+// affect other programs or other users.
 func register() error {
 	k, _, err := registry.CreateKey(registry.CURRENT_USER, `Software\Classes\AppUserModelId\`+appID, registry.SET_VALUE)
 	if err != nil {
@@ -131,7 +133,7 @@ func (n *native) showNative(m Message) error {
 	return nil
 }
 
-// document is a notification as Windows reads it.
+// document returns a notification as an XML document of the system.
 func document(s string) (*unknown, error) {
 	made, err := instance("Windows.Data.Xml.Dom.XmlDocument")
 	if err != nil {
@@ -154,7 +156,8 @@ func document(s string) (*unknown, error) {
 	return made.as(&iidXML)
 }
 
-// toastXML is the form of the toast content schema. A click's arguments are the action and the message's id.
+// toastXML is the notification in the toast content schema. The arguments of a click are the action
+// and the message's ID.
 func toastXML(m Message) string {
 	var b strings.Builder
 	quote := func(s string) string {
@@ -176,7 +179,7 @@ func toastXML(m Message) string {
 
 func (n *native) remove(_ context.Context, id string) { n.take(id) }
 
-// take takes a notification back.
+// take removes a notification.
 func (n *native) take(id string) {
 	t := n.shown[id]
 	if t == nil {
@@ -197,11 +200,11 @@ func (n *native) take(id string) {
 func (n *native) click(arguments string) {
 	select {
 	case n.clicks <- arguments:
-	default: // nobody clicks that fast
+	default: // drop it: more clicks than a person can make
 	}
 }
 
-// forward passes clicks on, one at a time.
+// forward delivers clicks one at a time.
 func (n *native) forward(actions Actions) {
 	for c := range n.clicks {
 		switch what, id, ok := strings.Cut(c, ":"); {

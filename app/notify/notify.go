@@ -1,8 +1,11 @@
-// Package notify tells a person outside of Fairlead's windows that something waits for them, by the system's notifications.
+// Package notify shows notifications of the system, for pending approvals and news while Fairlead's
+// windows are not in front.
 //
-// On Linux and the BSDs they go over D-Bus to the desktop's notification server and have buttons where it offers that. On Windows they go to the Windows
-// Runtime and have buttons; where that cannot be called they are plain. On macOS they have buttons when the program runs from a bundle and the system
-// gave it notifications; a single binary has plain ones. What a notification says is left out while the screen is locked.
+// On Linux and the BSDs it uses the desktop's notification server over D-Bus, with buttons if the
+// server supports them. On Windows it uses the Windows Runtime, with buttons, or else plain
+// notifications. On macOS buttons require an application bundle and the person's permission; a bare
+// binary shows plain notifications. While the screen is locked, notifications do not show their
+// content.
 package notify
 
 import (
@@ -15,17 +18,18 @@ import (
 	"time"
 )
 
-// Message is a notification. ID is the caller's; a later message with the same ID takes the place of the earlier one.
+// Message is a notification. ID is chosen by the caller; a message replaces an earlier one with the
+// same ID.
 type Message struct {
 	ID          string
 	Title, Body string
-	// Deny offers to deny beside Review.
+	// Deny adds a Deny button beside Review.
 	Deny bool
-	// News tells of something, and nothing waits for the person.
+	// News marks a message that informs only and needs no answer.
 	News bool
 }
 
-// button is the word for [Actions.Review].
+// button is the label of [Actions.Review].
 func (m Message) button() string {
 	if m.News {
 		return "Show"
@@ -33,50 +37,54 @@ func (m Message) button() string {
 	return "Review"
 }
 
-// Actions are what the buttons do. They are called on a goroutine of the notifier, one at a time.
+// Actions are the callbacks of the buttons. They are called on a goroutine of the notifier, one at
+// a time.
 type Actions struct {
 	Review func(id string)
 	Deny   func(id string)
-	// Shown says that the system took a message and that its content is on the screen.
+	// Shown is called when the system has accepted a message and its content is visible.
 	Shown func(id string)
-	// Off says why there are no notifications, in a sentence for the person: they are off in the system's settings. It is said once.
+	// Off is called once if there are no notifications, with the reason as a sentence for the
+	// person: they are disabled in the system's settings.
 	Off func(why string)
 
-	// again shows what was held back by errLater; of the notifier.
+	// again shows the messages held back because of errLater; for use by the notifier.
 	again func()
 }
 
-// The keys of a notification's actions, as the systems keep them; "default" is a click on the notification itself.
+// The keys of a notification's actions; "default" is a click on the notification itself.
 const (
 	keyDefault = "default"
 	keyReview  = "review"
 	keyDeny    = "deny"
 )
 
-// errOff says that the person wants no notifications.
+// errOff means that the person disabled notifications.
 var errOff = errors.New("notifications of Fairlead are off in the system's settings")
 
-// errLater says that a message cannot be shown yet; the system calls again when it can, or never will.
+// errLater means that a message cannot be shown yet; the system calls again when it can, or never.
 var errLater = errors.New("nobody has answered yet whether Fairlead may show notifications")
 
-// limit is how long the system may take for one notification.
+// limit is the time limit of the system for one notification.
 const limit = 5 * time.Second
 
-// maxWaiting is how many notifications wait for a slow system; beyond that the newest are left out.
+// maxWaiting is the maximum number of notifications that wait for a slow system; further ones are
+// dropped.
 const maxWaiting = 16
 
-// system shows notifications by one system's means.
+// system shows notifications by the means of one operating system.
 type system interface {
-	// show shows a message and returns when the system took it.
+	// show shows a message and returns when the system has accepted it.
 	show(ctx context.Context, m Message) error
-	// remove takes a message back; one that is not there is fine.
+	// remove removes a message; it ignores unknown IDs.
 	remove(ctx context.Context, id string)
-	// locked reports whether the screen is locked; false when that cannot be told.
+	// locked reports whether the screen is locked; false if that is unknown.
 	locked(ctx context.Context) bool
 	close()
 }
 
-// Notifier shows notifications one after the other. Its methods return at once and are safe for use by many goroutines.
+// Notifier shows notifications one after the other. Its methods return at once and are safe for
+// concurrent use.
 type Notifier struct {
 	actions Actions
 	log     *slog.Logger
@@ -84,12 +92,12 @@ type Notifier struct {
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 
-	// Of run's goroutine:
-	off  bool      // there are none, and that was said
-	held []Message // to be shown when the system can
+	// Used by run's goroutine only:
+	off  bool      // there are no notifications, and Off was called
+	held []Message // messages to show when the system can
 }
 
-// New starts a notifier. Close ends it. Where the system has no notifications, its methods do nothing.
+// New starts a notifier. Close stops it. On a system without notifications its methods do nothing.
 func New(actions Actions, log *slog.Logger) *Notifier {
 	return start(open, actions, log)
 }
@@ -102,7 +110,7 @@ func start(open func(Actions) (system, error), actions Actions, log *slog.Logger
 	return n
 }
 
-// run owns the system. It is asked for when the first notification comes, and again after it failed.
+// run owns the system. It connects with the first notification, and again after a failure.
 func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) {
 	var sys system
 	defer func() {
@@ -135,7 +143,7 @@ func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) 
 	}
 }
 
-// systemKey is where a job finds the system.
+// systemKey is the context key under which a job finds the system.
 type systemKey struct{}
 
 func of(ctx context.Context) system { return ctx.Value(systemKey{}).(system) }
@@ -143,7 +151,7 @@ func of(ctx context.Context) system { return ctx.Value(systemKey{}).(system) }
 func (n *Notifier) do(job func(context.Context)) {
 	select {
 	case n.jobs <- job:
-	default: // the system does not keep up
+	default: // the system is too slow
 	}
 }
 
@@ -180,7 +188,7 @@ func (n *Notifier) show(ctx context.Context, m Message) {
 	}
 }
 
-// showHeld shows what was held back.
+// showHeld shows the messages that were held back.
 func (n *Notifier) showHeld(ctx context.Context) {
 	held := n.held
 	n.held = nil
@@ -193,7 +201,7 @@ func (n *Notifier) release(id string) {
 	n.held = slices.DeleteFunc(n.held, func(m Message) bool { return m.ID == id })
 }
 
-// Remove takes a message back that is not needed any more.
+// Remove removes a message that is no longer needed.
 func (n *Notifier) Remove(id string) {
 	n.do(func(ctx context.Context) {
 		n.release(id)
@@ -201,15 +209,15 @@ func (n *Notifier) Remove(id string) {
 	})
 }
 
-// Close ends the notifier and waits for what is under way.
+// Close stops the notifier and waits for the action in progress.
 func (n *Notifier) Close() {
 	n.cancel()
 	n.done.Wait()
 }
 
-// oneLine is a text without line breaks and what a system would obey, cut to a length that
-// notifications have room for. It never begins with a dash: osascript would take the name of a file
-// that was sent for an option.
+// oneLine returns a text without line breaks and control characters, shortened to the space in
+// notifications. The result never begins with a dash, which osascript would parse as an option:
+// file names come from other people.
 func oneLine(s string, length int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

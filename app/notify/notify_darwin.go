@@ -7,15 +7,16 @@ import (
 	"os/exec"
 )
 
-// script shows plain notifications through osascript, for a program that is no bundle. They have no buttons and cannot be taken back. macOS shows them
-// as Script Editor's, and a click opens that.
+// script shows plain notifications with osascript, for a program without a bundle. They have no
+// buttons and cannot be removed. macOS shows them as Script Editor's, and a click opens that
+// program.
 type script struct{}
 
 func (script) show(ctx context.Context, m Message) error {
 	const text = `on run argv
 display notification (item 2 of argv) with title (item 1 of argv)
 end run`
-	// The texts are arguments: nothing in them is read as script.
+	// The texts are arguments, so that they are never interpreted as script.
 	if out, err := exec.CommandContext(ctx, "/usr/bin/osascript", "-e", text, oneLine(m.Title, 100), oneLine(m.Body, 300)).CombinedOutput(); err != nil {
 		return fmt.Errorf("osascript: %w: %s", err, bytes.TrimSpace(out))
 	}
@@ -25,7 +26,7 @@ end run`
 func (script) remove(context.Context, string) {}
 func (script) close()                         {}
 
-// locked looks for the key that the window server sets while the screen is locked.
+// locked checks for the key that the window server sets while the screen is locked.
 func (script) locked(ctx context.Context) bool {
 	out, err := exec.CommandContext(ctx, "/usr/sbin/ioreg", "-n", "Root", "-d1", "-a").Output()
 	return err == nil && bytes.Contains(out, []byte("CGSSessionScreenIsLocked"))

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// toast shows plain notifications through PowerShell: without buttons, not to be taken back, and in PowerShell's name. It is what is left where the
-// Windows Runtime cannot be called.
+// toast shows plain notifications with PowerShell: without buttons, not removable, and under
+// PowerShell's name. It is the fallback if the Windows Runtime is unavailable.
 type toast struct{}
 
 func open(actions Actions) (system, error) {
@@ -21,7 +21,7 @@ func open(actions Actions) (system, error) {
 	return toast{}, nil
 }
 
-// The texts come by the environment: nothing in them is read as script.
+// The texts are environment variables, so that they are never interpreted as script.
 const toastScript = `$ErrorActionPreference = 'Stop'
 [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime] | Out-Null
 $x = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)
@@ -51,7 +51,8 @@ var (
 	closeDesktop     = user32.NewProc("CloseDesktop")
 )
 
-// locked reports whether the desktop that gets the input cannot be opened: then it is the one of the lock screen.
+// locked reports whether the input desktop cannot be opened, which means that it is the lock
+// screen's.
 func (toast) locked(context.Context) bool {
 	const desktopSwitchDesktop = 0x100
 	h, _, _ := openInputDesktop.Call(0, 0, desktopSwitchDesktop)

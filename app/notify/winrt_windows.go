@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// This is the little of the Windows Runtime that notifications take: strings, factories, and calls of methods by their place in an interface's table
-// (windows.ui.notifications.idl, windows.data.xml.dom.idl of the Windows SDK). Everything here is called on one thread, which is in the multi-threaded
-// apartment; only a handler's methods are called on threads of the system.
+// This file has the part of the Windows Runtime that notifications need: strings, factories, and
+// method calls by their index in an interface's table (windows.ui.notifications.idl,
+// windows.data.xml.dom.idl of the Windows SDK). All calls are made on one thread in the
+// multi-threaded apartment; only a handler's methods are called on threads of the system.
 
 var (
 	combase             = windows.NewLazySystemDLL("combase.dll")
@@ -37,7 +38,7 @@ var (
 	iidAgile       = windows.GUID{Data1: 0x94ea2b94, Data2: 0xe9cc, Data3: 0x49e0, Data4: [8]byte{0xc0, 0xff, 0xee, 0x64, 0xca, 0x8f, 0x5b, 0x90}}
 )
 
-// Places of methods. The first three are IUnknown's, the next three IInspectable's.
+// Indexes of methods. The first three are IUnknown's, the next three IInspectable's.
 const (
 	methodQuery            = 0
 	methodRelease          = 2
@@ -56,10 +57,10 @@ const (
 	ePointer     = 0x80004003
 )
 
-// unknown is a reference to an object of the system. nil is none.
+// unknown is a reference to an object of the system, or nil.
 type unknown struct{ table *[32]uintptr }
 
-// call calls the method at a place.
+// call calls the method with an index.
 //
 //go:uintptrescapes
 func (u *unknown) call(place int, args ...uintptr) error {
@@ -68,7 +69,7 @@ func (u *unknown) call(place int, args ...uintptr) error {
 	return result(hr)
 }
 
-// as is the object by another interface of it, to be released too.
+// as returns another interface of an object, which the caller must release, too.
 func (u *unknown) as(iid *windows.GUID) (*unknown, error) {
 	var out *unknown
 	if err := u.call(methodQuery, uintptr(unsafe.Pointer(iid)), uintptr(unsafe.Pointer(&out))); err != nil {
@@ -83,7 +84,7 @@ func (u *unknown) release() {
 	}
 }
 
-// given refuses a success without an object.
+// given returns an error for a success without an object.
 func given(u *unknown) (*unknown, error) {
 	if u == nil || u.table == nil {
 		return nil, errNoWindowsRuntime
@@ -91,7 +92,7 @@ func given(u *unknown) (*unknown, error) {
 	return u, nil
 }
 
-// result is an HRESULT as an error; what is not negative is a success.
+// result converts an HRESULT to an error; values that are not negative are successes.
 func result(hr uintptr) error {
 	if int32(hr) < 0 { //nolint:gosec // an HRESULT is 32 bits wide
 		return fmt.Errorf("windows runtime: %w (0x%08x)", syscall.Errno(uint32(hr)), uint32(hr)) //nolint:gosec // as above
@@ -99,7 +100,7 @@ func result(hr uintptr) error {
 	return nil
 }
 
-// available reports whether all that is called here is there.
+// available reports whether all functions used here exist.
 func available() error {
 	for _, p := range []*windows.LazyProc{roInitialize, roGetFactory, roActivate, createString, deleteString, stringBuffer} {
 		if err := p.Find(); err != nil {
@@ -109,7 +110,7 @@ func available() error {
 	return nil
 }
 
-// hstring is the runtime's form of a text, to be freed.
+// hstring is a string of the Windows Runtime; the caller must free it.
 func hstring(s string) (uintptr, error) {
 	chars, err := windows.UTF16FromString(s)
 	if err != nil {
@@ -128,10 +129,11 @@ func text(h uintptr) string {
 	if p == 0 || n == 0 || n > 4096 {
 		return ""
 	}
-	return windows.UTF16ToString(unsafe.Slice(*(**uint16)(unsafe.Pointer(&p)), n)) // the system's memory, which does not move
+	// memory of the system, which does not move
+	return windows.UTF16ToString(unsafe.Slice(*(**uint16)(unsafe.Pointer(&p)), n))
 }
 
-// factory is what makes objects of a class, by one of its interfaces.
+// factory returns an interface of a class's factory.
 func factory(class string, iid *windows.GUID) (*unknown, error) {
 	h, err := hstring(class)
 	if err != nil {
@@ -146,7 +148,7 @@ func factory(class string, iid *windows.GUID) (*unknown, error) {
 	return given(out)
 }
 
-// instance is a new object of a class.
+// instance returns a new object of a class.
 func instance(class string) (*unknown, error) {
 	h, err := hstring(class)
 	if err != nil {
@@ -161,17 +163,19 @@ func instance(class string) (*unknown, error) {
 	return given(out)
 }
 
-// handler is an object that the system calls when a person acts on a notification. There is one for all of them, which is never freed, so that a
-// late call finds it.
+// handler is the object that the system calls when a person acts on a notification. A single one
+// serves all notifications and is never freed, so that late calls are safe.
 type handler struct{ table *[4]uintptr }
 
-// activated takes the arguments of what was clicked on. It is called on a thread of the system and must not block.
+// activated receives the arguments of a click. It is called on a thread of the system and must not
+// block.
 var activated struct {
 	sync.Mutex
-	call func(arguments string) // nil: nobody listens
+	call func(arguments string) // nil: clicks are ignored
 }
 
-// setActivated sets who takes clicks; when it returns, who did so before is not called any more.
+// setActivated sets the receiver of clicks. When it returns, the previous receiver is no longer
+// called.
 func setActivated(f func(arguments string)) {
 	activated.Lock()
 	defer activated.Unlock()
@@ -201,7 +205,7 @@ func handlerQuery(this uintptr, iid *windows.GUID, out *uintptr) uintptr {
 	return eNoInterface
 }
 
-// handlerCount is AddRef and Release: the handler lives as long as the program.
+// handlerCount implements AddRef and Release: the handler lives as long as the program.
 func handlerCount(uintptr) uintptr { return 1 }
 
 func handlerInvoke(_ uintptr, _ uintptr, args *unknown) uintptr {

@@ -1,5 +1,6 @@
-// Package pagetest opens a page's views without a gateway, for tests: they give the page its states, press its buttons and read what it shows.
-// Only tests import it. It sets the time zone to UTC, so that views look the same everywhere.
+// Package pagetest tests pages without a gateway: a test sets the page's state, presses its buttons
+// and reads its texts. Only tests import it. It sets the time zone to UTC, so that pages look the
+// same everywhere.
 package pagetest
 
 import (
@@ -22,13 +23,14 @@ import (
 
 func init() { time.Local = time.UTC }
 
-// Noon is what the clock of a page in a test says.
+// Noon is the time in tests of pages.
 var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
-// Clock is a page's clock that stands at Noon.
+// Clock is a page's clock that always returns Noon.
 func Clock() time.Time { return Noon }
 
-// Start begins the toolkit, as [App] does, and a state that knows no gateway. Both end with the test, as ctx does.
+// Start starts the test toolkit, like [App], and returns a state without a gateway. Both stop with
+// the test, and ctx ends then.
 func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
 	App(t).Settings().SetTheme(style.New(mode, 1))
@@ -39,7 +41,7 @@ func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) 
 	return ctx, app
 }
 
-// Window shows a page's content in a window of that size, which is closed with the test.
+// Window shows a page's content in a window of that size, which closes with the test.
 func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne.Window {
 	t.Helper()
 	w := test.NewTempWindow(t, content)
@@ -48,7 +50,7 @@ func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne
 	return w
 }
 
-// Walk visits an object and all in it until visit returns false.
+// Walk visits an object and all objects in it until visit returns false.
 func Walk(o fyne.CanvasObject, visit func(fyne.CanvasObject) bool) bool {
 	if !visit(o) {
 		return false
@@ -68,7 +70,7 @@ func Walk(o fyne.CanvasObject, visit func(fyne.CanvasObject) bool) bool {
 	return true
 }
 
-// Button finds the last button with that text; without one the test ends.
+// Button finds the last button with that text; the test fails if there is none.
 func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	t.Helper()
 	var found *widgets.Button
@@ -84,7 +86,7 @@ func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	return found
 }
 
-// Shows checks that each text is somewhere in what is drawn.
+// Shows checks that all texts are visible.
 func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	t.Helper()
 	markup := test.RenderObjectToMarkup(o) + golden.Words(o)
@@ -95,7 +97,8 @@ func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	}
 }
 
-// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png, for a person to look at; without that variable it does nothing.
+// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png for manual review; without that
+// variable it does nothing.
 func Shot(t *testing.T, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_SHOTS")

@@ -9,8 +9,9 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-// toolkit is the test toolkit, but for its GUI thread: that is the test. What other goroutines want done there waits until the test lets it come,
-// while the test driver would do it at once, beside the test.
+// toolkit is the test toolkit with a different GUI thread: the test's own goroutine. Calls from
+// other goroutines wait until the test runs them; the original test driver would run them at once,
+// concurrently with the test.
 type toolkit struct {
 	fyne.App
 	thread *thread
@@ -21,7 +22,7 @@ func (k *toolkit) Driver() fyne.Driver { return k.thread }
 
 type thread struct {
 	fyne.Driver
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	queue []task
 	over  bool
 }
@@ -46,7 +47,7 @@ func (g *thread) DoFromGoroutine(f func(), wait bool) {
 	}
 }
 
-// run does what waits, and reports whether there was anything.
+// run runs the waiting calls, and reports whether there were any.
 func (g *thread) run() bool {
 	g.mu.Lock()
 	queue := g.queue
@@ -59,7 +60,7 @@ func (g *thread) run() bool {
 	return len(queue) > 0
 }
 
-// end drops what waits, and all that still comes.
+// end drops all waiting and future calls.
 func (g *thread) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,7 +71,8 @@ func (g *thread) end() {
 	g.queue = nil
 }
 
-// App begins a toolkit that ends with the test. The test is its GUI thread: without [Settle], nothing of other goroutines shows.
+// App starts a toolkit that stops with the test. The test is its GUI thread: calls of other
+// goroutines have no effect before [Settle].
 func App(t testing.TB) fyne.App {
 	t.Helper()
 	a := test.NewTempApp(t)
@@ -80,8 +82,8 @@ func App(t testing.TB) fyne.App {
 	return k
 }
 
-// Settle waits, within a bubble of testing/synctest, until all that was begun has ended or waits for time, and lets what that wants done on the GUI
-// thread come.
+// Settle waits, within a bubble of testing/synctest, until all goroutines have ended or wait for
+// time, and runs their calls on the GUI thread.
 func Settle() {
 	for {
 		synctest.Wait()

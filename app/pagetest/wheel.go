@@ -9,8 +9,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// WheelReachesPage turns the wheel over every panel of a page that scrolls, of which there are to be that many, and checks that the page moves: a panel must
-// not hold what it does not need.
+// WheelReachesPage scrolls over every scrolling panel of a page, checks their number, and checks
+// that the page moves: a panel must pass on scroll events that it does not need.
 func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	t.Helper()
 	page := Scroll(t, o)
@@ -33,7 +33,7 @@ func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	}
 }
 
-// Scroll finds the first part that scrolls; without one the test ends.
+// Scroll finds the first scrolling part; the test fails if there is none.
 func Scroll(t *testing.T, o fyne.CanvasObject) *container.Scroll {
 	t.Helper()
 	var found *container.Scroll

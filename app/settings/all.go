@@ -205,8 +205,8 @@ func (a *allSettings) reload() {
 	bind.Go(a.ctx, func(ctx context.Context) (struct{}, error) { a.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
 }
 
-// add shows all settings for a name that the person added. For example a provider's key and its
-// address are separate settings with the same name; each is stored only when it is set.
+// add adds the settings of a new name: the pattern's own and those that share its prefix. A
+// provider's key and its address have different prefixes and are added separately.
 func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 	name = strings.TrimSpace(name)
 	if name == "" || strings.Contains(name, ".") {

@@ -1,5 +1,6 @@
-// Notices collects the licences of all modules in Fairlead's programs: their full texts in THIRD_PARTY_NOTICES.txt and a line
-// per module in app/settings/licences.txt, which the About page shows.
+// Notices collects the licences of all modules in Fairlead's programs: their full texts in
+// THIRD_PARTY_NOTICES.txt and one line per module in app/settings/licences.txt, which the About
+// page shows.
 //
 //	go run ./packaging/notices          write both files
 //	go run ./packaging/notices -check   exit with status 1 when they are out of date
@@ -26,16 +27,17 @@ const (
 	listFile  = "app/settings/licences.txt"
 )
 
-// programs and systems are what Fairlead ships. Fyne needs cgo, so its packages are listed as if there were a C compiler.
+// programs and systems are the programs that Fairlead ships, and their systems. Fyne needs cgo, so
+// packages are listed as if there were a C compiler.
 var (
 	programs = []string{".", "./gateway/cmd/fairlead", "./node/cmd/fairlead-node"}
 	systems  = []string{"linux", "windows", "darwin", "freebsd"}
 )
 
-// licenceFile matches the files of a module that its licence asks to be passed on.
+// licenceFile matches the names of a module's licence files, which must be redistributed.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)`)
 
-// kinds name a licence by a sentence of it. The first that matches counts.
+// kinds identify a licence by one of its sentences. The first match counts.
 var kinds = []struct{ name, sentence string }{
 	{"AGPL", "GNU AFFERO GENERAL PUBLIC LICENSE"},
 	{"GPL", "GNU GENERAL PUBLIC LICENSE"},
@@ -92,7 +94,7 @@ func run(check bool) error {
 	return nil
 }
 
-// shipped lists the modules whose packages are in one of the programs on any system, by path.
+// shipped lists the modules with packages in any of the programs on any system, sorted by path.
 func shipped() ([]module, error) {
 	found := map[string]module{}
 	for _, system := range systems {

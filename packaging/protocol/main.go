@@ -1,4 +1,5 @@
-// Protocol writes docs/protocol-reference.md: every method, event and type of package protocol, with its fields and comments.
+// Protocol writes docs/protocol-reference.md: every method, event and type of package protocol,
+// with its fields and comments.
 //
 //	go run ./packaging/protocol          write the file
 //	go run ./packaging/protocol -check   exit with status 1 when it is out of date
@@ -33,11 +34,11 @@ Times are Unix milliseconds. An optional field may be missing; then its value is
 otherwise. *Extension* marks what a peer need not know.
 `
 
-// reference collects what the package declares.
+// reference collects the declarations of the package.
 type reference struct {
-	methods map[string][2]ast.Expr // params and result by the method's name
+	methods map[string][2]ast.Expr // params and result types by method name
 	types   map[string]*ast.TypeSpec
-	docs    map[string]string // of types
+	docs    map[string]string // comments of types
 	queue   []string          // types to describe, in the order of their first use
 	queued  map[string]bool
 }
@@ -81,7 +82,8 @@ func run(check bool) error {
 	return os.WriteFile(target, text, 0o644)
 }
 
-// collect reads the types of a file, and its methods: variables of the form Name = Method[Params, Result]{"name"}.
+// collect reads the types of a file, and its methods: variables of the form Name = Method[Params,
+// Result]{"name"}.
 func (r *reference) collect(file *ast.File) {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -160,7 +162,7 @@ func (r *reference) text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// use puts a type into the queue, once.
+// use adds a type to the queue, once.
 func (r *reference) use(name string) {
 	if r.types[name] != nil && !r.queued[name] {
 		r.queued[name] = true
@@ -168,7 +170,7 @@ func (r *reference) use(name string) {
 	}
 }
 
-// typeName is the JSON name of a type, with a link to one that is described.
+// typeName returns the JSON name of a type, with a link if the type is described.
 func (r *reference) typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -223,7 +225,7 @@ func (r *reference) describe(b *bytes.Buffer, name string) {
 	}
 }
 
-// oneLine fits a comment into a cell of a table.
+// oneLine formats a comment for a table cell.
 func oneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }

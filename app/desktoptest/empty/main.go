@@ -1,6 +1,7 @@
 //go:build desktop
 
-// Command empty is a window with one word: what the toolkit itself costs, to compare the desktop program with.
+// Command empty opens a window with one word, to measure the cost of the toolkit itself for
+// comparison with the desktop program.
 package main
 
 import (

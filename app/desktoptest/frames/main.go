@@ -1,9 +1,10 @@
 //go:build desktop
 
-// Command frames opens a real window with a chat of 20,000 messages, scrolls through it and prints how long frames took: from the turn of
-// the wheel through layout and painting until the picture was handed to the screen, without the time in which the program waits for
-// the next tick of the toolkit's clock. Beside that time stands the processor time that the frame took on all threads, which tells more
-// where other programs are busy.
+// Command frames measures frame times: it opens a real window with a chat of 20,000 messages,
+// scrolls through it and prints how long frames took, from the scroll event through layout and
+// painting until the picture was passed to the screen. The time spent waiting for the toolkit's
+// next tick is excluded. It also prints the processor time of all threads per frame, which is more
+// meaningful on a busy machine.
 package main
 
 import (
@@ -33,7 +34,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// limit is the longest that a frame may take.
+// limit is the maximum time of a frame.
 const limit = 33 * time.Millisecond
 
 func main() {
@@ -52,7 +53,7 @@ func main() {
 		defer pprof.StopCPUProfile()
 	}
 	memory.Prepare()
-	resident.Roomy() // as the gateway in the program has it
+	resident.Roomy() // the same setting as with a gateway in the program
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(style.New(style.Dark, 1))
 	w := a.NewWindow("Frames")
@@ -63,7 +64,7 @@ func main() {
 	pane.Update(conversation(10_000))
 	a.Lifecycle().SetOnStarted(func() {
 		go func() {
-			time.Sleep(time.Second) // the first frames, with their shaders and glyphs
+			time.Sleep(time.Second) // the first frames compile shaders and draw glyphs
 			tr := transcript(pane)
 			m.run("wheel, upwards", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 60)}) })
 			m.run("wheel, back", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -60)}) })
@@ -75,7 +76,8 @@ func main() {
 	w.ShowAndRun()
 }
 
-// meter tells when the painting of a frame begins: its raster is the first object of the window and is asked for its picture then.
+// meter detects when the painting of a frame begins: its raster is the first object of the window,
+// and the painter requests its picture first.
 type meter struct {
 	first   *canvas.Raster
 	painted time.Time
@@ -87,12 +89,12 @@ func newMeter(w fyne.Window, o fyne.CanvasObject) *meter {
 		m.painted = time.Now()
 		return image.NewUniform(color.Black)
 	})
-	m.first.Resize(fyne.NewSize(1, 1)) // small: it must not add to what is measured
+	m.first.Resize(fyne.NewSize(1, 1)) // small, to have no effect on the measurement
 	w.SetContent(container.NewStack(container.NewWithoutLayout(m.first), o))
 	return m
 }
 
-// run scrolls n times and prints what the frames took.
+// run scrolls n times and prints the frame times.
 func (m *meter) run(name string, n int, scroll func(i int)) {
 	var frames, layouts, work []time.Duration
 	for i := range n {
@@ -105,7 +107,7 @@ func (m *meter) run(name string, n int, scroll func(i int)) {
 			m.painted = time.Time{}
 			m.first.Refresh()
 		})
-		for done := false; !done; { // until a call that comes after the painting
+		for done := false; !done; { // until a callback runs after the painting
 			fyne.DoAndWait(func() {
 				if !m.painted.IsZero() {
 					frames, done = append(frames, layout+time.Since(m.painted)), true
@@ -121,7 +123,7 @@ func (m *meter) run(name string, n int, scroll func(i int)) {
 	fmt.Printf("%-14s %4d frames: %s; processor %s; layout %s\n", name, n, sum(frames), sum(work), sum(layouts))
 }
 
-// sum says in a line how long things took.
+// sum summarizes durations in one line.
 func sum(d []time.Duration) string {
 	slices.Sort(d)
 	over := 0
@@ -134,7 +136,7 @@ func sum(d []time.Duration) string {
 	return fmt.Sprintf("p50 %s p99 %s longest %s, %d over %s", at(0.5), at(0.99), at(1), over, limit)
 }
 
-// processor is the time that all threads of the program have worked.
+// processor returns the processor time of all threads of the program.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -164,7 +166,8 @@ func transcript(o fyne.CanvasObject) *widgets.Transcript {
 	return nil
 }
 
-// conversation has 2n messages as real ones are: questions, answers with Markdown, code and tables, and calls of tools.
+// conversation returns 2n realistic messages: questions, answers with Markdown, code and tables,
+// and tool calls.
 func conversation(n int) chat.State {
 	s := chat.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Frames"}, Nodes: []protocol.NodeInfo{{ID: "server", Online: true}}}
 	answers := []string{
