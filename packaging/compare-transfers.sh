@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # packaging/compare-transfers.sh [ROUNDS [CROC]]
 #
-# Moves files from a machine through a gateway to another machine, over loopback and TLS, beside a bare relay over two TCP hops that writes and syncs the
-# file, scp over two hops and croc through its own relay, by turns in one run: 1 GiB (SIZE, in MiB), croc with and without its compression; and 10,000 files of 4 KiB, without croc, whose 9.6.4 breaks off after some thousand
-# (FILES chooses: x.bin, many). Then times tool calls beside ten transfers. Gateway and machines are the built programs, each a process of its own, with a
-# paired key; the referee's sshd and relay run with their own keys, ports and folders, and end with the script. `make headless` first. Needs openssh-server;
-# without it, and without a croc (the program CROC), that part is left out.
+# Compares transfers from a machine through a gateway to another machine, over loopback and TLS, with three
+# references: a bare relay over two TCP hops that writes and syncs the file, scp over two hops, and croc through
+# its own relay. They take turns in one run.
+#
+# The data is one file of 1 GiB (SIZE, in MiB), for croc with and without its compression, and 10,000 files of
+# 4 KiB, without croc, whose version 9.6.4 aborts after some thousand files (FILES selects x.bin or many). Then it
+# times tool calls during ten transfers. Gateway and machines are the built programs, each in a process of its
+# own, with paired keys. The references' sshd and relay run with their own keys, ports and folders, and stop with
+# the script. Run `make headless` first. Needs openssh-server; without it, and without croc (the program CROC),
+# that part is left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-3}
@@ -23,7 +28,7 @@ trap 'exit 1' INT TERM
 mkdir "$test"/{gateway,a,b,hop,sent,config}
 cp fairlead fairlead-node "$test"
 
-port() { # a free one
+port() { # prints a free port
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
@@ -48,7 +53,7 @@ for m in a b; do
 done
 for m in a b; do until "$test/fairlead" tools call ${m}__Glob '{"pattern":"*.none"}' >/dev/null 2>&1; do sleep 0.1; done; done
 
-# The referees.
+# The references.
 ssh=
 if sshd=$(command -v sshd || ls /usr/sbin/sshd 2>/dev/null); then
   ssh=$(port)
@@ -142,7 +147,7 @@ croc_relay() {
   wait $send
 }
 
-ticks() { # of processor that processes, and their ended children, have used
+ticks() { # processor ticks used by processes and their ended children
   local sum=0 p s
   for p in "$@"; do
     s=$(awk '{ sub(/.*\) /, ""); print $12 + $13 + $14 + $15 }' "/proc/$p/stat")
@@ -151,11 +156,11 @@ ticks() { # of processor that processes, and their ended children, have used
   echo $sum
 }
 
-run() { # WHAT FILE PROCESS...: one line of seconds and of processor seconds
+run() { # WHAT FILE PROCESS...: prints a line with seconds and processor seconds
   local what=$1 file=$2 began cpu
   shift 2
   runs=$((runs + 1))
-  into=in$runs # what was there goes at the end: ext4 makes files slowly when many were removed lately
+  into=in$runs # old files are deleted at the end: ext4 creates files slowly after many were deleted
   mkdir -p "$test/b/$into" "$test/hop/$into"
   sync
   cpu=$(ticks $$ "$@")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # packaging/deps.sh [build|test|wine|windows]
 #
-# Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
-# compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
-# keyring, an XMPP server, bubblewrap, ripgrep; "wine" is what running the Windows code takes (packaging/wine-test.sh), "windows" what building the desktop
-# program for Windows takes. Run as root, or as a user who may use sudo.
-# Where apt is missing it says what to install and ends with status 1.
+# Lists and installs the Debian packages that Fairlead needs and this machine lacks. "build" (the default) has
+# the packages for compiling the desktop program. "test" adds those that the tests start: an X server, a window
+# manager, a panel with a tray, a keyring, an XMPP server, bubblewrap, ripgrep. "wine" is for running the Windows
+# code (packaging/wine-test.sh), "windows" for building the desktop program for Windows. Run as root, or as a
+# user who may use sudo. Without apt it prints what to install and exits with status 1.
 set -euo pipefail
 
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
@@ -47,7 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=sudo
 fi
 export DEBIAN_FRONTEND=noninteractive
-# A mirror that does not answer at once is asked again, and another program that installs something is waited for.
+# Try again if a mirror does not answer, and wait for other programs that are installing packages.
 apt=($as_root apt-get -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600)
 "${apt[@]}" update
 "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null

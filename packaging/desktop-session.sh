@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # packaging/desktop-session.sh [--panel] [--size WxH] -- COMMAND [ARG...]
 #
-# Runs COMMAND inside a real X desktop on a machine that has no screen: a D-Bus session bus of its own, an X server with software
-# OpenGL, a window manager, an unlocked Secret Service keyring, and with --panel a panel whose tray speaks StatusNotifier.
-# COMMAND finds DISPLAY and DBUS_SESSION_BUS_ADDRESS in its environment; everything ends with it. The keyring lives in a throw-away
-# data folder, so a person's own keyring is never touched. packaging/deps.sh test installs what this needs.
+# Runs COMMAND in a real X desktop on a machine without a screen: a D-Bus session bus of its own, an X server
+# with software OpenGL, a window manager, an unlocked Secret Service keyring, and with --panel a panel that
+# supports StatusNotifier tray icons. COMMAND gets DISPLAY and DBUS_SESSION_BUS_ADDRESS in its environment;
+# everything stops with it. The keyring is in a temporary data folder, so that the user's own keyring is never
+# touched. packaging/deps.sh test installs the required packages.
 set -euo pipefail
 
 panel=; size=1280x900
@@ -33,7 +34,7 @@ trap cleanup EXIT
 export XDG_DATA_HOME=$work/data XDG_CONFIG_HOME=$work/config XDG_RUNTIME_DIR=$work/run
 mkdir -p -m 700 "$XDG_DATA_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
 
-# Without -r a letter came twice when the machine was too busy to let go of its key in time.
+# -r turns off key repeat: on a busy machine a key was released too late, and its letter appeared twice.
 Xvfb -r -displayfd 4 -screen 0 "${size}x24" -nolisten tcp 4>"$work/display" >/dev/null 2>&1 &
 pids+=($!)
 for _ in $(seq 600); do [ -s "$work/display" ] && break; sleep 0.1; done

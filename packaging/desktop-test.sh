@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # packaging/desktop-test.sh
 #
-# Drives the built ./fairlead-desktop in a real X desktop as a person would (app/desktoptest). Pictures of every step are left in
-# build/desktop-test, or in FAIRLEAD_SHOTS.
+# Tests the built ./fairlead-desktop in a real X desktop, as a person would use it (app/desktoptest). Stores
+# pictures of every step in build/desktop-test, or in FAIRLEAD_SHOTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export FAIRLEAD_DESKTOP=$PWD/fairlead-desktop FAIRLEAD_SHOTS=${FAIRLEAD_SHOTS:-$PWD/build/desktop-test}

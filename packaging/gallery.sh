@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # packaging/gallery.sh
 #
-# Drives the built ./fairlead-desktop through all its pages, empty and in use, dark and light, in the usual size and the smallest, and leaves
-# a picture of each in build/gallery (or in FAIRLEAD_SHOTS) for a person to look at. `make app headless` first.
+# Takes pictures of all pages of the built ./fairlead-desktop for manual review: empty and in use, dark and
+# light, in the default and the smallest size. Stores them in build/gallery, or in FAIRLEAD_SHOTS. Run
+# `make app headless` first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export FAIRLEAD_DESKTOP=$PWD/fairlead-desktop FAIRLEAD_SHOTS=${FAIRLEAD_SHOTS:-$PWD/build/gallery}

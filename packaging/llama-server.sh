@@ -1,11 +1,12 @@
 #!/bin/sh
-# Puts Debian's own build of llama-server into a folder, without root and without touching the system: DIR/llama-server is
-# then a program that runs on any Debian-like system of the same architecture, with its own libc beside it.
+# Installs Debian's own build of llama-server into a folder, without root and without changing the system.
+# DIR/llama-server then runs on any Debian-like system of the same architecture, with its own libc beside it.
 #
 #   packaging/llama-server.sh [DIR]      (default: ${XDG_CACHE_HOME:-~/.cache}/fairlead/llama-server)
 #
-# The packages come from Debian sid through the mirror that this machine is set up with; the package llama.cpp-tools is in
-# no older release. FAIRLEAD_DEBIAN_MIRROR names another mirror. Does nothing when DIR holds the server already.
+# The packages come from Debian sid, through the mirror that this machine is configured with: no older release
+# has the package llama.cpp-tools. FAIRLEAD_DEBIAN_MIRROR sets another mirror. If DIR has the server already, the
+# script does nothing.
 set -eu
 
 dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/llama-server}
@@ -17,12 +18,12 @@ for tool in apt-get dpkg dpkg-deb flock; do
 done
 mkdir -p "$(dirname "$dir")"
 
-# Test packages run at the same time and may all want it: one fetches, the others wait.
+# Test packages run concurrently and may all need it: one downloads, the others wait.
 exec 9>"$dir.lock"
 flock 9
 [ -x "$dir/llama-server" ] && exit 0
 
-# The machine's first archive with a path ending in /debian, in either format of apt's sources.
+# The first configured archive with a path ending in /debian, in either format of apt's sources.
 mirror=${FAIRLEAD_DEBIAN_MIRROR:-$(
 	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
 		[ -r "$f" ] && sed 's/#.*//' "$f"
@@ -37,9 +38,9 @@ arch=$(dpkg --print-architecture)
 work=$(mktemp -d "$dir.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/none" "$work/tree"
-: >"$work/status" # an empty system, so that the whole closure is fetched, libc included
+: >"$work/status" # an empty system, so that all dependencies are downloaded, including libc
 echo "deb [signed-by=$keys arch=$arch] $mirror sid main" >"$work/sources.list"
-# The machine's own apt.conf.d stays in force, for proxies and certificates.
+# The machine's own apt.conf.d still applies, for proxies and certificates.
 cat >"$work/apt.conf" <<CONF
 Dir::State "$work/state";
 Dir::State::status "$work/status";
@@ -79,8 +80,8 @@ loader=$(find "$work/tree" -type f -name 'ld-linux*' | head -n 1 | sed "s|^$work
 libs=$(dirname "$(under 'libc.so.6')")
 [ -n "$server" ] && [ -n "$loader" ] || die "the packages hold no llama-server or no loader"
 
-# The loader is named outright, for the libc may be newer than the system's. The server finds its CPU backend by name only: the
-# one for processors with AVX2 where there is one, else the one that asks least.
+# Run the loader explicitly, because this libc may be newer than the system's. The server finds its CPU backend
+# by name only: use the one for processors with AVX2 if there is one, else the one with the lowest requirements.
 plain=$(find "$work/tree" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/tree/||")
 [ -n "$plain" ] || plain=$(under 'libggml-cpu*.so*')
 fast=$(under 'libggml-cpu-haswell.so')

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # packaging/macos-app.sh PROGRAM FOLDER
 #
-# Makes FOLDER/Fairlead.app of the desktop program, with the name and version of FyneApp.toml. Notifications have buttons only in such a bundle. On
-# macOS it is signed for this machine ("ad hoc"); to give it to others takes a signature of Apple's programme.
+# Creates FOLDER/Fairlead.app from the desktop program, with the name and version in FyneApp.toml. Notifications
+# have buttons only in such a bundle. On macOS it is signed for this machine ("ad hoc"); distribution requires a
+# signature of Apple's developer programme.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: packaging/macos-app.sh PROGRAM FOLDER" >&2; exit 2; }
 program=$1 app=$2/Fairlead.app
@@ -29,7 +30,7 @@ cat > "$app/Contents/Info.plist" <<END
 </dict></plist>
 END
 
-# An icon file is its name and length, then for each size the same of a PNG; ic09 has 512 points.
+# An icon file has its type and length, then type, length and PNG for each size; ic09 has 512 points.
 png=$here/$(of Icon)
 long() { printf "\\x$(printf %02x $(($1 >> 24 & 255)))\\x$(printf %02x $(($1 >> 16 & 255)))\\x$(printf %02x $(($1 >> 8 & 255)))\\x$(printf %02x $(($1 & 255)))"; }
 size=$(wc -c < "$png")

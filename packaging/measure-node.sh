@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # packaging/measure-node.sh [SECONDS]
 #
-# Measures fairlead-node at rest, connected to a gateway on this machine: memory, and how often any of its threads woke up and what processor time
-# it took in SECONDS (60). First right after the start, then after a command, whose helper stays. Every sign of life of the connection, one each way
-# in 20 seconds, counts as some wake-ups: Go's own threads look around for 10 ms after each. `make headless` first.
+# Measures an idle fairlead-node that is connected to a gateway on this machine: memory, thread wake-ups and
+# processor time during SECONDS (60); first after the start, then after a command, whose helper process stays.
+# Each keep-alive message of the connection, one each way in 20 seconds, counts as several wake-ups, because Go's
+# threads look for work for 10 ms afterwards. Run `make headless` first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

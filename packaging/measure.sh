@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # packaging/measure.sh
 #
-# Measures what cannot be a Go benchmark, all in one run inside a desktop session: start to the first window, memory and processor time
-# at rest of the desktop program, of an empty window of the same toolkit, and of the gateway with a node, and how long frames take that
-# scroll through a chat of 20,000 messages. `make app headless` first. With "frames" it measures frames only.
+# Measures what a Go benchmark cannot, in one run inside a desktop session: the time from start to the first
+# window; memory and idle processor time of the desktop program, of an empty window of the same toolkit, and of
+# the gateway with a node; and frame times while scrolling through a chat of 20,000 messages. Run
+# `make app headless` first. With "frames" it measures frames only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${FAIRLEAD_IN_BUS:-}" ]; then
@@ -17,8 +18,8 @@ home=$(mktemp -d)
 export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
 trap 'rm -rf "$home"' EXIT
 
-rest() { # PID NAME: memory and processor time over ten quiet seconds
-  sleep 18 # the program gives memory back three times in its first 15 seconds
+rest() { # PID NAME: prints memory and processor time over ten idle seconds
+  sleep 18 # the program returns memory three times in its first 15 seconds
   local before after
   before=$(awk '{print $14+$15}' "/proc/$1/stat")
   sleep 10
@@ -27,7 +28,7 @@ rest() { # PID NAME: memory and processor time over ten quiet seconds
     END {printf "%-28s %6.1f MB resident, %5.1f MB of it its own, %.1f %% of a core at rest\n", name, rss/1024, anon/1024, ticks/10}' "/proc/$1/status"
 }
 
-window() { # NAME PATTERN COMMAND...: starts it, waits for its window
+window() { # NAME PATTERN COMMAND...: starts a program and waits for its window
   local name=$1 pattern=$2 began now
   shift 2
   began=$(date +%s%N)

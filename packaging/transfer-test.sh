@@ -1,10 +1,13 @@
 #!/bin/sh
-# Transfers the hard way: a gateway and two machines in network namespaces of their own, on wires with delay that are cut at random, while each of the three
-# is killed by signal 9 again and again; then 100,000 small files, and a sparse file of 20 GiB. Needs root and ip. Where the kernel has netem, packets are
-# late and lost; everywhere, what the machines say passes a relay of the test that makes it late and slow, stops it for a while, and ends connections.
+# Tests transfers under failures: a gateway and two machines run in separate network namespaces. Their links
+# have a delay and are cut at random, while each of the three processes is killed with signal 9 again and again.
+# Then it transfers 100,000 small files and a sparse file of 20 GiB. Needs root and ip. Where the kernel has
+# netem, packets are delayed and lost; everywhere, a relay of the test delays, throttles and pauses the machines'
+# traffic and closes connections.
 #
 # usage: packaging/transfer-test.sh [TRANSFERS]
-# FAIRLEAD_KILLS=often kills as often on a busy machine as on a quiet one; the sparse file needs room for its data only, a few MiB.
+# FAIRLEAD_KILLS=often kills as often on a busy machine as on an idle one. The sparse file needs disk space for
+# its data only, a few MiB.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${1:-200}
@@ -38,7 +41,7 @@ for n in g a b; do
 	i=$((i + 1))
 done
 echo "netem: $netem"
-# A wire is cut for a while now and then.
+# Cuts a link for a while now and then.
 (
 	while sleep 2; do
 		for n in a b g; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # packaging/wine-test.sh
 #
-# Runs the Windows code of the node's tools under Wine: commands (shells, pseudo console, job object, restricted token, ends of trees) and files (Read,
-# Write, Edit, Glob, Grep), the watching of folders, and what others may do with a guarded process. Needs Debian's wine and mingw
-# binutils, which packaging/deps.sh installs; where they cannot be had it says so and ends well, as the code is only compiled then. A failed test
-# is a failure.
+# Runs the Windows code of the node's tools under Wine: commands (shells, pseudo console, job object, restricted
+# token, ending process trees), files (Read, Write, Edit, Glob, Grep), watching folders, and the access of others
+# to a protected process. Needs Debian's wine and mingw binutils, which packaging/deps.sh installs. Where they are
+# unavailable it says so and exits successfully: the code is only compiled then. A failed test is a failure.
 #
-# Wine is not Windows: PowerShell is not there (Wine's is a stub), so cmd.exe runs the commands; it does not follow symbolic links that Windows
-# programs make. Tests that compare or repeat for long are left to the other systems, so that all takes less than a minute on an idle
-# machine; the limits are for what hangs.
+# Wine is not Windows: it has no PowerShell (only a stub), so cmd.exe runs the commands, and it does not follow
+# symbolic links that Windows programs create. Tests that compare or repeat for a long time run on the other
+# systems only, so that everything takes less than a minute on an idle machine; the timeouts are for hanging tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,10 +17,11 @@ if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ] || ! packaging/deps.sh wine; th
   exit 0
 fi
 
-# run runs a Windows program within so many seconds, and what it starts, without a heap that grows (brk). Wine 8 is linked to an address below
-# 0x7ffe0000, where each of its processes must map a page that Windows programs read, and Linux 6.18 puts the heap anywhere in the GiB above
-# the program: once in some thousand starts it lies over that page, and CreateProcess says "Internal error". With a soft limit of 0 brk fails,
-# malloc takes mmap instead, and that is not limited.
+# run runs a Windows program and its children with a timeout in seconds, and without a growing heap (brk). Wine 8
+# is linked at an address below 0x7ffe0000, where each of its processes must map a page that Windows programs
+# read, and Linux 6.18 places the heap anywhere in the GiB above the program. Once in some thousand starts the heap
+# covers that page, and CreateProcess fails with "Internal error". With a soft limit of 0 brk fails, and malloc
+# uses mmap instead, which is not limited.
 run() (
   ulimit -S -d 0
   exec timeout "$@"
@@ -32,7 +33,7 @@ trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -p "$WINEPREFIX"
 [ -f "$WINEPREFIX/system.reg" ] || run 600 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
 
-# Go programs want ProcessPrng, which came with Wine 9. Windows' older function for the same does it.
+# Go programs need ProcessPrng, which exists since Wine 9. An older Windows function does the same.
 prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
 if [ ! -f "$prng" ]; then
   printf 'LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng=advapi32.SystemFunction036\n' >"$work/prng.def"

@@ -1,26 +1,28 @@
-// What Go calls of the notification center of macOS. Texts are UTF-8 and belong to the caller.
+// The functions of macOS's notification center that Go calls. Texts are UTF-8 and belong to the caller.
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Whether the program runs from a bundle with a name. Only such a one may call the others: without one the system ends the program.
+// Reports whether the program runs from a bundle with an identifier. Otherwise the other functions must
+// not be called: the system would abort the program.
 bool fairleadBundled(void);
 
-// Makes our buttons known, and listens to them.
+// Registers our buttons and starts handling them.
 void fairleadOpen(const char *review, const char *deny);
 void fairleadClose(void);
 
-// The person's UNAuthorizationStatus, -1 when the system does not answer in that many milliseconds, and their UNAlertStyle.
+// Returns the person's UNAuthorizationStatus, or -1 if the system does not answer within that many
+// milliseconds, and their UNAlertStyle.
 int fairleadRights(int64_t ms, int *style);
 
-// Has the system ask the person; the answer is told.
+// Makes the system ask the person for permission; the answer arrives as an event.
 void fairleadAsk(const char *yes, const char *no, const char *failed);
 
-// Shows a notification. NULL: the system has it; else why not, which the caller frees.
+// Shows a notification. Returns NULL on success, or an error text that the caller must free.
 char *fairleadPost(const char *name, const char *title, const char *body, bool deny, int64_t ms);
 
-// Takes a notification back.
+// Removes a notification.
 void fairleadTake(const char *name);
 
-// Written in Go: what the person did or answered. It does not wait.
+// Implemented in Go: receives the person's actions and answers. It does not block.
 extern void fairleadTell(char *what, char *name);

@@ -24,7 +24,8 @@ static NSString *text(const char *s) {
 
 @implementation FairleadListener
 
-// A program that is in front gets none on the screen unless it says so. Ours are for one whose windows have no keyboard; others' stay as they are.
+// By default no notifications are shown while the program is in front. Ours are for windows without
+// the focus and must be shown; those of libraries keep the default.
 - (void)userNotificationCenter:(UNUserNotificationCenter *)center
        willPresentNotification:(UNNotification *)notification
          withCompletionHandler:(void (^)(UNNotificationPresentationOptions options))done {
@@ -49,7 +50,7 @@ static NSString *text(const char *s) {
 
 @end
 
-static FairleadListener *listener; // the center does not hold it
+static FairleadListener *listener; // the center has only a weak reference
 
 bool fairleadBundled(void) {
     @autoreleasepool {
@@ -63,7 +64,7 @@ void fairleadOpen(const char *review, const char *deny) {
         UNNotificationAction *look = [UNNotificationAction actionWithIdentifier:text(review)
                                                                           title:@"Review"
                                                                         options:UNNotificationActionOptionForeground];
-        // Nobody denies on a locked screen.
+        // Denying requires an unlocked screen.
         UNNotificationAction *no = [UNNotificationAction actionWithIdentifier:text(deny)
                                                                         title:@"Deny"
                                                                       options:UNNotificationActionOptionAuthenticationRequired];
@@ -73,7 +74,7 @@ void fairleadOpen(const char *review, const char *deny) {
             nil]];
         listener = [FairleadListener new];
         center.delegate = listener;
-        [center removeAllDeliveredNotifications]; // of an earlier run: nobody waits for them
+        [center removeAllDeliveredNotifications]; // of an earlier run, no longer relevant
     }
 }
 
