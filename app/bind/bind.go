@@ -1,5 +1,5 @@
-// Package bind is the border between goroutines and the GUI thread: the only code that crosses it. On the GUI thread widgets are
-// touched; off it they are not.
+// Package bind moves work between goroutines and the GUI thread; no other package crosses this
+// border. Widgets may be used on the GUI thread only.
 package bind
 
 import (
@@ -11,12 +11,13 @@ import (
 	"fairlead/app/state"
 )
 
-// pace is how long at least lies between two redraws of one view: ten a second is what a reader can follow, and leaves the machine
-// alone while a model streams.
+// pace is the minimum time between two redraws of one view: ten per second is as much as a reader
+// can follow, and saves processor time while a model streams.
 const pace = 100 * time.Millisecond
 
-// Watch shows every state of v on the GUI thread until ctx ends, at most ten a second; states in between are skipped. It returns at
-// once; wait is closed when show will not be called any more.
+// Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
+// second; it skips intermediate states. It returns at once; wait is closed when show will not be
+// called any more.
 func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {

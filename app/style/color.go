@@ -7,7 +7,8 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// Colour names of ours, beside Fyne's. A widget asks for them through [Color], or gives them to a text segment.
+// Names of colours in addition to Fyne's. A widget resolves them with [Color], or assigns them to a
+// text segment.
 const (
 	ColorSurface   fyne.ThemeColorName = "flSurface" // cards, inputs, dialogs
 	ColorSidebar   fyne.ThemeColorName = "flSidebar"
@@ -21,13 +22,14 @@ const (
 	ColorGood      fyne.ThemeColorName = "flGood"
 	ColorBad       fyne.ThemeColorName = "flBad"
 	ColorHover                         = theme.ColorNameHover
-	ColorSelected  fyne.ThemeColorName = "flSelected" // a chosen row
-	ColorCode      fyne.ThemeColorName = "flCode"     // ground of code and output
+	ColorSelected  fyne.ThemeColorName = "flSelected" // a selected row
+	ColorCode      fyne.ThemeColorName = "flCode"     // background of code and output
 	ColorAddedBg   fyne.ThemeColorName = "flAddedBg"
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
-	ColorFound     fyne.ThemeColorName = "flFound"    // behind what was looked for
-	ColorFoundNow  fyne.ThemeColorName = "flFoundNow" // the one that was gone to
-	ColorPaper     fyne.ThemeColorName = "flPaper"    // white in the dark too: under a picture that a camera reads
+	ColorFound     fyne.ThemeColorName = "flFound"    // background of a search result
+	ColorFoundNow  fyne.ThemeColorName = "flFoundNow" // background of the current search result
+	// white in both variants: the background of a QR code
+	ColorPaper fyne.ThemeColorName = "flPaper"
 
 	SyntaxKeyword fyne.ThemeColorName = "flSynKeyword"
 	SyntaxString  fyne.ThemeColorName = "flSynString"
@@ -36,7 +38,7 @@ const (
 	SyntaxName    fyne.ThemeColorName = "flSynName" // functions, types, tags
 )
 
-// pair is a colour in light and in dark.
+// pair is a colour in the light and the dark variant.
 type pair struct{ light, dark uint32 }
 
 var colors = map[fyne.ThemeColorName]pair{

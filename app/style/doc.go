@@ -1,6 +1,7 @@
-// Package style is how Fairlead looks: the theme with its colours for light and dark, sizes, measures, icons and the colours
-// of machines. Every colour and size on the screen comes from here, by name, so that a change of theme or text size reaches
-// everything.
+// Package style defines Fairlead's appearance: the theme with light and dark colours, text sizes,
+// spacing, icons, and the machines' colours. All colours and sizes on the screen are referred to by
+// names defined here, so that a change of theme or text size affects everything.
 //
-// Outside a [Theme], in tests of single widgets, the names resolve to the same colours by the variant of the running theme.
+// Without a [Theme], in tests of single widgets, the names resolve to the same colours by the
+// variant of the running theme.
 package style

@@ -5,9 +5,10 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// Fyne takes arrows and ⌘ from a small font of symbols that has no space (fyne 2.8.0, theme/font/InterSymbols-Regular.ttf), and draws the
-// space after one from it too: every "a → b" of an answer would be "a →� b". The font for code has the same signs and a space. The toolkit
-// has no way to choose the font of symbols, so its content is changed, once and before anything is drawn.
+// Fyne draws arrows and ⌘ with a small symbol font that has no space (fyne 2.8.0,
+// theme/font/InterSymbols-Regular.ttf), and takes the space after such a character from the same
+// font: "a → b" would become "a →� b". The font for code has the same characters and a space. Fyne
+// cannot replace the symbol font, so its content is replaced, once and before anything is drawn.
 func init() {
 	symbols, ok := theme.DefaultSymbolFont().(*fyne.StaticResource)
 	if code := theme.DefaultTextMonospaceFont(); ok && code != nil {

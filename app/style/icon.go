@@ -11,24 +11,24 @@ import (
 	"fairlead/assets"
 )
 
-// Icon is an icon of package assets in the colour of text. It follows the theme.
+// Icon returns an icon of package assets in the colour of text. It follows the theme.
 func Icon(name string) fyne.Resource { return IconIn(name, ColorText) }
 
-// IconIn is an icon in a colour of its own.
+// IconIn returns an icon in a given colour.
 func IconIn(name string, c fyne.ThemeColorName) fyne.Resource {
 	return &icon{name: name, color: c, svg: assets.Icon(name)}
 }
 
-// IconInField is an icon in a colour of its own, for a field with text: the toolkit puts the top of the icon where that of the line is, which is
-// higher, so the picture stands lower within the icon.
+// IconInField returns an icon in a given colour for a text field. Fyne aligns the icon's top with
+// the top of the line, which is too high, so the picture is lower within this icon.
 func IconInField(name string, c fyne.ThemeColorName) fyne.Resource {
-	const low = 3 // of 24: the middle between that of capitals and that of small letters
+	const low = 3 // of 24: between the middle of capitals and that of small letters
 	svg := bytes.Replace(assets.Icon(name), []byte(`viewBox="0 0 24 24"`), fmt.Appendf(nil, `viewBox="0 -%d 24 24"`, low), 1)
 	return &icon{name: name + "-field", color: c, svg: svg}
 }
 
-// icon is a picture in a colour of the running theme. (Fyne's own themed resource finds only the colours that the theme has, and
-// ours must have one in a test without it, too.)
+// icon is a picture in a colour of the running theme. Fyne's own themed resource supports only the
+// theme's own colours, and these must also work in a test without the theme.
 type icon struct {
 	name  string
 	color fyne.ThemeColorName
@@ -42,17 +42,17 @@ func (i *icon) hex() string {
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
 
-// Name has the colour in it: Fyne caches by name.
+// Name includes the colour, because Fyne caches by name.
 func (i *icon) Name() string { return i.name + i.hex() + ".svg" }
 
 func (i *icon) Content() []byte { return bytes.ReplaceAll(i.svg, []byte(assets.Ink), []byte(i.hex())) }
 
 func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 
-// AppIcon is the program's icon.
+// AppIcon returns the program's icon.
 func AppIcon() fyne.Resource { return fyne.NewStaticResource("fairlead.png", assets.AppPNG) }
 
-// TrayIcon is the tray's glyph; see [assets.Tray].
+// TrayIcon returns the tray's glyph; see [assets.Tray].
 func TrayIcon(state assets.TrayState, needs int) fyne.Resource {
 	if state != assets.TrayNeedsYou {
 		needs = 0

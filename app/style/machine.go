@@ -8,8 +8,10 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// The machines' colours: each at least 3:1 from the window's grounds, and apart from each other and from the colour of *needs
-// you* for normal, red-blind, green-blind and blue-blind eyes (a test computes it). They were searched for with these rules.
+// The machines' colours: each has a contrast of at least 3:1 with the window's backgrounds, and all
+// are distinguishable from each other and from the *needs you* colour for normal, red-blind,
+// green-blind and blue-blind eyes (a test computes this). They were found by a search with these
+// conditions.
 var machinePairs = [8]pair{
 	{0x5078FA, 0x8CBEFA}, // blue
 	{0xD250B4, 0xBE2896}, // magenta
@@ -31,24 +33,25 @@ func init() {
 	}
 }
 
-// Machines gives each machine a colour of its own, the same in every window and after a restart as long as the same machines
-// are known. The zero value is ready; it belongs to the GUI thread.
+// Machines assigns a colour to each machine: the same in every window, and after a restart if the
+// same machines are known. The zero value is ready to use; it belongs to the GUI thread.
 type Machines struct {
 	slots  map[string]int
-	chosen map[string]int // by the person
+	chosen map[string]int // chosen by the person
 	names  map[string]string
 }
 
-// chosenSlots are the colours that a person can choose, by the names that the gateway keeps. Two names share a slot: red is the colour of errors.
+// chosenSlots are the colours that a person can choose, by the names in the gateway. Two names
+// share a slot: red is the colour of errors.
 var chosenSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
 
-// Choices are the names of the colours that a person can choose for a machine, each of another colour.
+// Choices are the names of the colours that a person can choose for a machine, all different.
 var Choices = []string{"blue", "pink", "teal", "green", "purple", "yellow", "orange", "grey"}
 
-// ChoiceColor is the colour of a name of [Choices].
+// ChoiceColor returns the colour for a name of [Choices].
 func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(chosenSlots[name]) }
 
-// Call gives a machine a name to be shown by; empty is its id again.
+// Call sets a machine's display name; empty restores its ID.
 func (m *Machines) Call(id, name string) {
 	if m.names == nil {
 		m.names = map[string]string{}
@@ -56,7 +59,7 @@ func (m *Machines) Call(id, name string) {
 	m.names[id] = name
 }
 
-// Name is what a machine is shown by: its id where it has no other name.
+// Name returns a machine's display name, or its ID if it has none.
 func (m *Machines) Name(id string) string {
 	if m != nil && m.names[id] != "" {
 		return m.names[id]
@@ -64,7 +67,7 @@ func (m *Machines) Name(id string) string {
 	return id
 }
 
-// Choose gives a machine the colour of a name of [Choices]; empty is one of ours again.
+// Choose sets a machine's colour to one of [Choices]; empty restores the automatic colour.
 func (m *Machines) Choose(id, name string) {
 	slot, ok := chosenSlots[name]
 	if !ok {
@@ -77,7 +80,7 @@ func (m *Machines) Choose(id, name string) {
 	m.chosen[id] = slot
 }
 
-// Know tells which machines there are. Colours of machines that stay known do not change.
+// Know sets the known machines. Machines that were known before keep their colours.
 func (m *Machines) Know(ids []string) {
 	if m.slots == nil {
 		m.slots = map[string]int{}
@@ -97,7 +100,8 @@ func (m *Machines) Know(ids []string) {
 			continue
 		}
 		slot, best := slotOf(id), -1
-		for i := range machinePairs { // the first free colour from the machine's own on, else the least used
+		// the first free colour, starting at the machine's preferred one, else the least used one
+		for i := range machinePairs {
 			c := (slot + i) % len(machinePairs)
 			if best < 0 || taken[c] < taken[best] {
 				best = c
@@ -108,7 +112,7 @@ func (m *Machines) Know(ids []string) {
 	}
 }
 
-// Color is the colour of a machine. One that is not known gets the colour that its name stands for.
+// Color returns a machine's colour. An unknown machine gets the preferred colour of its name.
 func (m *Machines) Color(id string) fyne.ThemeColorName {
 	if m != nil {
 		if slot, ok := m.chosen[id]; ok {

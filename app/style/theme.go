@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// Mode says whether the theme is light, dark or as the system has it.
+// Mode selects the light or dark variant, or the system's setting.
 type Mode string
 
 const (
@@ -24,7 +24,7 @@ const (
 	TextLargest float32 = 1.35
 )
 
-// Size names of ours, beside Fyne's.
+// Names of sizes in addition to Fyne's.
 const (
 	SizeSidebar fyne.ThemeSizeName = "flSidebar" // text of lists
 	SizeSmall                      = theme.SizeNameCaptionText
@@ -32,22 +32,22 @@ const (
 	SizeTitle                      = theme.SizeNameSubHeadingText
 )
 
-// Measures in Fyne's units. Everything stands on a grid of four.
+// Spacing in Fyne's units, in a grid of four.
 const (
-	Gap    float32 = 4  // between an icon and its word
-	Inside float32 = 8  // within a card, between its parts
+	Gap    float32 = 4  // between an icon and its text
+	Inside float32 = 8  // between the parts of a card
 	Group  float32 = 16 // between groups
-	Page   float32 = 24 // around a page
+	Page   float32 = 24 // page margin
 	Corner float32 = 6
 
 	IconSmall  float32 = 16
 	IconNormal float32 = 20
 
-	// Narrow is the width of a window below which its sidebar becomes a drawer and margins shrink.
+	// Narrow is the window width below which the sidebar becomes a drawer and margins shrink.
 	Narrow float32 = 720
 )
 
-// Theme is Fairlead's theme. It is immutable: another mode or text size is another Theme.
+// Theme is Fairlead's theme. It is immutable: another mode or text size requires another Theme.
 type Theme struct {
 	mode  Mode
 	scale float32
@@ -56,7 +56,7 @@ type Theme struct {
 
 var _ fyne.Theme = (*Theme)(nil)
 
-// New makes a theme. scale enlarges the text and nothing else; 0 means [TextNormal].
+// New creates a theme. scale enlarges text only; 0 means [TextNormal].
 func New(mode Mode, scale float32) *Theme {
 	if scale <= 0 {
 		scale = TextNormal
@@ -107,7 +107,7 @@ func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 // Font implements fyne.Theme.
 func (t *Theme) Font(style fyne.TextStyle) fyne.Resource { return t.base.Font(style) }
 
-// Icon implements fyne.Theme: Fyne's own widgets show our icons where we have one.
+// Icon implements fyne.Theme: Fyne's own widgets use our icons where we have one.
 func (t *Theme) Icon(name fyne.ThemeIconName) fyne.Resource {
 	if ours, ok := fyneIcons[name]; ok {
 		return Icon(ours)
@@ -128,7 +128,7 @@ func Size(name fyne.ThemeSizeName) float32 {
 	return th.Size(name)
 }
 
-// Measure is the width of about 76 letters of text: longer lines are hard to read.
+// Measure returns the width of about 76 letters of text: longer lines are hard to read.
 func Measure() float32 {
 	const sample = "The quick brown fox jumps over the lazy dog, and then the dog sleeps again." // 75 letters
 	return fyne.MeasureText(sample, Size(theme.SizeNameText), fyne.TextStyle{}).Width * 76 / float32(len(sample))

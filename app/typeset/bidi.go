@@ -4,18 +4,20 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// This is the Unicode Bidirectional Algorithm (UAX 9, revision 48). Rule names are those of its text. The tables are those of
-// golang.org/x/text; its own ordering of runs is not used, for it tells directions and no levels, and these are what rule L2 needs to put a
-// number behind Hebrew words into its place.
+// This file implements the Unicode Bidirectional Algorithm (UAX 9, revision 48), with the rule
+// names of its text. The tables are from golang.org/x/text. Its ordering of runs is not used,
+// because it returns directions but not the levels that rule L2 needs, for example to place a
+// number after Hebrew words.
 
-// maxDepth is how deep embeddings go (BD2).
+// maxDepth is the maximum depth of embeddings (BD2).
 const maxDepth = 125
 
-// firstRight is below all letters that are written from the right and all signs that say how to write.
+// firstRight is less than all right-to-left letters and all directional formatting characters.
 const firstRight = 0x590
 
-// levels are the levels of a paragraph's runes up to rule I2, with what separates at the level of the paragraph (L1), and that level. fixed is the
-// level of the paragraph, -1 finds it in the text. Without anything from the right in it the list is nil: all are at level 0.
+// levels returns the levels of a paragraph's runes up to rule I2, with rule L1 applied to
+// separators, and the paragraph level. fixed is the paragraph level, or -1 to derive it from the
+// text. For a text without right-to-left characters the list is nil: all levels are 0.
 func levels(text []rune, fixed int) (list []uint8, base uint8) {
 	if fixed <= 0 && !mayTurn(text) {
 		return nil, 0
@@ -51,17 +53,19 @@ func mayTurn(text []rune) bool {
 
 type paragraph struct {
 	text    []rune
-	classes []bidi.Class // as they are
-	types   []bidi.Class // as the rules change them
+	classes []bidi.Class // original classes
+	types   []bidi.Class // classes as changed by the rules
 	levels  []uint8
-	said    []uint8 // as the signs say them: what stands before and behind a sequence counts as it was
-	match   []int   // of an isolate's beginning its end, or how long the text is; of an end its beginning, or -1
-	base    uint8
+	said    []uint8 // levels of the embeddings, before later rules change them
+	// for an isolate initiator the index of its end, or the text's length; for an end the index of
+	// its initiator, or -1
+	match []int
+	base  uint8
 }
 
 func isolates(c bidi.Class) bool { return c == bidi.LRI || c == bidi.RLI || c == bidi.FSI }
 
-// ignored reports what rule X9 takes out.
+// ignored reports whether rule X9 removes a class.
 func ignored(c bidi.Class) bool {
 	switch c {
 	case bidi.LRE, bidi.RLE, bidi.LRO, bidi.RLO, bidi.PDF, bidi.BN:
@@ -70,7 +74,7 @@ func ignored(c bidi.Class) bool {
 	return false
 }
 
-// pairIsolates finds where isolates end (BD9).
+// pairIsolates finds the matching ends of isolates (BD9).
 func (p *paragraph) pairIsolates() {
 	var open []int
 	for i, c := range p.classes {
@@ -89,7 +93,7 @@ func (p *paragraph) pairIsolates() {
 	}
 }
 
-// strong is the level of a text after its first letter with a direction that is in no isolate (P2 and P3).
+// strong returns the level from the first strong character that is in no isolate (P2 and P3).
 func (p *paragraph) strong(from, to int) uint8 {
 	for i := from; i < to; i++ {
 		switch c := p.classes[i]; {
@@ -106,11 +110,11 @@ func (p *paragraph) strong(from, to int) uint8 {
 
 type embedding struct {
 	level    uint8
-	override bidi.Class // ON is none
+	override bidi.Class // ON means none
 	isolate  bool
 }
 
-// explicit gives levels after the signs that say them (X1 to X8).
+// explicit assigns levels from the formatting characters (X1 to X8).
 func (p *paragraph) explicit() {
 	stack := []embedding{{p.base, bidi.ON, false}}
 	isolatesOver, embeddingsOver, isolatesOpen := 0, 0, 0
@@ -206,7 +210,7 @@ func (p *paragraph) sequences() {
 	}
 	for _, run := range runs {
 		if first := run[0]; p.classes[first] == bidi.PDI && p.match[first] >= 0 {
-			continue // it goes on a sequence
+			continue // it continues a sequence
 		}
 		at := run
 		for {
@@ -221,7 +225,8 @@ func (p *paragraph) sequences() {
 	}
 }
 
-// removed gives what rule X9 takes out the level of what stands before it (as section 5.2 offers).
+// removed gives the characters removed by rule X9 the level of the preceding character (as section
+// 5.2 permits).
 func (p *paragraph) removed() {
 	level := p.base
 	for i, c := range p.classes {
@@ -232,7 +237,8 @@ func (p *paragraph) removed() {
 	}
 }
 
-// separators puts what separates, and spaces before it, at the level of the paragraph (L1, but for the ends of lines).
+// separators resets separators, and spaces before them, to the paragraph level (L1, except for ends
+// of lines).
 func (p *paragraph) separators(list []uint8, from, to int) {
 	for i := from; i < to; i++ {
 		if c := p.classes[i]; c == bidi.S || c == bidi.B {
@@ -244,12 +250,12 @@ func (p *paragraph) separators(list []uint8, from, to int) {
 	}
 }
 
-// blank reports what rule L1 takes for a space.
+// blank reports whether rule L1 treats a class as a space.
 func blank(c bidi.Class) bool {
 	return c == bidi.WS || isolates(c) || c == bidi.PDI || ignored(c)
 }
 
-// trailing is where the spaces at the end of a line begin.
+// trailing returns the index at which the spaces at the end of a line begin.
 func trailing(line []rune) int {
 	n := len(line)
 	for n > 0 {
@@ -262,7 +268,7 @@ func trailing(line []rune) int {
 	return n
 }
 
-// visual is the order from left to right of pieces of a line that have those levels (L2).
+// visual returns the order from left to right of the parts of a line with these levels (L2).
 func visual(list []uint8) []int {
 	order := make([]int, len(list))
 	highest := uint8(0)

@@ -14,7 +14,7 @@ func direction(level uint8) bidi.Class {
 	return bidi.L
 }
 
-// resolve gives the runes of an isolating run sequence their levels (W1 to I2).
+// resolve assigns the levels of an isolating run sequence (W1 to I2).
 func (p *paragraph) resolve(seq []int) {
 	level := p.said[seq[0]]
 	before, after := p.base, p.base
@@ -51,7 +51,7 @@ func (p *paragraph) resolve(seq []int) {
 	}
 }
 
-// weak resolves numbers and what belongs to them (W1 to W7).
+// weak resolves numbers and the characters around them (W1 to W7).
 func weak(types []bidi.Class, sos bidi.Class) {
 	prev := sos
 	for k, c := range types { // W1
@@ -63,7 +63,7 @@ func weak(types []bidi.Class, sos bidi.Class) {
 		prev = types[k]
 	}
 	strong := sos
-	for k, c := range types { // W2, and W3 behind it
+	for k, c := range types { // W2, followed by W3
 		switch c {
 		case bidi.L, bidi.R:
 			strong = c
@@ -111,7 +111,8 @@ func weak(types []bidi.Class, sos bidi.Class) {
 	}
 }
 
-// strongOf is the direction of a class as rules N0 to N2 see it: numbers are written among what comes from the right. ON is none.
+// strongOf returns the direction of a class for rules N0 to N2: numbers count as right-to-left. ON
+// means none.
 func strongOf(c bidi.Class) bidi.Class {
 	switch c {
 	case bidi.L:
@@ -122,7 +123,7 @@ func strongOf(c bidi.Class) bidi.Class {
 	return bidi.ON
 }
 
-// neutral resolves what has no direction (N1 and N2).
+// neutral resolves neutral characters (N1 and N2).
 func neutral(types []bidi.Class, sos, eos, along bidi.Class) {
 	for k := 0; k < len(types); k++ {
 		if strongOf(types[k]) != bidi.ON {
@@ -148,10 +149,10 @@ func neutral(types []bidi.Class, sos, eos, along bidi.Class) {
 	}
 }
 
-// maxBrackets is how many open brackets are remembered (BD16).
+// maxBrackets is the maximum number of open brackets (BD16).
 const maxBrackets = 63
 
-// brackets gives both brackets of a pair one direction (N0).
+// brackets gives both brackets of a pair the same direction (N0).
 func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
 	type opened struct {
 		closing rune
@@ -196,7 +197,7 @@ func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Clas
 		if inside == bidi.ON {
 			continue
 		}
-		if inside != along { // the other direction counts when it was that before, too
+		if inside != along { // the opposite direction counts if it also precedes the bracket
 			context := sos
 			for k := pair[0] - 1; k >= 0; k-- {
 				if c := strongOf(types[k]); c != bidi.ON {
@@ -217,7 +218,7 @@ func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Clas
 	}
 }
 
-// canonical is a bracket that another stands for.
+// canonical returns the canonical equivalent of a bracket.
 func canonical(r rune) rune {
 	switch r {
 	case 0x2329:

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// Draw paints the text into a picture with its top left at x, y, in pixels. width is that of the text's place, in units. ink gives the
-// colour of each run.
+// Draw paints the text into a picture with its top left corner at x, y, in pixels. width is the
+// available width, in units. ink returns the colour of each run.
 func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run int) color.Color) {
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -30,8 +30,8 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 	}
 }
 
-// Cells paints text of a font in which every letter is as wide: the first letter at x, each further one cell later. base is where letters
-// stand, all in pixels. What is not ASCII is laid out as it needs to be.
+// Cells paints text of a monospaced font: the first letter at x, each further one a cell later.
+// base is the baseline. All are in pixels. Text that is not ASCII goes through the full layout.
 func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, base int, columns func(string) int, ink color.Color) {
 	c := premultiplied(ink)
 	face := facesOf(Style{Mono: true}).all[0]
@@ -64,7 +64,7 @@ func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, b
 	}
 }
 
-// maskKey names a letter as it was drawn: at a size in 1/64 pixels and a quarter of a pixel.
+// maskKey identifies a drawn glyph: at a size in 1/64 pixels and an offset in quarters of a pixel.
 type maskKey struct {
 	face    *font.Face
 	id      font.GID
@@ -72,14 +72,15 @@ type maskKey struct {
 	quarter uint8
 }
 
-// mask is a drawn letter, from x, y of the point where it stands.
+// mask is a drawn glyph; x, y is its offset from the glyph's origin.
 type mask struct {
 	x, y, w, h int
 	alpha      []uint8
-	picture    *image.RGBA // instead of alpha
+	picture    *image.RGBA // replaces alpha
 }
 
-// masksKept is how many drawn letters are kept; then all are forgotten. An alphabet in five styles has some 500.
+// masksKept is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
+// alphabet in five styles has about 500.
 const masksKept = 6000
 
 var (
@@ -106,7 +107,7 @@ func stamp(dst *image.RGBA, face *font.Face, g *letter, size, x float32, base in
 	blend(dst, m, whole+m.x, base+m.y, c)
 }
 
-// drawn draws a letter.
+// drawn returns a drawn glyph from the cache.
 func drawn(face *font.Face, g *letter, size, shift float32) *mask {
 	if g.coloured != nil {
 		w, h, up := int(units(g.coloured.Advance)*size/g.em)+2, int(size*1.5)+2, int(size*1.1)+1
@@ -162,7 +163,7 @@ func drawn(face *font.Face, g *letter, size, shift float32) *mask {
 	return &mask{x: left, y: top, w: w, h: h, alpha: a.Pix}
 }
 
-// blend puts a colour through a mask onto a picture.
+// blend draws a colour through a mask onto a picture.
 func blend(dst *image.RGBA, m *mask, x, y int, c color.RGBA) {
 	x0, x1 := max(0, -x), min(m.w, dst.Rect.Dx()-x)
 	for row := max(0, -y); row < m.h && y+row < dst.Rect.Dy(); row++ {
@@ -185,7 +186,7 @@ func blend(dst *image.RGBA, m *mask, x, y int, c color.RGBA) {
 	}
 }
 
-// over puts a picture onto a picture.
+// over draws a picture onto another.
 func over(dst, src *image.RGBA, x, y int) {
 	for row := max(0, -y); row < src.Rect.Dy() && y+row < dst.Rect.Dy(); row++ {
 		for col := max(0, -x); col < src.Rect.Dx() && x+col < dst.Rect.Dx(); col++ {
@@ -198,7 +199,7 @@ func over(dst, src *image.RGBA, x, y int) {
 	}
 }
 
-// Fill colours a part of a picture, in pixels.
+// Fill fills a part of a picture with a colour; in pixels.
 func Fill(dst *image.RGBA, x, y, w, h float32, c color.Color) {
 	p := premultiplied(c)
 	x0, y0, x1, y1 := int(x+0.5), int(y+0.5), int(x+w+0.5), int(y+h+0.5)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-text/typesetting/language"
 )
 
-// Style is how a run of text looks.
+// Style is the appearance of a run of text.
 type Style struct {
 	Bold, Italic, Mono bool
 	Size               float32
@@ -21,14 +21,16 @@ type Style struct {
 // family is a style without its size.
 type family struct{ bold, italic, mono bool }
 
-// faces are the fonts of a family: its own, and those that stand in for what it has no letter for.
+// faces are the fonts of a family: its own, and the fallbacks for missing characters.
 type faces struct {
 	family family
 	all    []*font.Face
-	spare  bool          // all has the font of pictures
-	signs  *font.Face    // that for code has arrows and other signs; its letters of other scripts are all of one width, so the system's come first
-	lacks  map[rune]bool // what no font has
-	blocks map[rune]int  // how many of those are in each 256 letters
+	spare  bool // all includes the emoji font
+	// the symbol font, for arrows and other signs; its letters of other scripts are monospaced, so
+	// the system's fonts come first
+	signs  *font.Face
+	lacks  map[rune]bool // characters that no font has
+	blocks map[rune]int  // number of those in each block of 256 characters
 }
 
 var (
@@ -48,7 +50,7 @@ func facesOf(s Style) *faces {
 	return f
 }
 
-// resource is the toolkit's font of a family; the one for code is the same for all styles.
+// resource returns Fyne's font of a family; the font for code is the same for all styles.
 func resource(f family) fyne.Resource {
 	switch {
 	case f.mono:
@@ -89,7 +91,8 @@ func has(face *font.Face, r rune) bool {
 	return ok
 }
 
-// triedOfBlock is how many letters of 256 are looked for in vain: looking for one takes a third of a millisecond.
+// triedOfBlock is the maximum number of failed lookups in a block of 256 characters: a lookup takes
+// a third of a millisecond.
 const triedOfBlock = 8
 
 // ResolveFace implements shaping.Fontmap.
@@ -132,7 +135,7 @@ func (f *faces) having(r rune) *font.Face {
 	return nil
 }
 
-// find looks for a letter in the fonts of the system. The first time, it reads their list.
+// find looks for a character in the system's fonts. The first call reads the list of fonts.
 func (f *faces) find(r rune) *font.Face {
 	if !scanned {
 		scanned = true

@@ -3,7 +3,7 @@ package typeset
 // Box is a part of a line.
 type Box struct{ X, Y, Width, Height float32 }
 
-// left is where a line begins when the text is width wide: lines from the right end there.
+// left returns the start of a line for a given width: right-to-left lines are aligned to the right.
 func (l *line) left(width float32) float32 {
 	if !l.rtl || width <= 0 {
 		return 0
@@ -15,7 +15,8 @@ func (l *line) left(width float32) float32 {
 	return max(width-total, 0)
 }
 
-// Index is the place in the text, in runes, that is nearest to a point of a text which is width wide.
+// Index returns the text position, in runes, that is nearest to a point, in a text of the given
+// width.
 func (t *Text) Index(x, y, width float32) int {
 	if len(t.lines) == 0 || y < 0 {
 		return 0
@@ -59,7 +60,8 @@ func (l *line) index(x float32) int {
 	return after
 }
 
-// edge is where, from the part's left, the rune at that place begins in the direction of its writing.
+// edge returns the offset, from the left of the part, at which the rune begins in its writing
+// direction.
 func (p *part) edge(at int) float32 {
 	x := float32(0)
 	for i := 0; i < len(p.letters); {
@@ -84,7 +86,8 @@ func (p *part) edge(at int) float32 {
 	return p.width
 }
 
-// Boxes are where the runes from from to to stand, line by line, in a text which is width wide.
+// Boxes returns the areas of the runes between from and to, line by line, in a text of the given
+// width.
 func (t *Text) Boxes(from, to int, width float32) []Box {
 	var boxes []Box
 	for i := range t.lines {

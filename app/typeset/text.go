@@ -18,9 +18,9 @@ type Run struct {
 	Style Style
 }
 
-// Text is laid out: it does not change any more.
+// Text is laid-out text. It is immutable.
 type Text struct {
-	// Width is that of the widest line, Height that of all.
+	// Width is the width of the widest line, Height the height of all.
 	Width, Height float32
 
 	lines []line
@@ -28,13 +28,13 @@ type Text struct {
 }
 
 type line struct {
-	y, height, base float32 // base is where letters stand, below y
+	y, height, base float32 // base is the distance from y to the baseline
 	from, to        int     // runes, without the line break
 	rtl             bool
 	parts           []part // from left to right
 }
 
-// part is letters of one font and style on one line.
+// part is a sequence of glyphs of one font and style on one line.
 type part struct {
 	x, width float32
 	run      int
@@ -47,12 +47,12 @@ type part struct {
 
 type letter struct {
 	id       font.GID
-	x, y     float32 // from the part's beginning on the line
+	x, y     float32 // relative to the start of the line
 	advance  float32
 	from     int // first rune of its cluster
 	count    int
-	coloured *shaping.Glyph // a picture, such as an emoji
-	em       float32        // the size of coloured
+	coloured *shaping.Glyph // a bitmap, such as an emoji
+	em       float32        // font size for coloured
 }
 
 var (
@@ -61,10 +61,11 @@ var (
 	wrapper   shaping.LineWrapper
 )
 
-// Lay breaks runs into lines of at most width; 0 breaks only where a run does. spacing is the height of a line in sizes of its largest letters.
+// Lay breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing is
+// the line height as a multiple of its largest font size.
 func Lay(runs []Run, width, spacing float32) *Text {
 	t := &Text{}
-	ends := make([]int, len(runs)) // of each run in runes
+	ends := make([]int, len(runs)) // end of each run, in runes
 	for i, r := range runs {
 		t.runes = append(t.runes, []rune(r.Text)...)
 		ends[i] = len(t.runes)
@@ -83,7 +84,7 @@ func Lay(runs []Run, width, spacing float32) *Text {
 	return t
 }
 
-// hard lays out what stands between two line breaks.
+// hard lays out the text between two line breaks.
 func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32) {
 	text := t.runes[from:to]
 	deep, level := levels(text, -1)
@@ -105,7 +106,7 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 				Script: language.Common, Language: language.NewLanguage("en"),
 			}
 			for _, part := range segmenter.Split(in, f) {
-				part.Direction = in.Direction // it sees less of the paragraph
+				part.Direction = in.Direction // the shaper sees only a part of the paragraph
 				for _, piece := range ownSpaces(part, f.all[0]) {
 					outs = append(outs, shaper.Shape(piece))
 					h.of = append(h.of, i)
@@ -139,7 +140,8 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 	}
 }
 
-// ownSpaces takes the spaces out of what another font stands in for: after a sign from the font for code they would be wide.
+// ownSpaces splits off spaces from the parts in a fallback font: after a character from the code
+// font they would be too wide.
 func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
 		return []shaping.Input{in}
@@ -160,14 +162,14 @@ func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	return list
 }
 
-// hardLine is what stands between two line breaks.
+// hardLine is the text between two line breaks.
 type hardLine struct {
-	offset int // of its first rune in the text
+	offset int // index of its first rune in the text
 	levels []uint8
 	base   uint8
 	runs   []Run
 	outs   []shaping.Output
-	of     []int // the run of each of outs
+	of     []int // run index of each of outs
 }
 
 func (h *hardLine) level(at int) uint8 {
@@ -177,7 +179,7 @@ func (h *hardLine) level(at int) uint8 {
 	return h.levels[at-h.offset]
 }
 
-// same is where the runes from a to b of the same level as the first end.
+// same returns the end of the runes from a to b that have the level of the first.
 func (h *hardLine) same(a, b int) int {
 	if h.levels == nil {
 		return b
@@ -189,13 +191,13 @@ func (h *hardLine) same(a, b int) int {
 	return a
 }
 
-// run is the one that a rune belongs to.
+// run returns the index of the run of a rune.
 func (h *hardLine) run(at int) int {
 	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
 	return h.of[max(i, 0)]
 }
 
-// along is the direction of a level.
+// along returns the direction of a level.
 func along(level uint8) di.Direction {
 	if level&1 == 1 {
 		return di.DirectionRTL
@@ -252,15 +254,15 @@ func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
 	t.lines = append(t.lines, l)
 }
 
-// spacesLast puts the spaces from a place to the end of a line where the line ends, whatever they stand behind (L1). They are not seen there, and so
-// have no width.
+// spacesLast moves trailing spaces to the end of the line, whatever they follow (L1). They are
+// invisible there and get no width.
 func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
 	for i := 0; i < len(parts); i++ {
 		p := &parts[i]
 		if p.to <= from || deep[i] == h.base {
 			continue
 		}
-		if p.from < from { // a part of it
+		if p.from < from { // only a part of it
 			kept, rest := *p, *p
 			kept.to, rest.from = from, from
 			kept.letters, rest.letters = nil, nil
@@ -289,20 +291,20 @@ func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []u
 	return parts, deep
 }
 
-// Runes is how long the text is.
+// Runes returns the length of the text.
 func (t *Text) Runes() int { return len(t.runes) }
 
-// Slice is a part of the text.
+// Slice returns a part of the text.
 func (t *Text) Slice(from, to int) string { return string(t.runes[from:to]) }
 
-// Lines is how many lines it has.
+// Lines returns the number of lines.
 func (t *Text) Lines() int { return len(t.lines) }
 
 func points(v float32) fixed.Int26_6 { return fixed.Int26_6(v * 64) }
 func units(v fixed.Int26_6) float32  { return float32(v) / 64 }
 func round(v float32) float32        { return float32(math.Round(float64(v))) }
 
-// FromRight reports whether a line begins at the right.
+// FromRight reports whether a line is right-to-left.
 func (t *Text) FromRight() bool {
 	for i := range t.lines {
 		if t.lines[i].rtl {

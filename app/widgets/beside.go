@@ -5,7 +5,8 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// Beside puts left at its own width and right in the room that is left. Where right would have less than least, it stands below.
+// Beside puts left, at its own width, before right, which gets the remaining width. If that is less
+// than least, right goes below.
 func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
 	return container.New(&besideLayout{gap: gap, least: least}, left, right)
 }

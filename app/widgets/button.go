@@ -9,19 +9,20 @@ import (
 	"fairlead/app/style"
 )
 
-// Button is a compact button: a verb, an icon, or both. Enter and space press it.
+// Button is a compact button with a text, an icon, or both. Enter and Space press it.
 type Button struct {
 	widget.DisableableWidget
 	Text    string
-	Icon    string // of package assets; empty is none
+	Icon    string // name in package assets; empty for none
 	Trail   string // an icon after the text, such as "down"
-	Primary bool   // in the accent's colour: one in a place
-	Quiet   bool   // no ground until the mouse is over it
+	Primary bool   // in the accent colour: one per view
+	Quiet   bool   // no background until the mouse is over it
 	Danger  bool   // in the colour of errors
 	Muted   bool   // text in the secondary colour
 	Small   bool   // 12 instead of 14
 	OnTap   func()
-	// OnKey is given each key first while the button has the focus, Space as a key too; it reports whether it used it.
+	// OnKey receives each key first while the button has the focus, including Space; it reports
+	// whether it consumed it.
 	OnKey func(fyne.KeyName) bool
 
 	hovered, focused bool
@@ -35,14 +36,14 @@ var (
 	_ desktop.Cursorable = (*Button)(nil)
 )
 
-// NewButton makes a button.
+// NewButton creates a button.
 func NewButton(text, icon string, onTap func()) *Button {
 	b := &Button{Text: text, Icon: icon, OnTap: onTap}
 	b.ExtendBaseWidget(b)
 	return b
 }
 
-// NewQuiet makes a button without a ground.
+// NewQuiet creates a button without a background.
 func NewQuiet(text, icon string, onTap func()) *Button {
 	b := NewButton(text, icon, onTap)
 	b.Quiet = true
@@ -128,7 +129,7 @@ type buttonRenderer struct {
 	ground      *canvas.Rectangle
 	text        *canvas.Text
 	icon, trail *widget.Icon
-	shown       [3]string // icon, trail, colour: a resource is made only when these change
+	shown       [3]string // icon, trail, colour: resources are recreated only when these change
 }
 
 const (

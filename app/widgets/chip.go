@@ -12,7 +12,7 @@ import (
 	"fairlead/app/style"
 )
 
-// NewChip makes a rounded choice of a few words.
+// NewChip creates a rounded button with a short text.
 func NewChip(text, icon string, onTap func()) *Press {
 	line := Row(6, -1, NewText(text, style.ColorText, "text"))
 	if icon != "" {
@@ -24,14 +24,14 @@ func NewChip(text, icon string, onTap func()) *Press {
 	return p
 }
 
-// Badge is a count on a ground of its own. Zero hides it.
+// Badge is a count on a coloured background. Zero hides it.
 type Badge struct {
 	widget.BaseWidget
 	text *Text
 	box  *fyne.Container
 }
 
-// NewBadge makes a badge in the colour of what needs the person.
+// NewBadge creates a badge in the *needs you* colour.
 func NewBadge(n int) *Badge {
 	b := &Badge{text: NewText("", style.ColorOnNeeds, style.SizeSmall)}
 	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
@@ -41,7 +41,7 @@ func NewBadge(n int) *Badge {
 	return b
 }
 
-// Set changes the count; from 100 on it reads 99+.
+// Set changes the count; from 100 on it shows 99+.
 func (b *Badge) Set(n int) {
 	text := fmt.Sprint(n)
 	if n > 99 {
@@ -51,7 +51,7 @@ func (b *Badge) Set(n int) {
 	show(b, n > 0)
 }
 
-// badgeLayout puts a text onto its ground, which is never higher than wide.
+// badgeLayout centres a text on its background, which is at least as wide as high.
 type badgeLayout struct{}
 
 func (badgeLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -67,7 +67,7 @@ func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // CreateRenderer implements fyne.Widget.
 func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
-// NewEmptyState says in one line that there is nothing, and offers what fills it.
+// NewEmptyState shows a text for an empty view, and a button for adding something.
 func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	parts := []fyne.CanvasObject{}
 	if icon != "" {
@@ -90,13 +90,14 @@ func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.
 	return container.New(&emptyLayout{limitLayout{width: emptyWidth}}, Col(style.Inside, parts...))
 }
 
-// Widths of an empty state: at most, and what it asks for where a layout goes by that alone.
+// Widths of an empty state: the maximum, and the minimum width that it requests.
 const (
 	emptyWidth      float32 = 620
 	emptyWidthLeast float32 = 320
 )
 
-// emptyLayout asks for the room that the text needs: a heading that may be cut and a text that may be wrapped ask for next to none.
+// emptyLayout requests the space that the text needs: by themselves, truncating headings and
+// wrapping texts request almost none.
 type emptyLayout struct{ limitLayout }
 
 func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -107,7 +108,7 @@ func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(max(m.Width, min(o[0].Size().Width, emptyWidthLeast)), m.Height)
 }
 
-// Flow lays objects out like words, from left to right and then in the next line.
+// Flow lays out objects like words, in lines from left to right.
 func Flow(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&flowLayout{gap: gap}, objects...)
 }
@@ -166,13 +167,14 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(y-l.gap, 0)
 }
 
-// Problem is what an [ErrorBox] says: what happened, what it means or what to do, and a button that does it.
+// Problem is the content of an [ErrorBox]: what happened, what it means or what to do, and a button
+// for that.
 type Problem struct {
 	What   string
 	Do     string
-	Button string // empty is none
-	Again  bool   // there is a second button, which tries again what failed
-	// Fine says that nothing is wrong: it only has to be waited for.
+	Button string // empty for none
+	Again  bool   // shows a second button, which retries the failed action
+	// Fine marks a state that is no error: the person only has to wait.
 	Fine bool
 }
 
@@ -191,7 +193,7 @@ type ErrorBox struct {
 	box      *fyne.Container
 }
 
-// NewErrorBox makes a box.
+// NewErrorBox creates a box.
 func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", style.ColorText, "text"), do: NewParagraph("", style.ColorMuted, "text")}
 	b.button = NewButton("", "", func() { call(b.OnButton) })
@@ -232,7 +234,7 @@ func (b *ErrorBox) Set(p Problem) {
 // CreateRenderer implements fyne.Widget.
 func (b *ErrorBox) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
-// Notice is a muted line with an icon in the middle of a transcript, such as "stopped".
+// Notice is a muted, centred line with an icon in a transcript, such as "stopped".
 type Notice struct {
 	widget.BaseWidget
 	OnButton func()
@@ -243,7 +245,7 @@ type Notice struct {
 	name     string
 }
 
-// NewNotice makes an empty notice.
+// NewNotice creates an empty notice.
 func NewNotice() *Notice {
 	n := &Notice{icon: widget.NewIcon(nil), text: NewParagraph("", style.ColorMuted, style.SizeSidebar)}
 	n.button = NewQuiet("", "", func() { call(n.OnButton) })
@@ -253,7 +255,7 @@ func NewNotice() *Notice {
 	return n
 }
 
-// Set shows a notice; button empty is none.
+// Set shows a notice; an empty button text hides the button.
 func (n *Notice) Set(icon, text, button string) {
 	if icon != n.name {
 		n.name = icon

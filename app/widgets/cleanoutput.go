@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// cleanOutput makes what a program printed fit to be shown: escape sequences go, a line that was overwritten by carriage
-// returns shows its last state, tabs become spaces, broken UTF-8 and other control characters become �.
+// cleanOutput makes the output of a program displayable: it removes escape sequences, applies
+// carriage returns, expands tabs, and replaces invalid UTF-8 and other control characters with �.
 func cleanOutput(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == utf8.RuneError }) {
 		return s
@@ -44,7 +44,7 @@ func cleanOutput(s string) string {
 	return string(b)
 }
 
-// escapeLen is the length of the terminal escape sequence that s begins with.
+// escapeLen returns the length of the terminal escape sequence at the beginning of s.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)

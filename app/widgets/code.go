@@ -10,19 +10,20 @@ import (
 	"fairlead/app/style"
 )
 
-// Span is a run of code in one colour. It holds no line break.
+// Span is a section of code in one colour, without line breaks.
 type Span struct {
 	Text  string
 	Color fyne.ThemeColorName // empty is the colour of text
 }
 
-// CodeLine is one line of code. Ground colours the whole line; empty is none.
+// CodeLine is one line of code. Ground is the background of the whole line; empty is none.
 type CodeLine struct {
 	Spans  []Span
 	Ground fyne.ThemeColorName
 }
 
-// PlainLines makes lines of one colour out of text: tabs become spaces, what a terminal would obey is taken out.
+// PlainLines splits text into lines of one colour; it expands tabs and removes terminal control
+// sequences.
 func PlainLines(text string) []CodeLine {
 	text = strings.TrimSuffix(cleanOutput(text), "\n")
 	if text == "" {
@@ -36,29 +37,31 @@ func PlainLines(text string) []CodeLine {
 	return lines
 }
 
-// Code draws monospaced lines in one picture, without wrapping them unless its panel does. It draws only what is in its view, all of them unless [Code.SetView] was
-// called; inside a [Pan] that happens by itself.
+// Code draws monospaced lines into one picture. It wraps them only if its panel does. It draws only
+// the visible part, or everything before the first call of [Code.SetView]; inside a [Pan] that call
+// is automatic.
 type Code struct {
 	widget.BaseWidget
-	source  []CodeLine // as given
-	lines   []CodeLine // as drawn: a line that wraps is several
-	offs    []int      // place of each drawn line's first rune, and of what would follow the last
+	source []CodeLine // unwrapped lines
+	lines  []CodeLine // displayed lines: a wrapped line becomes several
+	// text index of the first rune of each displayed line, and the index after the last
+	offs    []int
 	wraps   bool
-	room    int // columns of a row; 0 does not wrap
+	room    int // columns per row; 0 does not wrap
 	columns int
-	grounds bool          // lines have grounds
-	view    fyne.Position // what of it is on the screen
+	grounds bool          // some lines have a background
+	view    fyne.Position // the visible part
 	shown   fyne.Size
 	viewed  bool
 
-	// OnPress and OnMenu are as those of [Prose].
+	// OnPress and OnMenu are like those of [Prose].
 	OnPress func(at, times int)
 	OnMenu  func(at fyne.Position)
 
 	marks
 	presses presses
-	reveal  func(at fyne.Position)   // brings a place into the view; nil without one
-	drag    func(by fyne.Delta) bool // moves the view, and reports whether it could; nil without one
+	reveal  func(at fyne.Position)   // scrolls a position into view; may be nil
+	drag    func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
 }
 
 var (
@@ -68,7 +71,7 @@ var (
 	_ fyne.SecondaryTappable = (*Code)(nil)
 )
 
-// NewCode makes an empty one.
+// NewCode creates an empty one.
 func NewCode(lines []CodeLine) *Code {
 	c := &Code{marks: marks{current: -1}}
 	c.ExtendBaseWidget(c)
@@ -76,7 +79,7 @@ func NewCode(lines []CodeLine) *Code {
 	return c
 }
 
-// SetLines shows other lines. It keeps them; the caller must not change them any more.
+// SetLines shows other lines. It retains them; the caller must not change them afterwards.
 func (c *Code) SetLines(lines []CodeLine) {
 	c.source = lines
 	c.from, c.to = 0, 0
@@ -85,10 +88,10 @@ func (c *Code) SetLines(lines []CodeLine) {
 	c.Refresh()
 }
 
-// Lines is how many lines there are, however many rows they take.
+// Lines returns the number of lines before wrapping.
 func (c *Code) Lines() int { return len(c.source) }
 
-// SetView says which part is on the screen.
+// SetView sets the visible part.
 func (c *Code) SetView(at fyne.Position, size fyne.Size) {
 	if c.viewed && c.view == at && c.shown == size {
 		return
@@ -97,7 +100,8 @@ func (c *Code) SetView(at fyne.Position, size fyne.Size) {
 	c.Refresh()
 }
 
-// columns is the width of text in letters of a monospaced font, those of East Asia and pictures counted twice.
+// columns returns the width of text in monospaced columns; wide East Asian characters and emoji
+// count twice.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {

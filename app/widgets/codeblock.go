@@ -8,7 +8,8 @@ import (
 	"fairlead/app/style"
 )
 
-// CodePanel shows long monospaced text on its own ground. Lines wrap only after [CodePanel.Wrap]; the panel scrolls.
+// CodePanel shows long monospaced text on a background. It wraps lines only after [CodePanel.Wrap],
+// and scrolls.
 type CodePanel struct {
 	widget.BaseWidget
 	code   *Code
@@ -16,17 +17,17 @@ type CodePanel struct {
 	ground *Ground
 	box    *fyne.Container
 	text   string
-	kind   int // what text is
+	kind   int // kind of text
 }
 
-// Kinds of what a panel shows.
+// Kinds of content of a panel.
 const (
 	otherLines = iota
 	plainText
 	unifiedDiff
 )
 
-// NewCodePanel makes an empty panel, at most maxHeight high; 0 is as high as its text.
+// NewCodePanel creates an empty panel of at most maxHeight; 0 is unlimited.
 func NewCodePanel(maxHeight float32) *CodePanel {
 	p := &CodePanel{code: NewCode(nil), ground: NewGround(style.ColorCode, style.ColorLine, style.Corner)}
 	p.pan = NewPan(p.code)
@@ -54,20 +55,20 @@ func (p *CodePanel) set(kind int, text string, lines func(string) []CodeLine) {
 	}
 }
 
-// Wrap breaks long lines instead of moving them sideways.
+// Wrap wraps long lines instead of scrolling them sideways.
 func (p *CodePanel) Wrap() {
 	p.code.wraps = true
 	p.pan.Update()
 }
 
-// SetLines shows lines, which must not change any more.
+// SetLines shows lines, which must not change afterwards.
 func (p *CodePanel) SetLines(lines []CodeLine) {
 	p.kind, p.text = otherLines, ""
 	p.code.SetLines(lines)
 	p.pan.Update()
 }
 
-// reveal scrolls until a line is in view, with some before and behind it.
+// reveal scrolls a line into view, with some context before and after it.
 func (p *CodePanel) reveal(at fyne.Position) {
 	from, shown := p.code.seen()
 	cell, to := codeCell(), from
@@ -82,22 +83,22 @@ func (p *CodePanel) reveal(at fyne.Position) {
 	}
 }
 
-// Follow keeps the end in view while text grows.
+// Follow keeps the end in view while the text grows.
 func (p *CodePanel) Follow(on bool) { p.pan.Follow = on }
 
-// Reset goes to the beginning, for other text.
+// Reset scrolls to the beginning, for a new text.
 func (p *CodePanel) Reset() { p.pan.Reset() }
 
-// Lines is how many lines it has.
+// Lines returns the number of lines.
 func (p *CodePanel) Lines() int { return p.code.Lines() }
 
-// SetForward says who gets turns of the wheel that the panel does not need.
+// SetForward sets the receiver of scroll events that the panel does not use.
 func (p *CodePanel) SetForward(f func(*fyne.ScrollEvent)) { p.pan.Forward = f }
 
 // CreateRenderer implements fyne.Widget.
 func (p *CodePanel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
-// CodeBlock is a fenced block of Markdown: language, Copy, coloured code.
+// CodeBlock is a fenced code block of Markdown: language, Copy button, highlighted code.
 type CodeBlock struct {
 	widget.BaseWidget
 	OnCopy func(string)
@@ -109,7 +110,7 @@ type CodeBlock struct {
 	box   *fyne.Container
 }
 
-// NewCodeBlock makes an empty block.
+// NewCodeBlock creates an empty block.
 func NewCodeBlock() *CodeBlock {
 	c := &CodeBlock{lang: NewText("", style.ColorMuted, style.SizeSmall), panel: NewCodePanel(0)}
 	c.panel.ground.Hide()
@@ -125,7 +126,8 @@ func NewCodeBlock() *CodeBlock {
 	return c
 }
 
-// Set shows a block. Colours come when the fence is closed: half a program is coloured wrongly, and again at each letter.
+// Set shows a block. It is highlighted only when its fence is closed: half a program would be
+// highlighted wrongly, and again with every letter.
 func (c *CodeBlock) Set(b Block) {
 	if b == c.block {
 		return
@@ -142,12 +144,12 @@ func (c *CodeBlock) Set(b Block) {
 		c.panel.SetLines(Highlight(b.Source, b.Lang))
 	}
 	c.panel.pan.MaxHeight = 0
-	if c.panel.Lines() > 60 { // drawn whole it would be slow, and long to scroll past
+	if c.panel.Lines() > 60 { // at full height it would be slow to draw and long to scroll past
 		c.panel.pan.MaxHeight = codeCell().Height * 40
 	}
 }
 
-// SetForward says who gets turns of the wheel that the block does not need.
+// SetForward sets the receiver of scroll events that the block does not use.
 func (c *CodeBlock) SetForward(f func(*fyne.ScrollEvent)) { c.panel.SetForward(f) }
 
 // CreateRenderer implements fyne.Widget.

@@ -36,26 +36,26 @@ func (r *codeRenderer) Refresh() {
 func (r *codeRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }
 func (r *codeRenderer) Destroy()                     {}
 
-// full is how large the whole text is.
+// full returns the size of the whole text.
 func (c *Code) full() fyne.Size {
 	cell := codeCell()
 	return fyne.NewSize(cell.Width*float32(c.columns), cell.Height*float32(len(c.lines)))
 }
 
-// area is what is drawn: the part in view.
+// area returns the part to draw: the visible one.
 func (c *Code) area() (fyne.Position, fyne.Size) {
 	whole := c.full().Max(c.Size())
 	if !c.viewed {
 		return fyne.Position{}, whole
 	}
 	if !c.grounds {
-		whole.Width = min(whole.Width, c.full().Width) // nothing is drawn beside the letters
+		whole.Width = min(whole.Width, c.full().Width) // nothing is drawn beyond the text
 	}
 	at := fyne.NewPos(max(c.view.X, 0), max(c.view.Y, 0))
 	return at, fyne.NewSize(max(min(c.shown.Width, whole.Width-at.X), 0), max(min(c.shown.Height, whole.Height-at.Y), 0))
 }
 
-// draw paints the part in view, with … where a line goes on beside it.
+// draw paints the visible part, with … where a line continues beyond it.
 func (c *Code) draw(w, h int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	at, area := c.area()
@@ -103,7 +103,8 @@ func (c *Code) draw(w, h int) image.Image {
 		if !c.viewed {
 			continue
 		}
-		on := func(from, x, to float32) { // in place of what goes on there, without the half of a letter
+		// replaces the cut-off text, so that no letter is cut in half
+		on := func(from, x, to float32) {
 			typeset.Clear(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale)
 			if line.Ground != "" {
 				fill(from, to, line.Ground)

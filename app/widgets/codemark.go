@@ -20,7 +20,7 @@ func (l CodeLine) text() string {
 	return b.String()
 }
 
-// texts are the texts of the lines.
+// texts returns the texts of the lines.
 func (c *Code) texts(yield func(string) bool) {
 	for _, l := range c.source {
 		if !yield(l.text()) {
@@ -29,7 +29,7 @@ func (c *Code) texts(yield func(string) bool) {
 	}
 }
 
-// offset is the place of a drawn line's first rune.
+// offset returns the text index of a displayed line's first rune.
 func (c *Code) offset(line int) int { return c.offs[min(line, len(c.offs)-1)] }
 
 // Runes implements [Passage].
@@ -78,7 +78,7 @@ func (c *Code) Slice(from, to int) string {
 	return string(text[min(from, len(text)):min(to, len(text))])
 }
 
-// Word implements [Passage]: the word, or the line.
+// Word implements [Passage]: it returns the word, or the line.
 func (c *Code) Word(at int, whole bool) (from, to int) { return wordIn(c.texts, at, whole) }
 
 // Find implements [Passage].
@@ -103,14 +103,14 @@ func (c *Code) Current(hit int) fyne.Position {
 	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
 }
 
-// Reveal scrolls what the code stands in until a place of it is in view.
+// Reveal scrolls a text position into view.
 func (c *Code) Reveal(at fyne.Position) {
 	if c.reveal != nil {
 		c.reveal(at)
 	}
 }
 
-// seen is the part that is in view.
+// seen returns the visible part.
 func (c *Code) seen() (fyne.Position, fyne.Size) {
 	if c.viewed {
 		return c.view, c.shown
@@ -118,7 +118,7 @@ func (c *Code) seen() (fyne.Position, fyne.Size) {
 	return fyne.Position{}, c.Size()
 }
 
-// Words is the whole text.
+// Words returns the whole text.
 func (c *Code) Words() string { return c.Slice(0, c.Runes()) }
 
 // Lead implements [Passage].

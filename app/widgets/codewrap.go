@@ -2,7 +2,7 @@ package widgets
 
 import "unicode/utf8"
 
-// lay breaks the lines into rows, where they wrap, and notes where in the text each row begins.
+// lay wraps the lines into rows, and records the text index of each row.
 func (c *Code) lay() {
 	c.columns, c.grounds = 0, false
 	c.lines, c.offs = c.source, make([]int, 0, len(c.source)+1)
@@ -26,7 +26,7 @@ func (c *Code) lay() {
 			}
 			c.columns = max(c.columns, n)
 		}
-		off++ // the line's end
+		off++ // the end of the line
 	}
 	c.offs = append(c.offs, off)
 }
@@ -40,7 +40,7 @@ func (c *Code) wrapTo(width float32) {
 	}
 }
 
-// wrapped breaks a line into rows of at most room columns. Together the rows are the line.
+// wrapped splits a line into rows of at most room columns. Joined, the rows are the line.
 func (l CodeLine) wrapped(room int) []CodeLine {
 	ends := rowEnds([]rune(l.text()), room)
 	if len(ends) == 1 {
@@ -62,7 +62,8 @@ func (l CodeLine) wrapped(room int) []CodeLine {
 	return rows
 }
 
-// rowEnds are the places where the rows of a line end, its own end the last: behind a blank, or within a word that would leave half of the row empty.
+// rowEnds returns the ends of the rows of a line, including the line's end: after a blank, or
+// within a word that would otherwise leave half of the row empty.
 func rowEnds(text []rune, room int) (ends []int) {
 	from, blank, wide := 0, 0, 0
 	for i, r := range text {

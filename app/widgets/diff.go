@@ -7,8 +7,9 @@ import (
 	"fairlead/app/style"
 )
 
-// DiffLines makes coloured lines of a unified diff. Added and removed lines keep their signs, so colour is never all there is. The two
-// lines that name the file are left out, or are one line where the diff is about several files.
+// DiffLines returns the coloured lines of a unified diff. Added and removed lines keep their signs,
+// so that they are recognizable without colours. The two header lines of a file are left out, or
+// become one line if the diff has several files.
 func DiffLines(diff string) []CodeLine {
 	lines := PlainLines(diff)
 	heads := 0
@@ -34,16 +35,17 @@ func DiffLines(diff string) []CodeLine {
 	return out
 }
 
-// diffHead reports whether a file's two lines begin there: a removed line may begin like the first of them.
+// diffHead reports whether a file's two header lines begin there: a removed line may look like the
+// first of them.
 func diffHead(lines []CodeLine, i int) bool {
 	at := func(i int, prefix string) bool { return i < len(lines) && strings.HasPrefix(lines[i].text(), prefix) }
 	return at(i, "--- ") && at(i+1, "+++ ") && at(i+2, "@@")
 }
 
-// diffTime is the time behind a name; its tab has become spaces.
+// diffTime matches the time after a file name; its tab was replaced by spaces.
 var diffTime = regexp.MustCompile(`\s+\d{4}-\d\d-\d\d.*$`)
 
-// diffName is a file's name without the letter and the time that some programs add.
+// diffName returns a file's name without the prefix and the time that some programs add.
 func diffName(s string) string {
 	s = diffTime.ReplaceAllString(s, "")
 	if strings.HasPrefix(s, "a/") || strings.HasPrefix(s, "b/") {
@@ -70,7 +72,7 @@ func diffLine(l CodeLine) CodeLine {
 	return l
 }
 
-// NewDiffView makes a panel that shows a unified diff, at most maxHeight high; 0 is as high as it is.
+// NewDiffView creates a panel that shows a unified diff, at most maxHeight high; 0 is unlimited.
 func NewDiffView(diff string, maxHeight float32) *CodePanel {
 	p := NewCodePanel(maxHeight)
 	p.SetLines(DiffLines(diff))

@@ -7,7 +7,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Divider is a word in the middle of a line, such as the day on which messages were written.
+// Divider is a text in the middle of a separator, such as the date in a chat.
 type Divider struct {
 	widget.BaseWidget
 	text  *Text
@@ -15,14 +15,14 @@ type Divider struct {
 	right *Rect
 }
 
-// NewDivider makes one without a word.
+// NewDivider creates one without a text.
 func NewDivider() *Divider {
 	d := &Divider{text: NewText("", style.ColorMuted, style.SizeSmall), left: NewRect(style.ColorLine, "", 0), right: NewRect(style.ColorLine, "", 0)}
 	d.ExtendBaseWidget(d)
 	return d
 }
 
-// SetText changes the word.
+// SetText changes the text.
 func (d *Divider) SetText(text string) {
 	d.text.SetText(text)
 	d.place(d.Size())

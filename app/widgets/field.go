@@ -5,10 +5,11 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// TextArea is an entry of several lines in a form: Tab goes on to the next field, where the toolkit's own would write a tab.
+// TextArea is a multi-line entry for forms: Tab moves to the next field, whereas Fyne's own entry
+// would insert a tab.
 type TextArea struct{ widget.Entry }
 
-// NewTextArea makes an empty one that shows a number of lines.
+// NewTextArea creates an empty one with a number of visible lines.
 func NewTextArea(lines int, hint string) *TextArea {
 	t := &TextArea{}
 	t.MultiLine, t.Wrapping = true, fyne.TextWrapWord
@@ -21,7 +22,7 @@ func NewTextArea(lines int, hint string) *TextArea {
 // AcceptsTab implements fyne.Tabbable.
 func (t *TextArea) AcceptsTab() bool { return false }
 
-// TypedShortcut implements fyne.Shortcutable: what the entry does not use is the window's.
+// TypedShortcut implements fyne.Shortcutable; it passes unused shortcuts to the window.
 func (t *TextArea) TypedShortcut(k fyne.Shortcut) {
 	t.Entry.TypedShortcut(k)
 	PassShortcut(t, k)

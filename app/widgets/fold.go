@@ -7,11 +7,11 @@ import (
 	"fairlead/app/style"
 )
 
-// Fold is a line that opens to a longer text, such as what a model thought.
+// Fold is a line that expands to a longer text, such as a model's thinking.
 type Fold struct {
 	widget.BaseWidget
 	OnToggle func(open bool)
-	// OnPress is called when a button of the mouse goes down in the text; see [Transcript.Press].
+	// OnPress is called when a mouse button is pressed in the text; see [Transcript.Press].
 	OnPress func(in Passage, at, times int)
 	OnMenu  func(at fyne.Position)
 
@@ -21,12 +21,12 @@ type Fold struct {
 	icon  *widget.Icon
 	fold  *widget.Icon
 	text  *Prose
-	shown string // what text shows: nothing is laid out while it is folded
+	shown string // displayed text: nothing is laid out while collapsed
 	body  *fyne.Container
 	box   *fyne.Container
 }
 
-// NewFold makes an empty, folded line with an icon.
+// NewFold creates an empty, collapsed line with an icon.
 func NewFold(icon string) *Fold {
 	f := &Fold{
 		title: NewText("", style.ColorMuted, style.SizeSidebar), icon: widget.NewIcon(style.IconIn(icon, style.ColorMuted)),
@@ -58,7 +58,7 @@ func NewFold(icon string) *Fold {
 	return f
 }
 
-// Set shows a title and, when open, the text.
+// Set sets the title and the text, which is shown if open.
 func (f *Fold) Set(title, text string, open bool) {
 	f.title.SetText(title)
 	f.said = text
@@ -84,5 +84,5 @@ func (f *Fold) Set(title, text string, open bool) {
 // CreateRenderer implements fyne.Widget.
 func (f *Fold) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.box) }
 
-// Passages are its text, which is hidden while it is folded.
+// Passages returns its text, which is hidden while collapsed.
 func (f *Fold) Passages() []Passage { return []Passage{f.text} }

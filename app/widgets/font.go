@@ -5,8 +5,9 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// fontOf is the font that alone draws all of a text in a style, or nil for the toolkit's own choice. That reads for each style the fonts of pictures, of
-// signs and of the system's language, too: 8 MB that are kept, mostly for a few words in bold and the width of a letter of code.
+// fontOf returns a single font that has all characters of a text in a style, or nil to let Fyne
+// choose. Fyne's choice loads for each style also the fonts for emoji, symbols and the system's
+// language: 8 MB of memory, often for a few bold words or the width of a letter.
 func fontOf(text string, style fyne.TextStyle) fyne.Resource {
 	for _, r := range text {
 		if !plainLetter(r) {
@@ -19,10 +20,11 @@ func fontOf(text string, style fyne.TextStyle) fyne.Resource {
 	case fyne.TextStyle{Monospace: true}:
 		return theme.DefaultTextMonospaceFont()
 	}
-	return nil // whatever is regular is read anyway
+	return nil // the regular fonts are loaded anyway
 }
 
-// plainLetter reports whether every one of the toolkit's fonts has a letter: Latin, Cyrillic, and the punctuation of both.
+// plainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and their
+// punctuation.
 func plainLetter(r rune) bool {
 	switch {
 	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:
@@ -35,7 +37,7 @@ func plainLetter(r rune) bool {
 	return false
 }
 
-// measure is how much room a line of text takes.
+// measure returns the size of a line of text.
 func measure(text string, size float32, style fyne.TextStyle) fyne.Size {
 	s, _ := fyne.CurrentApp().Driver().RenderedTextSize(text, size, style, fontOf(text, style))
 	return s

@@ -11,16 +11,17 @@ import (
 	"fairlead/app/style"
 )
 
-// Ground is what large things stand on: a [Rect] that is cheap to draw. The toolkit computes the distance to the corners for each dot of a
-// rounded rectangle, which without a graphics processor takes longer than all else on the screen; here only the bands with the corners are
-// rounded, and what lies between is one dot, stretched.
+// Ground is the background of large areas: a [Rect] that is cheap to draw. Fyne computes the
+// distance to the corners for every pixel of a rounded rectangle, which dominates the drawing time
+// without a graphics processor. Here only the bands with the corners are rounded, and the area
+// between is one stretched pixel.
 type Ground struct {
 	widget.BaseWidget
 	Fill, Line fyne.ThemeColorName // Line may be empty
 	Corner     float32
 }
 
-// NewGround makes one.
+// NewGround creates one.
 func NewGround(fill, line fyne.ThemeColorName, corner float32) *Ground {
 	g := &Ground{Fill: fill, Line: line, Corner: corner}
 	g.ExtendBaseWidget(g)
@@ -47,7 +48,7 @@ func (g *Ground) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
-// newDot makes an area of one colour.
+// newDot creates an area of one colour.
 func newDot(name func() fyne.ThemeColorName) *picture {
 	return newPicture(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
@@ -58,10 +59,12 @@ func newDot(name func() fyne.ThemeColorName) *picture {
 	})
 }
 
-// groundRenderer draws the rounded ends as an area in the line's colour with one in the ground's upon it, as [Rect] does.
+// groundRenderer draws the rounded ends as an area in the border's colour with one in the fill
+// colour on top, like [Rect].
 type groundRenderer struct {
-	g           *Ground
-	band        [4]*canvas.Rectangle // the upper end and what lies upon it, the lower end and what lies upon it
+	g *Ground
+	// the upper band's border and fill, the lower band's border and fill
+	band        [4]*canvas.Rectangle
 	middle      *picture
 	left, right *picture
 }
@@ -105,7 +108,8 @@ func (r *groundRenderer) Layout(s fyne.Size) {
 	place(r.band[1], 1, 1, s.Width-2, end-1)
 	place(r.band[2], 0, s.Height-end, s.Width, end)
 	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
-	// Also the straight edge of a rounded end is drawn soft, and what lies below would show as a line: the middle begins a dot earlier.
+	// The straight edge of a band is drawn with antialiasing, and would be visible as a line: so
+	// the middle begins one pixel earlier.
 	if end > r.g.Corner && end > 0 {
 		end--
 	}

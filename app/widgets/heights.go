@@ -1,7 +1,7 @@
 package widgets
 
-// heights holds the heights of many rows and answers sums of them in logarithmic time (a Fenwick tree). Sums are float64: two
-// million units are more than a float32 can count in quarters.
+// heights stores the heights of many rows and computes prefix sums in logarithmic time (a Fenwick
+// tree). Sums are float64: a float32 cannot represent two million units in steps of a quarter.
 type heights struct {
 	h    []float32
 	tree []float64
@@ -29,7 +29,7 @@ func (s *heights) set(i int, v float32) {
 	}
 }
 
-// before is the sum of the heights of the rows before i.
+// before returns the sum of the heights of the rows before i.
 func (s *heights) before(i int) float64 {
 	sum := 0.0
 	for ; i > 0; i -= i & -i {
@@ -40,7 +40,7 @@ func (s *heights) before(i int) float64 {
 
 func (s *heights) total() float64 { return s.before(len(s.h)) }
 
-// at finds the row at offset y and how far into it y is.
+// at returns the row at offset y and the offset within it.
 func (s *heights) at(y float64) (row int, into float32) {
 	if len(s.h) == 0 || y <= 0 {
 		return 0, 0

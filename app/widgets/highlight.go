@@ -10,20 +10,22 @@ import (
 	"fairlead/app/style"
 )
 
-// How much code is coloured, in bytes: more would hold up a frame, or beside the frames keep a core for seconds.
+// Limits of highlighting, in bytes: more would delay a frame, or in the background use a processor
+// core for seconds.
 const (
 	maxHighlight = 24 << 10
 	maxLong      = 512 << 10
 )
 
-// Highlight makes coloured lines of code. lang is a language or the name of a file. An unknown language stays in one colour, and so does long code, for
-// which there is [HighlightLong].
+// Highlight highlights code. lang is a language or a file name. An unknown language stays in one
+// colour, and so does long code, for which there is [HighlightLong].
 func Highlight(code, lang string) []CodeLine { return highlight(code, lang, maxHighlight) }
 
-// HighlightLong is Highlight for longer code. It may take a second, and is safe for use beside the GUI thread.
+// HighlightLong is Highlight for longer code. It may take a second, and is safe to call off the GUI
+// thread.
 func HighlightLong(code, lang string) []CodeLine { return highlight(code, lang, maxLong) }
 
-// Long reports whether Highlight would leave code in one colour because it is long.
+// Long reports whether code is too long for Highlight.
 func Long(code string) bool { return len(code) > maxHighlight }
 
 func highlight(code, lang string, most int) []CodeLine {
@@ -51,7 +53,7 @@ func highlight(code, lang string, most int) []CodeLine {
 			}
 		}
 	}
-	if len(lines) < len(plain) { // a lexer that swallowed something: the text matters more than its colours
+	if len(lines) < len(plain) { // the lexer lost text: show the plain text instead
 		return plain
 	}
 	return lines[:len(plain)]

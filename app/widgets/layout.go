@@ -9,8 +9,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Row lays objects out from left to right, centred in height, gap apart. The object at stretch takes the room that is left;
-// -1 is none.
+// Row lays objects out from left to right, vertically centred, with a gap between them. The object
+// with the index stretch gets the remaining width; -1 is none.
 func Row(gap float32, stretch int, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&rowLayout{gap: gap, stretch: stretch}, objects...)
 }
@@ -53,8 +53,9 @@ func (l *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// Col lays objects out from top to bottom over the full width, gap apart. Unlike a VBox it gives an object the height that it
-// needs at the width it gets, which wrapped text knows only then.
+// Col lays objects out from top to bottom over the full width, with a gap between them. Unlike a
+// VBox it gives an object the height that it needs at its actual width, which wrapped text knows
+// only then.
 func Col(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&colLayout{gap: gap}, objects...)
 }
@@ -89,13 +90,13 @@ func (l *colLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// Fit gives o the width and the height that it needs at that width, which it returns.
+// Fit resizes o to the width and to the height that it needs at that width, which it returns.
 func Fit(o fyne.CanvasObject, width float32) float32 {
 	h := o.MinSize().Height
 	if s := o.Size(); s.Width != width || s.Height != h {
 		o.Resize(fyne.NewSize(width, h))
 	}
-	for range 2 { // text in text may need a second look
+	for range 2 { // nested wrapped text may need a second pass
 		now := o.MinSize().Height
 		if now == h {
 			break
@@ -106,8 +107,8 @@ func Fit(o fyne.CanvasObject, width float32) float32 {
 	return h
 }
 
-// Border puts objects at the edges of another, each of which may be nil, as container.NewBorder does, and has them in the order in which they are read:
-// Tab goes that way.
+// Border puts objects at the edges of another; each may be nil. It is like container.NewBorder, but
+// with the objects in reading order, which Tab follows.
 func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container {
 	c := container.New(layout.NewBorderLayout(top, bottom, left, right))
 	for _, o := range []fyne.CanvasObject{top, left, middle, right, bottom} {
@@ -118,7 +119,7 @@ func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container 
 	return c
 }
 
-// Inset puts space around an object.
+// Inset adds space around an object.
 func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Container {
 	return container.New(&insetLayout{top, right, bottom, left}, o)
 }
@@ -134,7 +135,7 @@ func (l *insetLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(size.Width-l.left-l.right, size.Height-l.top-l.bottom))
 }
 
-// Bleed takes away the padding that a Fyne text widget has around it.
+// Bleed removes the padding around a Fyne text widget.
 func Bleed(o fyne.CanvasObject) *fyne.Container {
 	return container.New(bleedLayout{}, o)
 }
@@ -153,7 +154,7 @@ func (bleedLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(size.Width+2*pad, size.Height+2*pad))
 }
 
-// Readable gives text at most the measure of a line, at the left.
+// Readable limits text to a readable line length, at the left.
 func Readable(o fyne.CanvasObject) *fyne.Container { return container.New(readableLayout{}, o) }
 
 type readableLayout struct{}
@@ -165,7 +166,7 @@ func (readableLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(min(size.Width, style.Measure()), size.Height))
 }
 
-// Limit gives an object at most width, in the middle of what there is, or at its left.
+// Limit limits an object's width, centred or at the left.
 func Limit(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
 	return container.New(&limitLayout{width, left}, o)
 }
@@ -190,7 +191,8 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 // icon is the size of a small icon.
 func icon() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
-// Lead puts an icon beside the first line of a text in the given size, and what else there is at the right.
+// Lead puts an icon beside the first line of a text of the given size, and optional objects at the
+// right.
 func Lead(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&leadLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
 }

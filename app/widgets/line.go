@@ -6,13 +6,13 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// Line shows one line of code, as much of it as there is room for. Any part of it can be marked.
+// Line shows one line of code, cut to the available width. Its text can be selected.
 type Line struct {
 	Code
-	// OnTap is called when it is tapped, and not pressed to mark something.
+	// OnTap is called for a tap that does not select text.
 	OnTap func()
 
-	echo bool // another passage says the same: what is found in it counts there
+	echo bool // another passage has the same text: search results count there
 }
 
 var _ fyne.Tappable = (*Line)(nil)
@@ -40,13 +40,13 @@ func (l *Line) Index(at fyne.Position) int {
 	return l.Code.Index(at)
 }
 
-// room is how many columns there is room for.
+// room returns the available columns.
 func (l *Line) room() int { return int((l.Size().Width + 0.5) / codeCell().Width) }
 
-// cut reports whether there is too little room for all of it.
+// cut reports whether the text is cut.
 func (l *Line) cut() bool { return l.columns > l.room() }
 
-// hides reports whether one of the places that were found is where there is no room.
+// hides reports whether any search result is in the cut part.
 func (l *Line) hides(hit int) bool {
 	if hit < 0 || hit >= len(l.hits) {
 		return false
@@ -56,7 +56,7 @@ func (l *Line) hides(hit int) bool {
 	return l.cut() && columns(string(text[:min(l.hits[hit][1], len(text))])) >= n
 }
 
-// draw paints what there is room for, with … for the rest.
+// draw paints the visible part, with … for the rest.
 func (l *Line) draw(w, h int) image.Image {
 	cell := codeCell()
 	wide := float32(w) * cell.Height / float32(max(h, 1))

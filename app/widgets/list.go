@@ -11,32 +11,35 @@ import (
 
 // ListItem is a line of an [ItemList].
 type ListItem struct {
-	Icon  string              // of package assets; empty is none
+	Icon  string              // name in package assets; empty for none
 	Color fyne.ThemeColorName // of the icon; empty is muted
 	Title string
-	Text  string // a second line, muted; empty is none
+	Text  string // a second line, muted; empty for none
 	Trail string // muted, at the right
-	Warn  bool   // Trail is said in the colour of what needs the person
-	Muted bool   // the title too
-	// Heading is the title of the lines below it, and nothing else. It cannot be chosen, and arrows pass over it; it is never the last line.
+	Warn  bool   // shows Trail in the *needs you* colour
+	Muted bool   // mutes the title, too
+	// Heading marks the heading of the lines below. It cannot be selected, and the arrow keys skip
+	// it; it is never the last line.
 	Heading bool
 }
 
-// ItemList is a list of thousands of lines of which only those in view exist. Arrows move in it, Enter and Space choose.
+// ItemList is a list of up to thousands of lines; widgets exist for visible lines only. The arrow
+// keys move, Enter and Space choose.
 type ItemList struct {
 	widget.List
-	// OnChoose is called for a line that is tapped, or chosen by keyboard. OnMenu, which may be nil, for its menu.
+	// OnChoose is called for a line that is tapped or chosen by keyboard. OnMenu, which may be nil,
+	// opens its context menu.
 	OnChoose func(i int)
 	OnMenu   func(i int, at fyne.Position)
-	// Compact lines have no second line. It must be set before the list is shown.
+	// Compact hides the second lines. It must be set before the list is shown.
 	Compact bool
 
 	items     []ListItem
 	highlight int
-	focused   bool // the line that the keyboard is on has a ring
+	focused   bool // shows a focus ring on the current line
 }
 
-// NewItemList makes an empty list.
+// NewItemList creates an empty list.
 func NewItemList(onChoose func(i int)) *ItemList {
 	l := &ItemList{OnChoose: onChoose}
 	l.Length = func() int { return len(l.items) }
@@ -47,7 +50,7 @@ func NewItemList(onChoose func(i int)) *ItemList {
 		}
 	}
 	l.OnSelected = func(i widget.ListItemID) {
-		l.UnselectAll() // a line is a button here
+		l.UnselectAll() // a line acts as a button and stays unselected
 		if i < len(l.items) && !l.items[i].Heading && l.OnChoose != nil {
 			l.OnChoose(i)
 		}
@@ -69,16 +72,16 @@ func (l *ItemList) Set(items []ListItem) {
 	l.Refresh()
 }
 
-// Items are what it shows. They must not be changed.
+// Items returns the items. They must not be changed.
 func (l *ItemList) Items() []ListItem { return l.items }
 
-// At is the line at a place of the window; -1 is none.
+// At returns the index of the line at a position of the window; -1 is none.
 func (l *ItemList) At(place fyne.Position) int {
 	at := place.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(l))
 	if size := l.Size(); at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
 		return -1
 	}
-	step := newListRow(l).MinSize().Height + theme.Padding() // as widget.List puts them
+	step := newListRow(l).MinSize().Height + theme.Padding() // the same positions as in widget.List
 	if i := int((at.Y + l.GetScrollOffset()) / step); i < len(l.items) {
 		return i
 	}
@@ -161,7 +164,7 @@ func (r *listRow) set(i int, item ListItem) {
 	}
 	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
 	if item.Heading {
-		r.title.SizeName = style.SizeSmall // as [NewPart]
+		r.title.SizeName = style.SizeSmall // like [NewPart]
 	}
 	r.title.Set(item.Title, text)
 	r.text.SetText(item.Text)

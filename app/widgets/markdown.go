@@ -11,19 +11,22 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Markdown shows a text that may grow. Blocks that did not change keep their widgets, so a text that streams in costs the
-// parsing of its last block. Links call OnLink and nothing else: no picture is ever fetched, a remote one is shown as a link.
+// Markdown shows a text that may grow. Unchanged blocks keep their widgets, so streaming a text
+// requires parsing of its last block only. Links call OnLink and do nothing else: pictures are
+// never fetched; a remote one is shown as a link.
 type Markdown struct {
 	widget.BaseWidget
-	// OnLink is called with an http, https or mailto address that was clicked. Links with other schemes are plain text.
+	// OnLink is called with the http, https or mailto URL of a clicked link. Links with other
+	// schemes are plain text.
 	OnLink func(*url.URL)
 	// OnCopy is called with the code of a block.
 	OnCopy func(string)
-	// Forward gets turns of the wheel over wide blocks.
+	// Forward receives scroll events over wide blocks.
 	Forward func(*fyne.ScrollEvent)
-	// OnPress is called when a button of the mouse goes down in a text: once, twice or three times in short order.
+	// OnPress is called when the primary mouse button is pressed in a text: once, twice or three
+	// times in quick succession.
 	OnPress func(in Passage, at, times int)
-	// OnMenu is called for the other button.
+	// OnMenu is called for the secondary button.
 	OnMenu func(at fyne.Position)
 
 	source string
@@ -31,14 +34,14 @@ type Markdown struct {
 	box    *fyne.Container
 }
 
-// NewMarkdown makes an empty view.
+// NewMarkdown creates an empty view.
 func NewMarkdown() *Markdown {
 	m := &Markdown{box: Col(style.Inside)}
 	m.ExtendBaseWidget(m)
 	return m
 }
 
-// Source is the text as it was given.
+// Source returns the unparsed text.
 func (m *Markdown) Source() string { return m.source }
 
 // SetText shows text.
@@ -71,7 +74,7 @@ func (m *Markdown) SetText(text string) {
 	}
 }
 
-// reuse shows b in the widget of a block that was at its place before.
+// reuse shows b in the widget of the previous block at the same position.
 func (m *Markdown) reuse(o fyne.CanvasObject, b Block) bool {
 	switch v := o.(type) {
 	case *CodeBlock:
@@ -80,7 +83,7 @@ func (m *Markdown) reuse(o fyne.CanvasObject, b Block) bool {
 			return true
 		}
 	case *fyne.Container:
-		if b.Kind == BlockText { // as show made it
+		if b.Kind == BlockText { // in the structure created by show
 			v.Objects[0].(*Prose).set(parseProse(b.Source))
 			return true
 		}
@@ -122,7 +125,7 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 	return Readable(m.prose(parseProse(b.Source)))
 }
 
-// prose makes text whose links and presses are those of the whole.
+// prose creates text with the callbacks of the whole view.
 func (m *Markdown) prose(paras []para) *Prose {
 	p := newProse(paras)
 	p.OnLink = func(u *url.URL) {
@@ -145,7 +148,7 @@ func (m *Markdown) menu(at fyne.Position) {
 	}
 }
 
-// Passages are the texts it shows, from top to bottom.
+// Passages returns its texts, from top to bottom.
 func (m *Markdown) Passages() []Passage {
 	var list []Passage
 	for _, o := range m.box.Objects {
@@ -165,7 +168,7 @@ func (m *Markdown) Passages() []Passage {
 	return list
 }
 
-// LinkAllowed reports whether a link of a model's text may be opened.
+// LinkAllowed reports whether a link in a model's text may be opened.
 func LinkAllowed(u *url.URL) bool {
 	if u == nil {
 		return false

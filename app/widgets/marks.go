@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// marks are what is marked and found in a text of several parts, lines or paragraphs, which have a rune between them. Places are counted in runes.
+// marks holds the selection and the search results in a text of several parts (lines or
+// paragraphs), which are separated by one rune. Positions are in runes.
 type marks struct {
-	from, to int // marked
+	from, to int // selection
 	query    string
-	hits     [][2]int // found
-	current  int      // of hits; -1 is none
+	hits     [][2]int // search results
+	current  int      // index in hits; -1 is none
 }
 
-// mark marks a part of the text, nothing when from is to, and reports whether that is a change.
+// mark selects a range, none if from equals to, and reports whether the selection changed.
 func (m *marks) mark(from, to int) bool {
 	if from > to {
 		from, to = to, from
@@ -23,7 +24,7 @@ func (m *marks) mark(from, to int) bool {
 	return changed
 }
 
-// ask looks for a query in the parts, and reports whether it is another than before.
+// ask searches for a query in the parts, and reports whether the query is new.
 func (m *marks) ask(query string, parts iter.Seq[string]) bool {
 	if query == m.query {
 		return false
@@ -33,7 +34,7 @@ func (m *marks) ask(query string, parts iter.Seq[string]) bool {
 	return true
 }
 
-// look looks again, in other parts.
+// look repeats the search in other parts.
 func (m *marks) look(parts iter.Seq[string]) {
 	m.hits = nil
 	if m.query == "" {
@@ -48,7 +49,8 @@ func (m *marks) look(parts iter.Seq[string]) {
 	}
 }
 
-// show makes a hit the current one, and reports whether that is a change, and where it begins; ok is false when there is no such hit.
+// show makes a result the current one. It reports whether that is a change, and the result's
+// position; ok is false if there is no such result.
 func (m *marks) show(hit int) (changed bool, at int, ok bool) {
 	changed = m.current != hit
 	m.current = hit
@@ -58,7 +60,7 @@ func (m *marks) show(hit int) (changed bool, at int, ok bool) {
 	return changed, m.hits[hit][0], true
 }
 
-// wordIn is the word at a place, or the whole part.
+// wordIn returns the word at a position, or the whole part.
 func wordIn(parts iter.Seq[string], at int, whole bool) (from, to int) {
 	off := 0
 	for part := range parts {

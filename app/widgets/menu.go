@@ -7,7 +7,7 @@ import (
 	"fairlead/app/style"
 )
 
-// ShowMenu opens a menu below an object, or above it when there is more room.
+// ShowMenu opens a menu below an object, or above it if there is more space.
 func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	c := fyne.CurrentApp().Driver().CanvasForObject(o)
 	if c == nil || len(items) == 0 {
@@ -24,20 +24,21 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
 }
 
-// ShowMenuAt opens a menu at a place on o's canvas.
+// ShowMenuAt opens a menu at a position of o's canvas.
 func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
 		widget.ShowPopUpMenuAtPosition(shortMenu(items, c), c, at)
 	}
 }
 
-// widestLabel is how wide a menu's labels get, and menuSides how much of the window's width they leave to the rest of the menu.
+// widestLabel is the maximum width of a menu's labels, and menuSides the part of the window's width
+// that the rest of the menu needs.
 const (
 	widestLabel = 420
 	menuSides   = 96
 )
 
-// shortMenu is a menu that its window has room for: the toolkit's goes on beyond the edge.
+// shortMenu shortens a menu to its window: Fyne's menus extend beyond the edge.
 func shortMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
 	shortLabels(items, min(widestLabel*style.Size("text")/14, c.Size().Width-menuSides))
 	return fyne.NewMenu("", items...)

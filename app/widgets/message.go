@@ -12,13 +12,13 @@ import (
 	"fairlead/app/style"
 )
 
-// Message is what a [MessageView] shows.
+// Message is the content of a [MessageView].
 type Message struct {
-	From  string // "You", "Fairlead"; empty leaves the head out, for the further parts of a message
+	From  string // "You", "Fairlead"; empty hides the header, for the further parts of a message
 	Time  string
 	Text  string // Markdown
-	Plain bool   // Text is not Markdown: what a person wrote is shown as it was written
-	// Exact is the time in full; it is shown instead of Time while the mouse is over it.
+	Plain bool   // Text is plain text: a person's message is shown as it was typed
+	// Exact is the full time, shown instead of Time while the mouse is over it.
 	Exact  string
 	Images []fyne.Resource
 }
@@ -28,10 +28,10 @@ type MessageView struct {
 	widget.BaseWidget
 	OnCopy  func()
 	OnLink  func(*url.URL)
-	OnCode  func(string) // Copy of a block of code
+	OnCode  func(string) // called by Copy of a code block
 	OnImage func(index int)
 	OnMenu  func(at fyne.Position)
-	// OnPress is called when a button of the mouse goes down in a text; see [Transcript.Press].
+	// OnPress is called when a mouse button is pressed in a text; see [Transcript.Press].
 	OnPress func(in Passage, at, times int)
 
 	msg    Message
@@ -49,7 +49,7 @@ type MessageView struct {
 
 var _ fyne.SecondaryTappable = (*MessageView)(nil)
 
-// NewMessageView makes an empty view.
+// NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: newProse(nil)}
 	m.copyIt = NewQuiet("", "copy", func() { call(m.OnCopy) })
@@ -75,10 +75,10 @@ func NewMessageView() *MessageView {
 	return m
 }
 
-// SetForward says who gets turns of the wheel that the text does not need.
+// SetForward sets the receiver of scroll events that the text does not use.
 func (m *MessageView) SetForward(f func(*fyne.ScrollEvent)) { m.text.Forward = f }
 
-// SetRaw shows the text as it was written, so that any part of it can be selected and copied.
+// SetRaw shows the unformatted text, so that any part of it can be selected and copied.
 func (m *MessageView) SetRaw(on bool) {
 	if m.raw != on {
 		m.raw = on
@@ -147,7 +147,7 @@ func (m *MessageView) menu(at fyne.Position) {
 	}
 }
 
-// Passages are the texts it shows.
+// Passages returns its texts.
 func (m *MessageView) Passages() []Passage {
 	if m.plainB.Visible() {
 		return []Passage{m.plain}
@@ -187,7 +187,7 @@ func (h *hoverText) MouseIn(*desktop.MouseEvent) {
 func (h *hoverText) MouseMoved(*desktop.MouseEvent) {}
 func (h *hoverText) MouseOut()                      { h.SetText(h.brief) }
 
-// NewImageThumb shows a picture at most 160 by 120 that a tap opens.
+// NewImageThumb shows a picture of at most 160 by 120; a tap opens it.
 func NewImageThumb(r fyne.Resource, onTap func()) *Press {
 	img := canvas.NewImageFromResource(r)
 	img.FillMode = canvas.ImageFillContain

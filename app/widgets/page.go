@@ -7,22 +7,22 @@ import (
 	"fairlead/app/style"
 )
 
-// lead is the room before the names of pages.
+// lead is the space before the titles of pages.
 var lead fyne.Size
 
-// LeadPages leaves room before the name of every page for something of the window's that stands there; nothing needs none. It belongs to the GUI thread, and
-// pages that are shown are to be refreshed.
+// LeadPages reserves space before the title of every page for an object of the window, such as a
+// button; nil removes it. It belongs to the GUI thread. Visible pages must be refreshed afterwards.
 func LeadPages(room fyne.Size) { lead = room }
 
-// NewPage is a page of the main window: its name with what can be done at the right, or below the name where there is no room, and below them the body, which
-// has the rest of the height.
+// NewPage creates a page of the main window: its title with actions at the right, or below the
+// title if they do not fit, and the body, which gets the remaining height.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, style.SizeTitle)
 	name.Ellipsis = true
 	return container.New(&pageLayout{title}, append(append([]fyne.CanvasObject{name}, actions...), body)...)
 }
 
-// leastName is the room that a page's name needs beside its actions, if it is that long.
+// leastName is the minimum width of a long title beside its actions.
 const leastName = 140
 
 type pageLayout struct{ title string }
@@ -76,7 +76,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
-// Over puts an object at the top, as high as it is at its width, and another one into the rest.
+// Over puts an object at the top, with its height for the width, and another one into the rest.
 func Over(top, rest fyne.CanvasObject) *fyne.Container { return container.New(overLayout{}, top, rest) }
 
 type overLayout struct{}
@@ -93,18 +93,19 @@ func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, max(size.Height-h, 0)))
 }
 
-// NewForm is the body of a page that is read from top to bottom and scrolls. What scrolls within it, such as a [CodePanel], is to forward to it the turns of
-// the wheel that it does not need.
+// NewForm creates the body of a page that scrolls as a whole. Scrolling objects in it, such as a
+// [CodePanel], must forward the scroll events that they do not use.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 	return NewVScroll(Inset(0, style.Inside, style.Page, 0, Limit(720, true, Col(style.Group, rows...))))
 }
 
-// NewField is something to fill in under its name.
+// NewField creates an input below its label.
 func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
-// NewPart is the small heading of a part of a page, with what can be done with the part at the right.
+// NewPart creates the small heading of a section of a page, with the section's actions at the
+// right.
 func NewPart(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
@@ -114,7 +115,7 @@ func NewPart(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	return Inset(style.Inside, 0, 0, 0, Row(style.Inside, 0, append([]fyne.CanvasObject{t}, actions...)...))
 }
 
-// Focus gives an object the keyboard, if it is on the screen.
+// Focus focuses an object if it is on the screen.
 func Focus(o interface {
 	fyne.CanvasObject
 	fyne.Focusable

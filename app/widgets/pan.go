@@ -10,18 +10,19 @@ import (
 	"fairlead/app/style"
 )
 
-// Pan shows content that is larger than its place and moves it: sideways, and upwards when MaxHeight is set. What it does not
-// need of a turn of the wheel goes on to Forward, so that a panel in a transcript does not stop the transcript. (Fyne's own
-// scroller keeps every turn, and turns an upward one sideways.)
+// Pan scrolls content that is larger than its area: horizontally, and vertically if MaxHeight is
+// set. It passes unused scroll events to Forward, so that a panel in a transcript does not block
+// scrolling the transcript. (Fyne's own scroller consumes every event, and turns vertical scrolling
+// into horizontal.)
 type Pan struct {
 	widget.BaseWidget
-	MaxHeight float32 // 0 is as high as the content
+	MaxHeight float32 // 0 is the content's height
 	Forward   func(*fyne.ScrollEvent)
-	// Follow keeps the end in view while it is in view.
+	// Follow keeps the end in view if it is in view.
 	Follow bool
 
 	content fyne.CanvasObject
-	clip    *container.Clip // beside the bars
+	clip    *container.Clip // the area without the scroll bars
 	offset  fyne.Position
 	atEnd   bool
 	hbar    *bar
@@ -30,7 +31,7 @@ type Pan struct {
 
 var _ fyne.Scrollable = (*Pan)(nil)
 
-// NewPan makes one.
+// NewPan creates one.
 func NewPan(content fyne.CanvasObject) *Pan {
 	p := &Pan{content: content, atEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
 	p.clip.ExtendBaseWidget(p.clip)
@@ -40,7 +41,7 @@ func NewPan(content fyne.CanvasObject) *Pan {
 	return p
 }
 
-// Reset goes back to the beginning, or with Follow to the end; for a panel that shows something else now.
+// Reset scrolls to the beginning, or with Follow to the end; for new content.
 func (p *Pan) Reset() {
 	p.offset, p.atEnd = fyne.Position{}, true
 	p.Update()
@@ -76,14 +77,14 @@ func (p *Pan) moveTo(to fyne.Position) {
 	p.place(size)
 }
 
-// moveBy moves the view, and reports whether it could.
+// moveBy scrolls, and reports whether it could.
 func (p *Pan) moveBy(d fyne.Delta) bool {
 	before := p.offset
 	p.moveTo(fyne.NewPos(p.offset.X+d.DX, p.offset.Y+d.DY))
 	return p.offset != before
 }
 
-// view is what is left for the content beside the bars.
+// view returns the area without the scroll bars.
 func (p *Pan) view(size fyne.Size) fyne.Size {
 	c, v := p.content.MinSize(), size
 	if c.Width > v.Width {
@@ -100,7 +101,8 @@ func (p *Pan) view(size fyne.Size) fyne.Size {
 
 func (p *Pan) place(size fyne.Size) {
 	if code, ok := p.content.(*Code); ok && code.wraps {
-		code.wrapTo(size.Width - barSize) // also where no bar is needed, so that it does not matter whether one is
+		// even without a scroll bar, so that its appearance does not change the wrapping
+		code.wrapTo(size.Width - barSize)
 	}
 	view := p.view(size)
 	full := p.content.MinSize().Max(view)
@@ -136,7 +138,7 @@ func (r *panRenderer) MinSize() fyne.Size {
 	m := r.p.content.MinSize()
 	h := m.Height
 	if s := r.p.Size(); s.Width > 0 && m.Width > s.Width {
-		h += barSize // the bar gets a place of its own
+		h += barSize // space for the scroll bar
 	}
 	if r.p.MaxHeight > 0 {
 		h = min(h, r.p.MaxHeight)
@@ -159,7 +161,7 @@ func (r *panRenderer) Destroy() {}
 
 const barSize float32 = 8
 
-// bar is a scroll bar. It is hidden while there is nothing to scroll.
+// bar is a scroll bar. It is hidden while everything is visible.
 type bar struct {
 	widget.BaseWidget
 	vertical            bool
@@ -167,7 +169,7 @@ type bar struct {
 	onMove              func(offset float32)
 	hovered             bool
 	rect                *canvas.Rectangle
-	grab                float32 // offset per pixel of dragging
+	grab                float32 // offset per unit of dragging
 }
 
 var (
@@ -242,7 +244,7 @@ func (b *bar) Dragged(e *fyne.DragEvent) {
 }
 func (b *bar) DragEnd() {}
 
-// Tapped moves one view towards the place that was tapped.
+// Tapped scrolls by one view towards the tapped position.
 func (b *bar) Tapped(e *fyne.PointEvent) {
 	at, thumb := e.Position.X, b.rect.Position().X
 	if b.vertical {

@@ -17,17 +17,18 @@ import (
 	"fairlead/app/typeset"
 )
 
-// listStep is how far an item of a list stands in from what it is in.
+// listStep is the indentation of a list item.
 const listStep = 22
 
 var markdownParser = goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList)).Parser()
 
-// parseProse makes paragraphs of Markdown (CommonMark 0.31 with struck-out text, task boxes and bare links). HTML is shown as it was
-// written, a picture is a link, and a link to anything but the web or an address is text with its target beside it.
+// parseProse parses Markdown into paragraphs (CommonMark 0.31 with strikethrough, task lists and
+// bare links). HTML is shown as text, a picture becomes a link, and a link with a target other than
+// the web or a mail address becomes text followed by its target.
 func parseProse(source string) []para {
 	p := &proseParser{source: []byte(source)}
 	p.blocks(markdownParser.Parse(gtext.NewReader(p.source)), 0, 0, "")
-	if len(p.paras) == 0 && strings.TrimSpace(source) != "" { // such as a link's definition
+	if len(p.paras) == 0 && strings.TrimSpace(source) != "" { // such as a link definition
 		return plainParas(source, "", "text")
 	}
 	return p.paras
@@ -39,7 +40,7 @@ type proseParser struct {
 	tight  bool
 }
 
-// blocks adds the blocks in a node. mark goes before the first.
+// blocks adds the blocks in a node. mark precedes the first one.
 func (p *proseParser) blocks(parent ast.Node, left float32, quote int, mark string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		q := para{above: style.Inside, left: left, quote: quote, mark: mark, apart: "\n\n"}
@@ -114,10 +115,10 @@ func (p *proseParser) list(n *ast.List, left float32, quote int) {
 	p.tight = was
 }
 
-// Boxes of tasks.
+// Check boxes of tasks.
 const taskOpen, taskDone = "☐", "☑"
 
-// taskBox is the box that an item of a list begins with.
+// taskBox returns the check box at the beginning of a list item.
 func taskBox(item ast.Node) string {
 	if first := item.FirstChild(); first != nil {
 		if box, ok := first.FirstChild().(*east.TaskCheckBox); ok {
@@ -200,7 +201,7 @@ func (p *proseParser) inline(q *para, parent ast.Node, style typeset.Style, k in
 				s := n.Segments.At(i)
 				q.add(string(s.Value(p.source)), style, k)
 			}
-		case *east.TaskCheckBox: // the item's mark
+		case *east.TaskCheckBox: // already used as the item's mark
 		default:
 			p.inline(q, n, style, k)
 		}

@@ -7,36 +7,38 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// Passage is text that can be marked and searched, such as a paragraph, a cell of a table or a block of code. Places in it count runes.
+// Passage is text that can be selected and searched, such as a paragraph, a table cell or a code
+// block. Positions are in runes.
 type Passage interface {
 	fyne.CanvasObject
 	Runes() int
-	// Index is the place that is nearest to a point.
+	// Index returns the position nearest to a point.
 	Index(at fyne.Position) int
-	// Select marks a part; nothing when from is to.
+	// Select selects a range; none if from equals to.
 	Select(from, to int)
 	Slice(from, to int) string
-	// Word is the word at a place, or the whole paragraph or line.
+	// Word returns the word at a position, or the whole paragraph or line.
 	Word(at int, whole bool) (from, to int)
-	// Find marks where a text occurs, in whatever case, and says how often it does.
+	// Find highlights all occurrences of a text, ignoring case, and returns their number.
 	Find(query string) int
-	// Current marks one of the places that Find found among the others, and says where it begins; -1 marks none.
+	// Current highlights one of the occurrences that Find found, and returns its position; -1
+	// highlights none.
 	Current(hit int) fyne.Position
-	// Lead is what stands between it and the passage before it when both are copied.
+	// Lead returns the text between the previous passage and this one when both are copied.
 	Lead() string
 }
 
-// presses counts presses of the mouse at one place.
+// presses counts successive mouse presses at one position.
 type presses struct {
 	last  time.Time
 	at    int
 	times int
 }
 
-// againTime is how soon a second press must follow to belong to the first.
+// againTime is the maximum time between presses of a double or triple click.
 const againTime = 400 * time.Millisecond
 
-// count is the how manieth press this is, of three.
+// count returns the number of this press, from one to three.
 func (p *presses) count(at int, now time.Time) int {
 	if now.Sub(p.last) < againTime && max(at-p.at, p.at-at) <= 1 {
 		p.times = p.times%3 + 1
@@ -47,5 +49,5 @@ func (p *presses) count(at int, now time.Time) int {
 	return p.times
 }
 
-// primary reports whether an event is about the first button.
+// primary reports whether an event is of the primary button.
 func primary(e *desktop.MouseEvent) bool { return e.Button == desktop.MouseButtonPrimary }

@@ -7,8 +7,9 @@ import (
 	"fyne.io/fyne/v2/canvas"
 )
 
-// picture is a raster that is certainly drawn anew. The toolkit forgets after a minute off the screen on which canvas an object was, but may keep
-// its texture: a row that is used again would show what it showed before (fyne 2.8.0, canvas.Refresh). So what changed gets a new raster.
+// picture is a raster that is reliably redrawn. Fyne forgets the canvas of an object that was off
+// the screen for a minute, but may retain its texture, so that a reused row would show its old
+// content (fyne 2.8.0, canvas.Refresh). So every change creates a new raster.
 type picture struct {
 	raster *canvas.Raster
 	draw   func(w, h int) image.Image
@@ -26,18 +27,18 @@ func (p *picture) fresh() *canvas.Raster {
 	return r
 }
 
-// renew draws it anew.
+// renew redraws it.
 func (p *picture) renew() {
 	old := p.raster
 	p.raster = p.fresh()
 	p.raster.Resize(old.Size())
 	p.raster.Move(old.Position())
 	p.raster.Hidden = old.Hidden
-	old.Refresh() // gives its texture back at once where that is possible
+	old.Refresh() // frees its texture at once if possible
 	canvas.Refresh(p.raster)
 }
 
-// place gives it a place and a size; another size is drawn anew.
+// place sets its position and size; a new size redraws it.
 func (p *picture) place(at fyne.Position, size fyne.Size) {
 	p.raster.Move(at)
 	if p.raster.Size() != size {

@@ -7,7 +7,8 @@ import (
 	"fairlead/app/style"
 )
 
-// place puts the rows on the screen. The row at the top decides: what is measured above it moves nothing.
+// place positions the visible rows. The row at the top is fixed: changed heights above it move
+// nothing.
 func (t *Transcript) place() {
 	size := t.Size()
 	if size.Width <= 0 || size.Height <= 0 || t.placing {
@@ -90,7 +91,7 @@ func (t *Transcript) place() {
 			t.release(a)
 		}
 	}
-	for key, a := range used { // measured and not shown
+	for key, a := range used { // measured but not visible
 		if onScreen[key] != a {
 			t.release(a)
 		}
@@ -108,10 +109,10 @@ func (t *Transcript) place() {
 	t.placeMore()
 	t.ring.Resize(size)
 	t.showMore()
-	canvas.Refresh(t.bar) // asks for a frame, and for nothing to be drawn anew (as fyne's scroller does)
+	canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)
 }
 
-// fromEnd sets the anchor so that the last row ends with the view.
+// fromEnd sets the anchor so that the last row is at the bottom of the view.
 func (t *Transcript) fromEnd(show func(int) *activeRow, height float32) {
 	y := height
 	i := len(t.items)
@@ -122,7 +123,8 @@ func (t *Transcript) fromEnd(show func(int) *activeRow, height float32) {
 	t.anchor, t.into = i, max(-y, 0)
 }
 
-// showMore offers the way to the end: as New when something came below, as an arrow when the end is more than a view away.
+// showMore shows the button that scrolls to the end: "New" if something was added below, or an
+// arrow if the end is more than a view away.
 func (t *Transcript) showMore() {
 	if t.follow {
 		t.fresh = false
@@ -158,7 +160,7 @@ func (t *Transcript) take(it Item) *activeRow {
 	return &activeRow{row: row, item: it}
 }
 
-// maxPool is how many unused rows of a kind are kept.
+// maxPool is the maximum number of unused rows of a kind.
 const maxPool = 16
 
 func (t *Transcript) release(a *activeRow) {
@@ -168,8 +170,8 @@ func (t *Transcript) release(a *activeRow) {
 	}
 }
 
-// dropFocus takes the keyboard away from a row that leaves the screen: its widgets will soon belong to another item, and Enter
-// must not press that one's buttons.
+// dropFocus removes the focus from a row that leaves the screen: its widgets will show another
+// item, whose buttons Enter must not press.
 func (t *Transcript) dropFocus(a *activeRow) {
 	c := fyne.CurrentApp().Driver().CanvasForObject(t)
 	if c == nil {
@@ -182,7 +184,8 @@ func (t *Transcript) dropFocus(a *activeRow) {
 	d := fyne.CurrentApp().Driver()
 	at := d.AbsolutePositionForObject(f).Subtract(d.AbsolutePositionForObject(t))
 	row, size := a.row.Position(), t.Size()
-	if at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height { // below the transcript, where a tall row goes on unseen
+	// below the transcript, in the invisible part of a tall row
+	if at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
 		return
 	}
 	if at.X >= row.X && at.X < row.X+a.row.Size().Width && at.Y >= row.Y && at.Y < row.Y+a.row.Size().Height {

@@ -9,13 +9,13 @@ import (
 	"fairlead/app/style"
 )
 
-// Press makes any content a button: tap, Enter and space press it; it shows hover and focus.
+// Press makes any content a button: tap, Enter and Space press it; it shows hover and focus.
 type Press struct {
 	widget.BaseWidget
 	OnTap func()
-	// OnMenu is called for a secondary tap, with its place on the canvas.
+	// OnMenu is called for a secondary tap, with its position on the canvas.
 	OnMenu func(at fyne.Position)
-	// OnKey gets the keys that do not press, and reports whether it used one.
+	// OnKey receives the other keys, and reports whether it consumed one.
 	OnKey func(fyne.KeyName) bool
 
 	ground  *Rect
@@ -40,12 +40,12 @@ func NewPress(content fyne.CanvasObject, onTap func()) *Press {
 	return p
 }
 
-// SetGround gives the content a ground; empty is none.
+// SetGround sets a background; empty is none.
 func (p *Press) SetGround(c fyne.ThemeColorName) { p.plain = c; p.paint() }
 
 func (p *Press) paint() {
 	fill, line := p.plain, fyne.ThemeColorName("")
-	if p.hovered && fill != style.ColorSelected { // what is chosen stays so under the mouse
+	if p.hovered && fill != style.ColorSelected { // a selected row stays so under the mouse
 		fill = style.ColorHover
 	}
 	if p.focused {
