@@ -67,7 +67,8 @@ func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // CreateRenderer implements fyne.Widget.
 func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
-// NewEmptyState shows a text for an empty view, and a button for adding something.
+// NewEmptyState creates the content of an empty view: an icon, a title, a text, and actions such as
+// a button for adding something.
 func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	parts := []fyne.CanvasObject{}
 	if icon != "" {

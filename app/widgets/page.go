@@ -10,8 +10,9 @@ import (
 // lead is the space before the titles of pages.
 var lead fyne.Size
 
-// LeadPages reserves space before the title of every page for an object of the window, such as a
-// button; nil removes it. It belongs to the GUI thread. Visible pages must be refreshed afterwards.
+// LeadPages reserves space of a size before the title of every page for an object of the window,
+// such as a button; the zero size removes it. It belongs to the GUI thread. Visible pages must be
+// refreshed afterwards.
 func LeadPages(room fyne.Size) { lead = room }
 
 // NewPage creates a page of the main window: its title with actions at the right, or below the

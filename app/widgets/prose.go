@@ -12,64 +12,69 @@ import (
 	"fairlead/app/typeset"
 )
 
-// lineHeight is that of text, in sizes of its letters.
+// lineHeight is the line height as a multiple of the font size.
 const lineHeight = 1.45
 
-// ink is how a run of a paragraph is coloured.
+// ink is the colouring of a run of a paragraph.
 type ink struct {
 	color  fyne.ThemeColorName // empty is the colour of text
 	link   *url.URL
-	code   bool // on a ground
+	code   bool // with a background
 	strike bool
 }
 
-// para is a paragraph, an item of a list, a heading or a rule.
+// para is a paragraph, a list item, a heading or a rule.
 type para struct {
 	runs  []typeset.Run
 	inks  []ink   // of each run
-	above float32 // space before it, but for the first
-	left  float32 // or at the right, of what is written from there
-	mark  string  // before its first line, such as a bullet or a number
-	quote int     // how many rules stand beside it
-	rule  bool    // a line and no text
-	code  bool    // on a ground as wide as the text
-	apart string  // what stands between it and the one before when both are copied
+	above float32 // space before it, except for the first
+	left  float32 // indentation; at the right for right-to-left text
+	mark  string  // precedes its first line, such as a bullet or a number
+	quote int     // number of quote bars beside it
+	rule  bool    // a horizontal rule without text
+	code  bool    // with a background as wide as the text
+	apart string  // separator from the previous paragraph when both are copied
 }
 
-// Prose shows paragraphs in one picture. Any part of it can be marked; see [Transcript] for marking across several.
+// Prose shows paragraphs in one picture. Any part of it can be selected; see [Transcript] for
+// selecting across several.
 type Prose struct {
 	widget.BaseWidget
-	// OnLink is called with the target of a link that was clicked.
+	// OnLink is called with the target of a clicked link.
 	OnLink func(*url.URL)
-	// OnPress is called when a button of the mouse goes down at a place in the text: once, twice or three times in short order.
+	// OnPress is called when the primary mouse button is pressed at a position of the text: once,
+	// twice or three times in quick succession.
 	OnPress func(at, times int)
-	// OnMenu is called for the other button.
+	// OnMenu is called for the secondary button.
 	OnMenu func(at fyne.Position)
 
 	paras []para
-	size  float32 // of text, as last laid out
-	key   float32 // the width it was laid out for
-	width float32 // what its lines have
+	size  float32 // text size of the last layout
+	key   float32 // width of the last layout
+	width float32 // width of its lines
 	laid  []laidPara
 	full  fyne.Size
 
 	marks
 	hover   *url.URL
 	presses presses
-	wrap    float32 // lines break at this width instead of that of the place, which is then as wide as the text
-	lead    string
+	// wraps lines at this width instead of the available one; the widget is then as wide as the
+	// text
+	wrap float32
+	lead string
 }
 
 type laidPara struct {
 	text *typeset.Text
 	y    float32
-	left float32 // beside it; what is written from the right has its mark and its rules at the right
+	// space at its left; right-to-left text has its mark and its quote bars at the right
+	left float32
 	side float32 // the same at its right
-	off  int     // of its first rune in the whole
+	off  int     // index of its first rune in the whole text
 	mark *typeset.Text
 }
 
-// room is how wide the place of a paragraph's text is.
+// room returns the width available for a paragraph's text.
 func (p *Prose) room(l *laidPara) float32 { return p.width - l.left - l.side }
 
 var (
@@ -97,13 +102,14 @@ func (p *Prose) set(paras []para) {
 	p.Refresh()
 }
 
-// plainParas shows text as it was written.
+// plainParas returns the paragraphs of plain text.
 func plainParas(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) []para {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\t", "    ")
 	return []para{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, inks: []ink{{color: color}}}}
 }
 
-// lay breaks the lines for a width. Sizes of runs are parts of the size of text, so that another size needs no other paragraphs.
+// lay breaks the lines for a width. Font sizes of runs are relative, so that another text size
+// needs no new paragraphs.
 func (p *Prose) lay(width float32) {
 	size := style.Size("text")
 	if p.wrap > 0 {
@@ -145,7 +151,7 @@ func (p *Prose) lay(width float32) {
 				y += 8
 			case l.text.FromRight():
 				l.left, l.side = 0, left
-				mark = "\u200f" + mark // the dot of a number stands at its left then
+				mark = "\u200f" + mark // puts the dot at the left of the number
 			}
 			if q.mark != "" {
 				l.mark = typeset.Lay([]typeset.Run{{Text: mark, Style: typeset.Style{Size: size}}}, 0, lineHeight)

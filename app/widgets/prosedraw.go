@@ -10,7 +10,8 @@ import (
 	"fairlead/app/typeset"
 )
 
-// MinSize implements fyne.CanvasObject: as high as it is at its width, like the toolkit's own text.
+// MinSize implements fyne.CanvasObject. The height is that at the current width, as for Fyne's own
+// text.
 func (p *Prose) MinSize() fyne.Size {
 	p.lay(p.Size().Width)
 	if p.width == 0 {
@@ -45,7 +46,7 @@ func (r *proseRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObje
 
 func (r *proseRenderer) Destroy() {}
 
-// pictureWidth is as much of the width as something is drawn in.
+// pictureWidth returns the part of the width that has content.
 func (p *Prose) pictureWidth() float32 {
 	for i := range p.laid {
 		if q := &p.paras[i]; q.rule || q.code || p.laid[i].text.FromRight() {
@@ -70,7 +71,7 @@ func (p *Prose) draw(w, h int) image.Image {
 		width := p.room(l)
 		for k := range q.quote {
 			top := l.y
-			if i > 0 && p.paras[i-1].quote > k { // on from the paragraph before
+			if i > 0 && p.paras[i-1].quote > k { // continued from the previous paragraph
 				top = p.laid[i-1].y + p.laid[i-1].text.Height
 			}
 			x := float32(k) * 14

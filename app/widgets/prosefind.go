@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// wordAround is the word of a text that a place is in or at the end of.
+// wordAround returns the word that contains a position or ends there.
 func wordAround(text []rune, at int) (from, to int) {
 	at = min(max(at, 0), len(text))
 	kind := func(r rune) int {
@@ -40,7 +40,7 @@ func wordAround(text []rune, at int) (from, to int) {
 	return from, to
 }
 
-// foundColor is the ground of a place that was found; one of them is the current one.
+// foundColor returns the background of a search result, which differs for the current one.
 func foundColor(current bool) fyne.ThemeColorName {
 	if current {
 		return style.ColorFoundNow

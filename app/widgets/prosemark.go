@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// text is a paragraph's, without its bullet.
+// text returns a paragraph's text, without its bullet.
 func (q *para) text() string {
 	var b strings.Builder
 	for _, r := range q.runs {
@@ -16,7 +16,7 @@ func (q *para) text() string {
 	return b.String()
 }
 
-// texts are the texts of the paragraphs.
+// texts returns the texts of the paragraphs.
 func (p *Prose) texts(yield func(string) bool) {
 	for i := range p.paras {
 		if !yield(p.paras[i].text()) {
@@ -25,10 +25,10 @@ func (p *Prose) texts(yield func(string) bool) {
 	}
 }
 
-// Words is all the text, as it is copied.
+// Words returns the whole text as it is copied.
 func (p *Prose) Words() string { return p.Slice(0, p.Runes()) }
 
-// Runes is how long the text is, with a rune between paragraphs.
+// Runes returns the length of the text, including one rune between paragraphs.
 func (p *Prose) Runes() int {
 	n := 0
 	for text := range p.texts {
@@ -37,7 +37,7 @@ func (p *Prose) Runes() int {
 	return max(n-1, 0)
 }
 
-// Index is the place in the text that is nearest to a point.
+// Index returns the text position nearest to a point.
 func (p *Prose) Index(at fyne.Position) int {
 	p.lay(p.Size().Width)
 	for i := range p.laid {
@@ -49,14 +49,15 @@ func (p *Prose) Index(at fyne.Position) int {
 	return 0
 }
 
-// Select marks a part of the text; nothing when from is to.
+// Select selects a range; none if from equals to.
 func (p *Prose) Select(from, to int) {
 	if p.mark(from, to) {
 		p.Refresh()
 	}
 }
 
-// Slice is a part of the text as it is copied: with bullets, numbers and lines between paragraphs.
+// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks between
+// paragraphs.
 func (p *Prose) Slice(from, to int) string {
 	var b strings.Builder
 	off := 0
@@ -81,10 +82,10 @@ func (p *Prose) Slice(from, to int) string {
 // Lead implements [Passage].
 func (p *Prose) Lead() string { return p.lead }
 
-// Word is the word at a place, or the paragraph.
+// Word returns the word at a position, or the paragraph.
 func (p *Prose) Word(at int, whole bool) (from, to int) { return wordIn(p.texts, at, whole) }
 
-// Find marks where a text occurs, in whatever case, and says how often it does.
+// Find highlights all occurrences of a text, ignoring case, and returns their number.
 func (p *Prose) Find(query string) int {
 	if p.ask(query, p.texts) {
 		p.Refresh()

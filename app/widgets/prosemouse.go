@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// linkAt is the link under a point.
+// linkAt returns the link under a point.
 func (p *Prose) linkAt(at fyne.Position) *url.URL {
 	for i := range p.laid {
 		l := &p.laid[i]
@@ -75,7 +75,7 @@ func (p *Prose) MouseOut() {
 	}
 }
 
-// Hover is the link under the mouse.
+// Hover returns the link under the mouse.
 func (p *Prose) Hover() *url.URL { return p.hover }
 
 // Cursor implements desktop.Cursorable.

@@ -12,21 +12,23 @@ import (
 	"fairlead/app/style"
 )
 
-// QR shows a text as a QR code: black on white in every theme, because many cameras read nothing else, with the quiet zone around it that
-// ISO/IEC 18004 asks for. Each module is a whole number of the screen's pixels, so that its edges are sharp at every scale of the screen.
+// QR shows a text as a QR code: black on white in every theme, because many cameras require that,
+// with the quiet zone of ISO/IEC 18004. Each module is a whole number of screen pixels, so that its
+// edges are sharp at every scale of the screen.
 type QR struct {
 	widget.BaseWidget
 	code *qr.Code
 }
 
 const (
-	qrQuiet  = 4 // modules of white around the code
-	qrModule = 4 // least size of a module
+	qrQuiet  = 4 // width of the quiet zone in modules
+	qrModule = 4 // minimum size of a module
 )
 
-// NewQR makes the code of a text; it fails for more than 2,953 bytes.
+// NewQR creates the code of a text; it fails for more than 2,953 bytes.
 func NewQR(text string) (*QR, error) {
-	code, err := qr.Encode(text, qr.L) // on a screen nothing is scratched: fewer and larger modules read best
+	// a screen has no damage: the lowest error correction allows the largest modules
+	code, err := qr.Encode(text, qr.L)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +37,12 @@ func NewQR(text string) (*QR, error) {
 	return q, nil
 }
 
-// MinSize is the size at which it is shown.
+// MinSize returns its display size.
 func (q *QR) MinSize() fyne.Size {
 	return fyne.NewSquareSize(float32((q.code.Size + 2*qrQuiet) * qrModule))
 }
 
-// paint draws the code in the middle of a picture of that many pixels.
+// paint draws the code centred in a picture of that many pixels.
 func (q *QR) paint(w, h int) image.Image {
 	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
 	module := min(w, h) / (q.code.Size + 2*qrQuiet)
@@ -62,7 +64,8 @@ func (q *QR) CreateRenderer() fyne.WidgetRenderer {
 	return &qrRenderer{q: q, raster: raster, line: NewRect("", style.ColorLine, 0)}
 }
 
-// qrRenderer keeps the code square, at the left of what it gets. The line is where white lies on white.
+// qrRenderer keeps the code square, at the left of its area. The line separates white from a white
+// background.
 type qrRenderer struct {
 	q      *QR
 	raster *canvas.Raster

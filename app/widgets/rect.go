@@ -8,7 +8,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Rect is a rectangle in a colour of the look that follows the theme.
+// Rect is a rectangle in a named colour that follows the theme.
 type Rect struct {
 	widget.BaseWidget
 	Fill, Line fyne.ThemeColorName // empty is none
@@ -16,14 +16,14 @@ type Rect struct {
 	min        fyne.Size
 }
 
-// NewRect makes a rectangle.
+// NewRect creates a rectangle.
 func NewRect(fill, line fyne.ThemeColorName, corner float32) *Rect {
 	r := &Rect{Fill: fill, Line: line, Corner: corner}
 	r.ExtendBaseWidget(r)
 	return r
 }
 
-// SetMinSize sets the least size.
+// SetMinSize sets the minimum size.
 func (r *Rect) SetMinSize(s fyne.Size) { r.min = s }
 
 // SetFill changes the colour.
@@ -49,8 +49,8 @@ func (r *Rect) CreateRenderer() fyne.WidgetRenderer {
 	return x
 }
 
-// rectRenderer draws a border as one rectangle upon another: only a border without a fill is a stroke, which Fyne's software
-// painter puts a pixel off its place.
+// rectRenderer draws a border as one rectangle on another. It uses a stroke only for a border
+// without a fill, because Fyne's software painter misplaces strokes by a pixel.
 type rectRenderer struct {
 	r           *Rect
 	rect, inner *canvas.Rectangle
@@ -89,7 +89,7 @@ func (x *rectRenderer) Refresh() {
 	x.inner.Refresh()
 }
 
-// HLine is a one-pixel separator.
+// HLine creates a one-pixel separator.
 func HLine() fyne.CanvasObject {
 	r := NewRect(style.ColorLine, "", 0)
 	r.min = fyne.NewSize(1, 1)

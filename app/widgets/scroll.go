@@ -10,10 +10,11 @@ import (
 	"fairlead/app/style"
 )
 
-// scrolls are those that are in use somewhere; they belong to the GUI thread.
+// scrolls are the scroll containers in use; they belong to the GUI thread.
 var scrolls []weak.Pointer[container.Scroll]
 
-// NewVScroll scrolls content upwards and downwards, also for [Reveal]: the toolkit leaves what Tab leads to where nobody sees it.
+// NewVScroll scrolls content vertically and supports [Reveal]: Fyne does not scroll to the object
+// that Tab focuses.
 func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	s := container.NewVScroll(content)
 	scrolls = slices.DeleteFunc(scrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
@@ -21,7 +22,8 @@ func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	return s
 }
 
-// Reveal scrolls an object into view wherever it stands in something of [NewVScroll]. What is higher than the view stays where it is.
+// Reveal scrolls an object into view in all surrounding containers of [NewVScroll]. It does not
+// scroll to objects higher than the view.
 func Reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	for _, p := range scrolls {
@@ -46,7 +48,8 @@ func Reveal(o fyne.CanvasObject) {
 	}
 }
 
-// holds reports whether an object moves with what a scroll shows: the toolkit does not tell what an object stands in.
+// holds reports whether a scroll container contains an object: Fyne does not expose an object's
+// parent.
 func holds(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
 	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)
 	s.Content.Move(at.AddXY(0, 1))

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Count is how often a text holds another in whatever case, as passages find it. It may be called on any goroutine.
+// Count returns how often a text contains another, ignoring case, with the same rules as passages.
+// It may be called on any goroutine.
 func Count(text, query string) int {
 	n := 0
 	for range places(text, folded(query)) {
@@ -15,7 +16,7 @@ func Count(text, query string) int {
 	return n
 }
 
-// places are the bytes from which to which a text holds a query whose letters are small ones, one after another.
+// places yields the byte ranges of the occurrences of a lower-case query, one after another.
 func places(text string, query []rune) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		if len(query) == 0 {
@@ -79,7 +80,7 @@ func placesOfASCII(text string, query []byte, yield func(int, int) bool) {
 	}
 }
 
-// fits is how many bytes of a text's beginning are the query; 0 is none.
+// fits returns the length in bytes of the query at the beginning of a text; 0 if it is not there.
 func fits(text string, query []rune) int {
 	at := 0
 	for _, want := range query {
@@ -92,7 +93,7 @@ func fits(text string, query []rune) int {
 	return at
 }
 
-// occurrences are the places, in runes, at which a text holds a query whose letters are small ones.
+// occurrences returns the rune ranges of the occurrences of a lower-case query.
 func occurrences(text string, query []rune) [][2]int {
 	var hits [][2]int
 	at, runes := 0, 0

@@ -9,10 +9,11 @@ import (
 	"fairlead/app/style"
 )
 
-// Select is the toolkit's choice from a menu with the border that other fields have: without it nobody sees on a light page that there is one.
+// Select is Fyne's select widget with the border of other fields: without it, the widget is hard to
+// see on a light page.
 type Select struct{ widget.Select }
 
-// NewSelect makes one; changed may be nil.
+// NewSelect creates one; changed may be nil.
 func NewSelect(options []string, changed func(string)) *Select {
 	s := &Select{}
 	s.Options, s.OnChanged = options, changed

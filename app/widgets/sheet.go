@@ -7,17 +7,19 @@ import (
 	"fairlead/app/style"
 )
 
-// Sheet is the place of a page that is drawn anew only when other parts of it are shown: a field keeps the keyboard and what is typed in it, and a list its
-// place, while what they show changes. The zero value is not ready; see [NewSheet].
+// Sheet is the area of a page that is rebuilt only when its structure changes: meanwhile a field
+// keeps the focus and its text, and a list its position, while their content is updated. Create it
+// with [NewSheet].
 type Sheet struct {
 	Box   *fyne.Container
 	parts string
 }
 
-// NewSheet makes an empty one.
+// NewSheet creates an empty one.
 func NewSheet() Sheet { return Sheet{Box: container.NewStack()} }
 
-// Draw shows what make makes, unless the same parts are shown already. It reports whether it did.
+// Draw shows the result of make, unless the same structure is shown already. It reports whether it
+// called make.
 func (s *Sheet) Draw(parts string, make func() fyne.CanvasObject) bool {
 	if s.parts == parts && len(s.Box.Objects) > 0 {
 		return false
@@ -27,27 +29,28 @@ func (s *Sheet) Draw(parts string, make func() fyne.CanvasObject) bool {
 	return true
 }
 
-// Put shows something until the next Draw.
+// Put shows an object until the next Draw.
 func (s *Sheet) Put(o fyne.CanvasObject) {
 	s.parts = ""
 	s.Box.Objects = []fyne.CanvasObject{o}
 	s.Box.Refresh()
 }
 
-// Forget has the next Draw draw.
+// Forget forces the next Draw to rebuild.
 func (s *Sheet) Forget() { s.parts = "" }
 
-// NewLoading stands where something will be that has been asked for.
+// NewLoading is the placeholder for content that is loading.
 func NewLoading() fyne.CanvasObject {
 	return container.NewVBox(NewText("Loading…", style.ColorMuted, "text"))
 }
 
-// NewNothing stands at the top of a page that has nothing to show; see [NewEmptyState].
+// NewNothing is the text at the top of an empty page; see [NewEmptyState].
 func NewNothing(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewVBox(Inset(64, 0, 0, 0, NewEmptyState(icon, title, text, actions...)))
 }
 
-// NewFailed stands where something would be that could not be loaded: what that is, why, and a button that tries again.
+// NewFailed is the placeholder for content that could not be loaded: its name, the reason, and a
+// button that retries.
 func NewFailed(what, why string, retry func()) fyne.CanvasObject {
 	return container.NewVBox(NewErrorBox(Problem{What: what, Do: why, Button: "Try again"}, retry))
 }

@@ -5,7 +5,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// KeyWords is how a person reads a key that is pressed with Ctrl, and with Shift where shift says so: "Ctrl N", on macOS "⌘N".
+// KeyWords returns the displayed name of a shortcut with Ctrl, and with Shift if shift is set:
+// "Ctrl N", on macOS "⌘N".
 func KeyWords(key string, shift bool) string {
 	switch mac := fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper; {
 	case mac && shift:
@@ -18,8 +19,8 @@ func KeyWords(key string, shift bool) string {
 	return "Ctrl " + key
 }
 
-// PassShortcut gives a shortcut that a text field does not use to its window: the toolkit asks the focused field alone, so without this
-// the window's keys would be dead while somebody types.
+// PassShortcut passes a shortcut that a text field does not use to its window. Fyne calls only the
+// focused field, so without this the window's shortcuts would not work while somebody types.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	if _, ok := s.(*desktop.CustomShortcut); !ok {
 		return
@@ -29,7 +30,7 @@ func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	}
 }
 
-// PassKey gives a key that a widget does not use to its window.
+// PassKey passes a key that a widget does not use to its window.
 func PassKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(e)

@@ -7,19 +7,20 @@ import (
 	"fairlead/app/style"
 )
 
-// SidebarItem is what a [SidebarRow] shows.
+// SidebarItem is the content of a [SidebarRow].
 type SidebarItem struct {
-	Icon     string              // of package assets; empty is none
+	Icon     string              // name in package assets; empty for none
 	Color    fyne.ThemeColorName // of the icon; empty is muted
 	Title    string
 	Trail    string // muted, at the right: a time, a key, a state
 	Count    int    // a badge
 	Selected bool
-	Unread   bool // something new is in it: the title is bold, the trail in the accent's colour
-	Muted    bool // the title too
+	Unread   bool // has unread content: bold title, Trail in the accent colour
+	Muted    bool // mutes the title, too
 }
 
-// SidebarRow is one line of a list at the side of a window: icon, title, a word at the right. Tap, Enter and space choose it.
+// SidebarRow is one line of a list at the side of a window: icon, title, and a short text at the
+// right. Tap, Enter and Space choose it.
 type SidebarRow struct {
 	widget.BaseWidget
 	OnTap  func()
@@ -34,12 +35,13 @@ type SidebarRow struct {
 	shown [2]string
 }
 
-// NewSidebarRow makes a row.
+// NewSidebarRow creates a row.
 func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Inside)
 }
 
-// NewSidebarLink makes a row of half a sidebar's width, with less room around its parts, so that a badge does not shorten its title.
+// NewSidebarLink creates a row of half a sidebar's width, with smaller gaps, so that a badge does
+// not shorten its title.
 func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Gap)
 }
@@ -99,16 +101,16 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	}
 }
 
-// Keys is what of it takes the keyboard.
+// Keys returns the focusable object.
 func (r *SidebarRow) Keys() fyne.Focusable { return r.press }
 
-// Item is what it shows.
+// Item returns the item.
 func (r *SidebarRow) Item() SidebarItem { return r.item }
 
 // CreateRenderer implements fyne.Widget.
 func (r *SidebarRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.press) }
 
-// NewSection is a small heading of a list, such as MACHINES, with an optional count.
+// NewSection creates a small heading of a list, such as MACHINES, with an optional count.
 func NewSection(title string, badge *Badge) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
@@ -118,7 +120,8 @@ func NewSection(title string, badge *Badge) fyne.CanvasObject {
 	return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t, badge))
 }
 
-// SearchField is an entry to search with. Esc empties it and then calls OnCancel; Up and Down go to OnMove.
+// SearchField is an entry for searching. Esc clears it and then calls OnCancel; Up and Down call
+// OnMove.
 type SearchField struct {
 	widget.Entry
 	OnCancel func()
@@ -126,7 +129,8 @@ type SearchField struct {
 	OnChoose func()
 }
 
-// NewSearchField makes an empty field; key, which may be empty, is what brings the keyboard to it and stands at its right.
+// NewSearchField creates an empty field; key, which may be empty, is the shortcut that focuses it,
+// shown at its right.
 func NewSearchField(placeholder, key string) *SearchField {
 	s := &SearchField{}
 	if key != "" {
@@ -162,7 +166,7 @@ func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// SplitButton does one thing at once and offers others in a menu.
+// SplitButton performs an action, and offers others in a menu.
 type SplitButton struct {
 	widget.BaseWidget
 	Main *Button
@@ -170,7 +174,7 @@ type SplitButton struct {
 	menu func() []*fyne.MenuItem
 }
 
-// NewSplitButton makes one; menu is asked each time it opens.
+// NewSplitButton creates one; menu is called each time the menu opens.
 func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne.MenuItem) *SplitButton {
 	s := &SplitButton{Main: NewButton(text, "", onTap), menu: menu}
 	s.More = NewButton("", "down", s.Open)
@@ -184,7 +188,7 @@ func (s *SplitButton) Open() {
 	ShowMenu(s, s.menu())
 }
 
-// Enable and Disable both halves.
+// Enable enables and Disable disables both halves.
 func (s *SplitButton) Enable()  { s.Main.Enable(); s.More.Enable() }
 func (s *SplitButton) Disable() { s.Main.Disable(); s.More.Disable() }
 

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// BlockKind says how a block of Markdown is shown.
+// BlockKind is the kind of a block of Markdown.
 type BlockKind int
 
 const (
-	BlockText  BlockKind = iota // Markdown without fences and tables
+	BlockText  BlockKind = iota // Markdown without fenced code and tables
 	BlockCode                   // Source is the code, without its fence
-	BlockTable                  // Source is the table's lines
+	BlockTable                  // Source has the lines of the table
 )
 
-// Block is a part of a Markdown text that can be shown by itself.
+// Block is a part of a Markdown text that can be displayed by itself.
 type Block struct {
 	Kind   BlockKind
 	Source string
@@ -28,8 +28,9 @@ var (
 	ruler    = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
 )
 
-// SplitMarkdown takes Markdown apart into blocks. All but the last stay as they are when more text is added at the end, so a
-// growing text costs only its last block. A fence around the whole text, which some models write, is taken away.
+// SplitMarkdown splits Markdown into blocks. All blocks but the last stay the same when text is
+// appended, so a growing text requires parsing of its last block only. It removes a fence around
+// the whole text, which some models write.
 func SplitMarkdown(text string) []Block {
 	text = unwrapMarkdown(strings.ReplaceAll(text, "\r\n", "\n"))
 	lines := strings.Split(text, "\n")
@@ -112,7 +113,7 @@ func dedent(line string, n int) string {
 	return line
 }
 
-// unwrapMarkdown takes away one ```markdown fence around everything.
+// unwrapMarkdown removes one ```markdown fence around the whole text.
 func unwrapMarkdown(text string) string {
 	first, rest, ok := strings.Cut(strings.TrimSpace(text), "\n")
 	if !ok {
@@ -126,7 +127,8 @@ func unwrapMarkdown(text string) string {
 		return text
 	}
 	depth, lines := 0, strings.Split(rest, "\n")
-	for i, l := range lines { // the outer fence ends at the first bare fence that closes nothing inside
+	// the outer fence ends at the first bare fence that does not close an inner one
+	for i, l := range lines {
 		f := fence.FindStringSubmatch(l)
 		switch {
 		case f == nil:
@@ -143,7 +145,7 @@ func unwrapMarkdown(text string) string {
 	return rest // not closed yet
 }
 
-// parseTable takes a table's lines apart. Every row has as many cells as the header.
+// parseTable parses a table's lines. Every row gets as many cells as the header.
 func parseTable(source string) (cells [][]string, align []int) {
 	lines := strings.Split(source, "\n")
 	header := tableCells(lines[0])
@@ -198,8 +200,9 @@ func tableCells(line string) []string {
 	return append(cells, strings.TrimSpace(cur.String()))
 }
 
-// CutMarkdown cuts a long text into parts of at least size bytes that can be shown each by itself, between blocks and never in
-// a fence. All but the last stay as they are when text is added.
+// CutMarkdown splits a long text into parts of at least size bytes that can be displayed
+// separately: between blocks and never in a fence. All parts but the last stay the same when text
+// is appended.
 func CutMarkdown(text string, size int) []string {
 	if len(text) <= size {
 		return []string{text}
@@ -228,7 +231,7 @@ func CutMarkdown(text string, size int) []string {
 	return append(parts, text[start:])
 }
 
-// CutPlain cuts a long plain text into parts of at least size bytes at ends of lines.
+// CutPlain splits a long plain text into parts of at least size bytes at ends of lines.
 func CutPlain(text string, size int) []string {
 	var parts []string
 	for len(text) > size {

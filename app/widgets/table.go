@@ -7,13 +7,14 @@ import (
 	"fairlead/app/style"
 )
 
-// maxCell is how wide a table's cell gets before it wraps.
+// maxCell is the maximum width of a table cell before it wraps.
 const maxCell float32 = 280
 
-// cellPad is the space around a cell's text.
+// cellPad is the padding of a cell's text.
 const cellPad = style.Inside
 
-// table shows a Markdown table: header bold, a line under each row. Columns are as wide as their widest cell.
+// table shows a Markdown table: bold header, a line under each row. Columns are as wide as their
+// widest cell.
 type table struct {
 	widget.BaseWidget
 	cells [][]*Prose

@@ -10,8 +10,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Text is one line of text in a colour and size of the look, without padding. With Ellipsis it takes what room there is and
-// ends in … when that is too little.
+// Text is one line of text in a named colour and size, without padding. With Ellipsis it uses the
+// available width, and ends in … if that is too little.
 type Text struct {
 	widget.BaseWidget
 	Text     string
@@ -20,18 +20,19 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
-	// Tail stands behind the text, and is there too when the text is cut, unless it takes most of the room.
+	// Tail follows the text. It stays visible when the text is cut, unless it takes most of the
+	// width.
 	Tail string
 }
 
-// NewText makes a line of text.
+// NewText creates a line of text.
 func NewText(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) *Text {
 	t := &Text{Text: text, Color: color, SizeName: size}
 	t.ExtendBaseWidget(t)
 	return t
 }
 
-// NewHeading makes a bold line.
+// NewHeading creates a bold line.
 func NewHeading(text string, size fyne.ThemeSizeName) *Text {
 	t := NewText(text, style.ColorText, size)
 	t.Style.Bold = true
@@ -64,8 +65,8 @@ func (t *Text) CreateRenderer() fyne.WidgetRenderer {
 type textRenderer struct {
 	t    *Text
 	text *canvas.Text
-	full fyne.Size // of the whole text
-	tail float32   // the width of what stands behind it
+	full fyne.Size // size of the whole text
+	tail float32   // width of the tail
 }
 
 func (r *textRenderer) update() {
@@ -120,7 +121,8 @@ func (r *textRenderer) Destroy()                     {}
 // cut shortens text with … to width.
 func cut(text string, width, size float32, style fyne.TextStyle) string {
 	runes := []rune(text)
-	lo, hi := 0, min(len(runes), int(width/size*6)+1) // no letter is narrower than a sixth of its size
+	// no letter is narrower than a sixth of its font size
+	lo, hi := 0, min(len(runes), int(width/size*6)+1)
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
 		if measure(string(runes[:mid])+"…", size, style).Width <= width {
@@ -129,10 +131,11 @@ func cut(text string, width, size float32, style fyne.TextStyle) string {
 			hi = mid - 1
 		}
 	}
-	return strings.TrimRight(string(runes[:lo]), " …") + "…" // what was cut before is not cut twice
+	// text that ends in … does not get a second one
+	return strings.TrimRight(string(runes[:lo]), " …") + "…"
 }
 
-// NewParagraph makes wrapping plain text without padding, in any colour and size of the look.
+// NewParagraph creates wrapping plain text without padding, in any named colour and size.
 func NewParagraph(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) *Paragraph {
 	p := &Paragraph{segment: &widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: color, SizeName: size}}}
 	p.rich = widget.NewRichText(p.segment)
@@ -158,7 +161,7 @@ func (p *Paragraph) Set(text string, color fyne.ThemeColorName) {
 	}
 }
 
-// Text is what it shows.
+// Text returns its text.
 func (p *Paragraph) Text() string { return p.segment.Text }
 
 // SetStyle changes the style of the text.

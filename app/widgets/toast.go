@@ -11,8 +11,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Toast is the bar that says what was done and can undo it for a while. It has no clock of its own: its window calls
-// [Toast.Tick] each second while [Toast.Visible].
+// Toast is the bar that shows a completed action and offers to undo it for a while. It has no
+// timer: its window calls [Toast.Tick] each second while [Toast.Visible].
 type Toast struct {
 	widget.BaseWidget
 	text  *Paragraph
@@ -23,7 +23,7 @@ type Toast struct {
 	act   func()
 }
 
-// NewToast makes a hidden bar.
+// NewToast creates a hidden bar.
 func NewToast() *Toast {
 	t := &Toast{text: NewParagraph("", style.ColorText, "text"), left: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
@@ -45,7 +45,7 @@ func (t *Toast) Say(text string, undo func(), now, until time.Time) {
 	t.Tick(now)
 }
 
-// Tick shows how long there is left and hides the bar when its time is over.
+// Tick shows the remaining time and hides the bar when it has expired.
 func (t *Toast) Tick(now time.Time) {
 	if !t.Visible() {
 		return
@@ -61,7 +61,7 @@ func (t *Toast) Tick(now time.Time) {
 	}
 }
 
-// Undo does what its button does.
+// Undo does the same as its button.
 func (t *Toast) Undo() {
 	act := t.act
 	t.Close()

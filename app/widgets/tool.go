@@ -6,41 +6,43 @@ import (
 	"fairlead/app/style"
 )
 
-// ToolState says how a tool call stands.
+// ToolState is the state of a tool call.
 type ToolState int
 
 const (
-	ToolWaiting ToolState = iota // for the person
+	ToolWaiting ToolState = iota // waiting for the person
 	ToolRunning
 	ToolDone
 	ToolFailed
 	ToolDenied
 	ToolStopped
-	ToolUnknown // nobody knows how it ended
+	ToolUnknown // the outcome is unknown
 )
 
-// Tool is what a card shows of a call. Texts are ready to be read.
+// Tool is the content of a call's card. Its texts are formatted for display.
 type Tool struct {
 	Verb     string
 	Machine  string
 	Color    fyne.ThemeColorName // of the machine
 	Argument string              // one line
 	State    ToolState
-	Word     string // of the state, such as "waiting for you", "exit 2", "denied"; empty when the icon says enough
-	Time     string // "0.2 s", "running 12 s"
-	Added    int    // lines of a diff
-	Removed  int
-	Input    string // the whole command or text that goes in, shown when the card is open and it says more than Argument
-	Diff     string // unified; shown instead of Input
-	Output   string // so far, or its last part
-	Note     string // under the output, such as "exit 0 · 1.2 MB, the end is shown"
+	// for the state, such as "waiting for you", "exit 2", "denied"; empty if the icon suffices
+	Word    string
+	Time    string // "0.2 s", "running 12 s"
+	Added   int    // lines of a diff
+	Removed int
+	// the full command or input text, shown in the expanded card if it says more than Argument
+	Input    string
+	Diff     string // unified diff; shown instead of Input
+	Output   string // output so far, or its end
+	Note     string // below the output, such as "exit 0 · 1.2 MB, the end is shown"
 	Question bool   // the person can answer here
-	Armed    bool   // Allow can be pressed, where the card shows all there is to see
-	Review   bool   // there is more to see than a card shows: it is allowed in the review only
+	Armed    bool   // Allow is enabled, provided that the card shows the whole question
+	Review   bool   // the card cannot show the whole question: it can be allowed in the review only
 	CanStop  bool
 }
 
-// shorten cuts text to n letters.
+// shorten shortens text to n characters.
 func shorten(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"

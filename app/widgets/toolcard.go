@@ -10,7 +10,7 @@ import (
 	"fairlead/app/style"
 )
 
-// ToolCard shows a tool call, folded to a line or open.
+// ToolCard shows a tool call, collapsed to a line or expanded.
 type ToolCard struct {
 	widget.BaseWidget
 	OnToggle func(open bool)
@@ -19,12 +19,13 @@ type ToolCard struct {
 	OnReview func()
 	OnDeny   func()
 	OnAllow  func()
-	// OnPress is called when a button of the mouse goes down in a text; see [Transcript.Press].
+	// OnPress is called when a mouse button is pressed in a text; see [Transcript.Press].
 	OnPress func(in Passage, at, times int)
 	OnMenu  func(at fyne.Position)
-	// OnWhole is called while a question can be answered, with whether the card shows all that is asked about, each time it is looked at.
+	// OnWhole is called at each check while a question can be answered; its argument is whether the
+	// card shows the whole question.
 	OnWhole func(whole bool)
-	// OnMoved is called before the output becomes another of the same call; see [Transcript.Moved].
+	// OnMoved is called before the output changes for the same call; see [Transcript.Moved].
 	OnMoved func(in Passage, by int, ok bool)
 
 	tool  Tool
@@ -52,16 +53,16 @@ type ToolCard struct {
 	copyIt *Button
 	foot   *fyne.Container
 	review *Button
-	rest   *Text // why it cannot be allowed here
+	rest   *Text // reason why it cannot be allowed here
 	deny   *Button
 	allow  *Button
-	read   *Button // in the place of allow
+	read   *Button // replaces allow
 	ask    *fyne.Container
 	box    *fyne.Container
 	icons  [2]string
 }
 
-// NewToolCard makes an empty card.
+// NewToolCard creates an empty card.
 func NewToolCard() *ToolCard {
 	c := &ToolCard{
 		edge: NewRect("", "", 2), frame: NewGround(style.ColorSurface, style.ColorLine, style.Corner),
@@ -129,10 +130,10 @@ func (c *ToolCard) toggle() {
 // Asks reports whether it shows a question that can be answered on it.
 func (c *ToolCard) Asks() bool { return c.ask.Visible() && c.body.Visible() }
 
-// Open reports whether the card is open.
+// Open reports whether the card is expanded.
 func (c *ToolCard) Open() bool { return c.open }
 
-// SetOpen opens or folds the card.
+// SetOpen expands or collapses the card.
 func (c *ToolCard) SetOpen(open bool) {
 	if c.open != open {
 		c.open = open
@@ -140,13 +141,13 @@ func (c *ToolCard) SetOpen(open bool) {
 	}
 }
 
-// SetForward says who gets turns of the wheel that the card does not need.
+// SetForward sets the receiver of scroll events that the card does not use.
 func (c *ToolCard) SetForward(f func(*fyne.ScrollEvent)) {
 	c.input.SetForward(f)
 	c.output.SetForward(f)
 }
 
-// Set shows a state of a call. Another call needs [ToolCard.Reset] before.
+// Set shows a state of a call. Before another call, use [ToolCard.Reset].
 func (c *ToolCard) Set(t Tool) {
 	if t != c.tool {
 		if old := c.tool.Output; c.open && old != "" && old != t.Output && c.OnMoved != nil {
@@ -159,7 +160,7 @@ func (c *ToolCard) Set(t Tool) {
 	}
 }
 
-// Reset readies the card for another call.
+// Reset prepares the card for another call.
 func (c *ToolCard) Reset(open bool) {
 	c.tool, c.open = Tool{}, open
 	c.input.Reset()
@@ -231,7 +232,7 @@ func (c *ToolCard) show() {
 	c.settle()
 }
 
-// arrange lays out what is shown.
+// arrange lays out the visible parts.
 func (c *ToolCard) arrange() {
 	if s := c.Size(); s.Width > 0 {
 		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
@@ -239,7 +240,7 @@ func (c *ToolCard) arrange() {
 	}
 }
 
-// relayout lays a tree of containers out again, without drawing anything anew.
+// relayout repeats the layout of a tree of containers without redrawing.
 func relayout(o fyne.CanvasObject) {
 	if box, ok := o.(*fyne.Container); ok {
 		box.Layout.Layout(box.Objects, box.Size())

@@ -2,28 +2,29 @@ package widgets
 
 import "fyne.io/fyne/v2"
 
-// inputRows is how many rows of what goes in are in view at once.
+// inputRows is the number of input rows in view at once.
 const inputRows = 12
 
-// Resize implements fyne.CanvasObject: what the line has no room for is shown below it.
+// Resize implements fyne.CanvasObject: text that does not fit in the line is shown below it.
 func (c *ToolCard) Resize(size fyne.Size) {
 	c.BaseWidget.Resize(size)
 	c.fit()
 }
 
-// Refresh implements fyne.Widget: with another size of text other things have room.
+// Refresh implements fyne.Widget: a new text size changes what fits.
 func (c *ToolCard) Refresh() {
 	c.BaseWidget.Refresh()
 	c.settle()
 }
 
-// settle lays the card out anew.
+// settle repeats the layout of the card.
 func (c *ToolCard) settle() {
 	c.arrange()
 	c.fit()
 }
 
-// fit goes on when the line has its width: only then it is known what else must be shown, and only when that has its place, what can be answered.
+// fit runs in steps: once the line has its width, it decides what else must be shown, and once that
+// has its place, which answers are possible.
 func (c *ToolCard) fit() {
 	if c.fill() {
 		c.arrange()
@@ -31,7 +32,7 @@ func (c *ToolCard) fit() {
 	c.answers()
 }
 
-// fill shows what goes in, and reports whether that takes another height.
+// fill shows the input, and reports whether its height changed.
 func (c *ToolCard) fill() (changed bool) {
 	t, was := c.tool, c.box.MinSize().Height
 	text := t.Input
@@ -54,7 +55,7 @@ func (c *ToolCard) fill() (changed bool) {
 	return c.box.MinSize().Height != was
 }
 
-// answers offers Allow where all that is asked about was shown, and the review elsewhere.
+// answers shows Allow if the card has shown the whole question, and otherwise the review button.
 func (c *ToolCard) answers() {
 	whole, was, why := c.whole(), c.allow.Visible(), ""
 	if !whole {
@@ -79,13 +80,13 @@ func (c *ToolCard) answers() {
 	}
 }
 
-// whole reports whether the card shows all that is asked about, to its end.
+// whole reports whether the card shows the question up to its end.
 func (c *ToolCard) whole() bool {
 	t := c.tool
 	switch {
 	case t.Review || c.Size().Width <= 0:
 		return false
-	case c.input.Visible() && c.input.code.room == 0: // not laid out
+	case c.input.Visible() && c.input.code.room == 0: // without a layout
 		return false
 	case c.input.Visible():
 		return c.input.code.full().Height <= c.input.pan.MaxHeight+0.5 && (c.arg.echo || !c.arg.cut())

@@ -7,8 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// Texts are what a card says in the order in which it is read: its line, what goes in, what came out. They are what [ToolCard.Passages] show
-// when the card is open; folded it shows the first. It may be called on any goroutine.
+// Texts returns a card's texts in reading order: its line, the input, the output.
+// [ToolCard.Passages] shows all of them when expanded, and the first when collapsed. It may be
+// called on any goroutine.
 func (t Tool) Texts() [3]string {
 	in := cleanOutput(t.Input)
 	if t.Diff != "" {
@@ -17,8 +18,8 @@ func (t Tool) Texts() [3]string {
 	return [3]string{cleanOutput(t.Argument), in, cleanOutput(t.Output)}
 }
 
-// Searched are the texts in which places of a query count, while the card is folded and while it is open: of a line that stands again at the beginning
-// of what goes in they count once.
+// Searched returns the texts in which search results count, while the card is collapsed and while
+// it is expanded: a line that the input repeats at its beginning counts once.
 func (t Tool) Searched() (folded, open []string) {
 	texts := t.Texts()
 	if echoes(texts[0], texts[1]) {
@@ -27,13 +28,13 @@ func (t Tool) Searched() (folded, open []string) {
 	return texts[:1], texts[:]
 }
 
-// echoes reports whether a line is the beginning of what goes in.
+// echoes reports whether a line is the beginning of the input.
 func echoes(line, in string) bool {
 	line = strings.TrimSuffix(line, " …")
 	return line != "" && strings.HasPrefix(strings.TrimSpace(in), line)
 }
 
-// Words are the texts of a card as they are copied.
+// Words returns a card's texts as they are copied.
 func (t Tool) Words(open bool) string {
 	texts := t.Texts()
 	if !open {
@@ -51,7 +52,7 @@ func (t Tool) Words(open bool) string {
 	return strings.Join(list, "\n\n")
 }
 
-// Passages are its texts: always as many, some of which may be hidden.
+// Passages returns its passages: always the same number, some of which may be hidden.
 func (c *ToolCard) Passages() []Passage { return []Passage{c.arg, c.input.code, c.output.code} }
 
 func (c *ToolCard) press(in Passage, at, times int) {
@@ -66,17 +67,19 @@ func (c *ToolCard) menu(at fyne.Position) {
 	}
 }
 
-// Copied is the text that the card's button copies.
+// Copied returns the text that the card's button copies.
 func (c *ToolCard) Copied() string { return c.copyText() }
 
-// overlap is how much of a text must be found in another before the rest is compared, in bytes; that is done overlapTries times at most.
+// overlap is the number of bytes that must match before the rest is compared, at most overlapTries
+// times.
 const (
 	overlap      = 64
 	overlapTries = 100
 )
 
-// moved is by how many runes what was shown of an output stands later in the next state of it: live output loses its beginning, and the result
-// of a call holds all of it. ok is false when the one has nothing to do with the other.
+// moved returns the distance, in runes, by which a displayed output is further back in its next
+// state: live output loses its beginning, and a call's result contains all of it. ok is false if
+// the two texts are unrelated.
 func moved(old, now string) (by int, ok bool) {
 	if strings.HasPrefix(now, old) {
 		return 0, true
@@ -99,5 +102,5 @@ func moved(old, now string) (by int, ok bool) {
 	return 0, false
 }
 
-// shownRunes is how many runes a text has when it is shown.
+// shownRunes returns the number of runes of a text as displayed.
 func shownRunes(s string) int { return utf8.RuneCountInString(cleanOutput(s)) }

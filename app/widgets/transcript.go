@@ -9,8 +9,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Item is one row of a [Transcript]. Key names it for good; Stamp changes when what it shows changes; Kind says which sort of
-// row shows it; Estimate is its height before it was ever on the screen, 0 is a guess.
+// Item is one row of a [Transcript]. Key is its permanent identity; Stamp changes when its content
+// changes; Kind selects the type of row; Estimate is its height before it was ever visible, or 0.
 type Item struct {
 	Key      string
 	Kind     int
@@ -22,32 +22,33 @@ type Item struct {
 // ItemRow shows items of one kind, one after another.
 type ItemRow interface {
 	fyne.CanvasObject
-	// Bind shows another item, or a new state of the same.
+	// Bind shows another item, or a new state of the same item.
 	Bind(Item)
 }
 
-// Transcript is a list of rows of any height that keeps only the rows on the screen, and uses their widgets again. It follows
-// its end while the end is in view; otherwise nothing moves when rows are added, change or are measured, and New appears when
-// there is something new below.
+// Transcript is a list of rows of any height. It creates only the visible rows and reuses their
+// widgets. It follows its end while the end is in view; otherwise nothing moves when rows are
+// added, change or are measured, and a "New" button appears when something was added below.
 type Transcript struct {
 	widget.BaseWidget
-	// Create makes a row of a kind. It must be set before the first items.
+	// Create creates a row of a kind. It must be set before the first items.
 	Create func(kind int) ItemRow
-	// OnTop is called when the reader comes near the beginning, at most once for the same first item.
+	// OnTop is called when the reader comes near the beginning, at most once for the same first
+	// item.
 	OnTop func()
-	// Width is how wide rows are at most; they stand in the middle. 0 is no limit.
+	// Width is the maximum width of rows, which are centred. 0 is no limit.
 	Width float32
 
 	items   []Item
 	sizes   *heights
-	known   map[string]float32 // heights as last seen, the best guess at any width
+	known   map[string]float32 // last known heights, a good estimate at any width
 	active  map[string]*activeRow
 	pool    map[int][]ItemRow
-	order   []*activeRow // the rows on the screen from top to bottom
+	order   []*activeRow // the visible rows from top to bottom
 	anchor  int          // the row at the top of the view
-	into    float32      // how much of it is above the view
+	into    float32      // its height above the view
 	follow  bool
-	fresh   bool // something new is below
+	fresh   bool // something was added below
 	topSeen string
 	bar     *bar
 	more    *Button
@@ -57,22 +58,23 @@ type Transcript struct {
 	mark    *Rect // around the row with markKey
 	markKey string
 
-	// Words is the text of an item, for what is copied of items that are not on the screen.
+	// Words returns the text of an item, for copying items that are not visible.
 	Words func(Item) string
-	// OnType gets letters that are typed while the transcript has the keyboard, OnPaste a paste, OnLeave Escape when nothing is marked.
+	// OnType receives letters that are typed while the transcript has the focus, OnPaste a paste,
+	// OnLeave Escape when nothing is selected.
 	OnType  func(rune)
 	OnPaste func()
 	OnLeave func()
 
 	marks   marking
-	dragTo  fyne.Position   // where the mouse is that marks
-	drift   *fyne.Animation // while it is held beyond what is in view
+	dragTo  fyne.Position   // mouse position of the selection's drag
+	drift   *fyne.Animation // scrolls while the mouse is held outside the view
 	drifted time.Time       // its last step
 	query   string
-	hitKey  string // the item with the place that was gone to
-	hit     int    // which of those in it
-	painted bool   // rows may show what is marked or found
-	byMouse bool   // the keyboard comes by a press of the mouse
+	hitKey  string // the item with the current search result
+	hit     int    // index of the result in the item
+	painted bool   // rows may show a selection or search results
+	byMouse bool   // the focus comes from a mouse press
 }
 
 type activeRow struct {
@@ -91,7 +93,7 @@ var (
 	_ fyne.Shortcutable = (*Transcript)(nil)
 )
 
-// NewTranscript makes an empty one.
+// NewTranscript creates an empty one.
 func NewTranscript(create func(kind int) ItemRow) *Transcript {
 	t := &Transcript{
 		Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
@@ -108,14 +110,14 @@ func NewTranscript(create func(kind int) ItemRow) *Transcript {
 	return t
 }
 
-// Items are what it shows. The caller must not change them.
+// Items returns the items. The caller must not change them.
 func (t *Transcript) Items() []Item { return t.items }
 
 // AtEnd reports whether the view follows the end.
 func (t *Transcript) AtEnd() bool { return t.follow }
 
-// SetItems shows other items. The transcript keeps the slice. Rows that are on the screen and whose item is unchanged are not
-// touched.
+// SetItems shows other items. The transcript retains the slice. Visible rows of unchanged items are
+// not touched.
 func (t *Transcript) SetItems(items []Item) {
 	old := t.items
 	same := 0
@@ -166,7 +168,7 @@ func (t *Transcript) find(key string, fallback int) int {
 	return fallback
 }
 
-// guess is the height of an item as far as one knows without showing it.
+// guess returns the estimated height of an item.
 func (t *Transcript) guess(it Item) float32 {
 	if h, ok := t.known[it.Key]; ok {
 		return h
@@ -177,8 +179,8 @@ func (t *Transcript) guess(it Item) float32 {
 	return 80
 }
 
-// Changed must be called by a row that grew or shrank by itself, such as a card that was opened: what is at the top of the
-// view stays there.
+// Changed must be called by a row whose height changed by itself, such as an expanded card: the top
+// of the view stays where it is.
 func (t *Transcript) Changed() {
 	follow := t.follow
 	t.follow = false
@@ -197,7 +199,7 @@ func (r *transcriptRenderer) MinSize() fyne.Size { return fyne.NewSize(120, 80) 
 func (r *transcriptRenderer) Layout(fyne.Size)   { r.t.place() }
 
 func (r *transcriptRenderer) Refresh() {
-	share := float32(0) // of the row at the top that is above the view: with another size of text the row has another height
+	share := float32(0) // hidden fraction of the top row, whose height changes with the text size
 	if len(r.t.order) > 0 && r.t.order[0].h > 0 {
 		share = r.t.into / r.t.order[0].h
 	}

@@ -6,11 +6,12 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// mostDrift is by how many points a step scrolls at most what is marked beyond its edge.
+// mostDrift is the maximum scroll distance of a step, in points.
 const mostDrift = 60
 
-// Dragged implements fyne.Draggable: it marks up to where the mouse is, and scrolls when that is above or below, or beside the panel that a text
-// stands in. That goes on while the mouse is held there.
+// Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls when the mouse is
+// above or below the view, or beside the panel with the selected text. Scrolling continues while
+// the mouse is held there.
 func (t *Transcript) Dragged(e *fyne.DragEvent) {
 	if !t.marks.on {
 		return
@@ -32,7 +33,7 @@ func (t *Transcript) Dragged(e *fyne.DragEvent) {
 	}
 }
 
-// driftPause is how long the mouse is held before what is marked scrolls on by itself, and then between two steps.
+// driftPause is the time before the view scrolls by itself, and between two steps.
 const driftPause = 60 * time.Millisecond
 
 // DragEnd implements fyne.Draggable.
@@ -48,7 +49,7 @@ func (t *Transcript) endDrift() {
 	}
 }
 
-// dragStep marks up to where the mouse is. It reports whether it scrolled for that.
+// dragStep selects up to the mouse. It reports whether it scrolled for that.
 func (t *Transcript) dragStep() (scrolled bool) {
 	if !t.marks.on {
 		return false
@@ -80,7 +81,7 @@ func (t *Transcript) dragStep() (scrolled bool) {
 	return t.anchor != before || t.into != into
 }
 
-// markTo marks up to a place in a passage.
+// markTo selects up to a position in a passage.
 func (t *Transcript) markTo(to spot, in Passage) {
 	if t.marks.grain > 1 {
 		a, b := in.Word(to.at, t.marks.grain > 2)
@@ -92,7 +93,8 @@ func (t *Transcript) markTo(to spot, in Passage) {
 	t.paintMarks()
 }
 
-// beyond is how far a point of the transcript is outside of what is in view of code: negative above and to the left of it.
+// beyond returns the distance of a point of the transcript from the visible part of code: negative
+// above and to the left of it.
 func (t *Transcript) beyond(c *Code, at fyne.Position) fyne.Delta {
 	d := fyne.CurrentApp().Driver()
 	in, size := c.seen()
@@ -103,7 +105,7 @@ func (t *Transcript) beyond(c *Code, at fyne.Position) fyne.Delta {
 	return fyne.NewDelta(far(at.X, size.Width), far(at.Y, size.Height))
 }
 
-// spotAt is the place in the text on the screen that is nearest to a point of the transcript.
+// spotAt returns the visible text position nearest to a point of the transcript.
 func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
 	d := fyne.CurrentApp().Driver()
 	origin := d.AbsolutePositionForObject(t)
@@ -119,7 +121,7 @@ func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
 			}
 			pos := d.AbsolutePositionForObject(p).Subtract(origin)
 			from, size := pos, p.Size()
-			if c, ok := p.(*Code); ok { // what its panel shows of it
+			if c, ok := p.(*Code); ok { // the part visible in its panel
 				var in fyne.Position
 				in, size = c.seen()
 				from = from.Add(in)
@@ -134,5 +136,5 @@ func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
 	return best, found, found != nil
 }
 
-// outside is how far v is from what begins at from and is long.
+// outside returns the distance of v from the interval that begins at from and has this length.
 func outside(v, from, long float32) float32 { return max(from-v, v-from-long, 0) }

@@ -8,10 +8,11 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// revealer is a passage in a view of its own.
+// revealer is a passage that scrolls by itself.
 type revealer interface{ Reveal(at fyne.Position) }
 
-// counted are those whose places count: they are not folded away, and do not say what another says too.
+// counted returns the passages whose search results count: those that are not collapsed and do not
+// repeat another one.
 func counted(row ItemRow) []Passage {
 	return slices.DeleteFunc(passages(row), func(p Passage) bool { return !p.Visible() || echo(p) })
 }
@@ -21,7 +22,7 @@ func echo(p Passage) bool {
 	return ok && l.echo
 }
 
-// Again binds an item's row again, after something else than the item changed what it shows, such as whether it is folded.
+// Again rebinds an item's row after a change outside the item, such as expanding it.
 func (t *Transcript) Again(key string) {
 	if a := t.active[key]; a != nil {
 		a.row.Bind(a.item)
@@ -29,8 +30,8 @@ func (t *Transcript) Again(key string) {
 	}
 }
 
-// ShowHit brings one of the places where the text that is looked for stands in an item into view, and marks it among the others. It reports whether
-// there was room for that place: the line of a folded card may end before it.
+// ShowHit scrolls a search result of an item into view, and highlights it as the current one. It
+// reports whether the result is visible: a collapsed card's line may end before it.
 func (t *Transcript) ShowHit(key string, hit int) bool {
 	t.hitKey, t.hit = key, hit
 	if t.active[key] == nil && !t.ScrollToKey(key) {
@@ -65,7 +66,7 @@ func (t *Transcript) ShowHit(key string, hit int) bool {
 	return room
 }
 
-// paintHit marks the current place in a row.
+// paintHit highlights the current search result in a row.
 func (t *Transcript) paintHit(a *activeRow) {
 	for _, p := range passages(a.row) {
 		if echo(p) {
@@ -85,7 +86,7 @@ func (t *Transcript) paintHit(a *activeRow) {
 	}
 }
 
-// Find marks where a text occurs in the rows that are on the screen or come there.
+// Find highlights all occurrences of a text in the visible rows, and in rows that become visible.
 func (t *Transcript) Find(query string) {
 	if t.query != query {
 		t.query, t.hitKey = query, ""

@@ -7,14 +7,14 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// spot is a place in the text of an item.
+// spot is a position in the text of an item.
 type spot struct {
 	key     string
 	passage int
 	at      int
 }
 
-// marking is what is marked with the mouse: from where the button went down to where it is now.
+// marking is the selection by mouse: from the position of the press to the current one.
 type marking struct {
 	on       bool
 	from, to spot
@@ -22,7 +22,7 @@ type marking struct {
 	dragging bool
 }
 
-// passaged is a row with text that can be marked.
+// passaged is a row with selectable text.
 type passaged interface{ Passages() []Passage }
 
 func passages(row ItemRow) []Passage {
@@ -32,8 +32,9 @@ func passages(row ItemRow) []Passage {
 	return nil
 }
 
-// Press begins to mark text where the button of the mouse went down in a passage: at a rune, or the word or paragraph there for a
-// second and third press. The transcript takes the keyboard, so that Ctrl+C copies what is marked.
+// Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
+// press at the word or paragraph there. The transcript takes the focus, so that Ctrl+C copies the
+// selection.
 func (t *Transcript) Press(in Passage, at, times int) {
 	for _, a := range t.order {
 		if i := slices.Index(passages(a.row), in); i >= 0 {
@@ -57,7 +58,7 @@ func (t *Transcript) takeKeys() {
 	}
 }
 
-// Unmark marks nothing. It reports whether something was marked.
+// Unmark clears the selection. It reports whether there was one.
 func (t *Transcript) Unmark() bool {
 	was := t.HasMarked()
 	t.marks = marking{}
@@ -65,7 +66,7 @@ func (t *Transcript) Unmark() bool {
 	return was
 }
 
-// MarkAll marks the whole text.
+// MarkAll selects the whole text.
 func (t *Transcript) MarkAll() {
 	if n := len(t.items); n > 0 {
 		t.marks = marking{on: true, from: spot{key: t.items[0].Key}, to: spot{t.items[n-1].Key, 1 << 20, 1 << 30}}
@@ -73,11 +74,12 @@ func (t *Transcript) MarkAll() {
 	}
 }
 
-// HasMarked reports whether text is marked.
+// HasMarked reports whether text is selected.
 func (t *Transcript) HasMarked() bool { return t.marks.on && t.marks.from != t.marks.to }
 
-// Moved tells that what a passage shows will stand later in it by as many runes, so that what is marked stays; what is marked in it is given up when
-// ok is false. A row calls it before it shows the other text.
+// Moved announces that a passage's text will move back by this number of runes, so that the
+// selection moves with it; if ok is false, the selection in it is cleared. A row calls it before it
+// shows the new text.
 func (t *Transcript) Moved(in Passage, by int, ok bool) {
 	if !t.marks.on {
 		return
@@ -101,7 +103,7 @@ func (t *Transcript) Moved(in Passage, by int, ok bool) {
 	}
 }
 
-// before reports whether a stands before b.
+// before reports whether a is before b.
 func (t *Transcript) before(a, b spot) bool {
 	if a.key != b.key {
 		for i := range t.items {
@@ -119,8 +121,8 @@ func (t *Transcript) before(a, b spot) bool {
 	return a.at < b.at
 }
 
-// span is what is marked from its beginning to its end, with the items that these are in; ok is false when nothing is, or when an end is
-// in an item that is gone.
+// span returns the selection from its beginning to its end, with the indexes of their items; ok is
+// false if nothing is selected, or if one of these items is gone.
 func (t *Transcript) span() (from, to spot, first, last int, ok bool) {
 	if !t.HasMarked() {
 		return from, to, 0, 0, false
@@ -141,7 +143,7 @@ func (t *Transcript) span() (from, to spot, first, last int, ok bool) {
 	return from, to, first, last, first >= 0 && last >= first
 }
 
-// paintMarks shows what is marked and found in the rows on the screen.
+// paintMarks shows the selection and the search results in the visible rows.
 func (t *Transcript) paintMarks() {
 	from, to, first, last, ok := t.span()
 	for _, a := range t.order {
@@ -172,7 +174,8 @@ func (t *Transcript) paintMarks() {
 	}
 }
 
-// Marked text is what Ctrl+C copies: of items that are marked whole what Words says, of the others what is marked on the screen.
+// Marked returns the text that Ctrl+C copies: for fully selected items the result of Words, for
+// others the selected part of the visible row.
 func (t *Transcript) MarkedText() string {
 	from, to, first, last, ok := t.span()
 	if !ok {

@@ -8,20 +8,21 @@ import (
 	"fairlead/app/style"
 )
 
-// ScrollToEnd goes to the end and follows it.
+// ScrollToEnd scrolls to the end and follows it.
 func (t *Transcript) ScrollToEnd() {
 	t.follow = true
 	t.place()
 }
 
-// ScrollToTop goes to the beginning.
+// ScrollToTop scrolls to the beginning.
 func (t *Transcript) ScrollToTop() {
 	t.follow, t.anchor, t.into = false, 0, 0
 	t.place()
 	t.settle()
 }
 
-// Top is the item at the top of the view, and how much of it is above; the key is empty when there is none.
+// Top returns the item at the top of the view, and its height above the view; the key is empty if
+// there is no item.
 func (t *Transcript) Top() (key string, into float32) {
 	if t.anchor >= len(t.items) {
 		return "", 0
@@ -29,10 +30,11 @@ func (t *Transcript) Top() (key string, into float32) {
 	return t.items[t.anchor].Key, t.into
 }
 
-// ScrollToKey brings an item to the top of the view, if there is one with that key, which it reports.
+// ScrollToKey scrolls an item to the top of the view. It reports whether there is an item with that
+// key.
 func (t *Transcript) ScrollToKey(key string) bool { return t.ScrollInto(key, 0) }
 
-// ScrollInto does so with a part of the item above the view.
+// ScrollInto does the same with a part of the item above the view.
 func (t *Transcript) ScrollInto(key string, into float32) bool {
 	for i := range t.items {
 		if t.items[i].Key == key {
@@ -45,7 +47,7 @@ func (t *Transcript) ScrollInto(key string, into float32) bool {
 	return false
 }
 
-// Place is how far below the top of the view an item begins that is on the screen.
+// Place returns the distance of a visible item from the top of the view.
 func (t *Transcript) Place(key string) (y float32, ok bool) {
 	a := t.active[key]
 	if a == nil {
@@ -54,7 +56,7 @@ func (t *Transcript) Place(key string) (y float32, ok bool) {
 	return a.y, true
 }
 
-// Shown are the rows on the screen, from top to bottom.
+// Shown returns the visible rows, from top to bottom.
 func (t *Transcript) Shown() iter.Seq[ItemRow] {
 	return func(yield func(ItemRow) bool) {
 		for _, a := range t.order {
@@ -65,7 +67,7 @@ func (t *Transcript) Shown() iter.Seq[ItemRow] {
 	}
 }
 
-// Mark lays a ground behind the item with that key, until another or none is marked.
+// Mark highlights the item with that key, until another one or none is highlighted.
 func (t *Transcript) Mark(key string) {
 	if t.markKey != key {
 		t.markKey = key
@@ -73,7 +75,8 @@ func (t *Transcript) Mark(key string) {
 	}
 }
 
-// Marked is the key of the item that is marked and on the screen, and how far below the top of the view it begins.
+// Marked returns the key of the highlighted item if it is visible, and its distance from the top of
+// the view.
 func (t *Transcript) Marked() (key string, y float32) {
 	if !t.mark.Visible() {
 		return "", 0
@@ -81,7 +84,7 @@ func (t *Transcript) Marked() (key string, y float32) {
 	return t.markKey, t.mark.Position().Y
 }
 
-// placeMark puts the ground behind the marked row while that is on the screen.
+// placeMark positions the highlight behind its row while that is visible.
 func (t *Transcript) placeMark() {
 	for _, a := range t.order {
 		if a.item.Key == t.markKey && t.markKey != "" {
@@ -94,7 +97,7 @@ func (t *Transcript) placeMark() {
 	t.mark.Hide()
 }
 
-// scrollTo goes to an offset of the scroll bar.
+// scrollTo scrolls to an offset of the scroll bar.
 func (t *Transcript) scrollTo(y float64) {
 	t.follow = false
 	t.anchor, t.into = t.sizes.at(y)
@@ -115,7 +118,7 @@ func (t *Transcript) scrollBy(dy float32) {
 	t.settle()
 }
 
-// settle follows the end again when the reader came to it.
+// settle follows the end again when the reader has scrolled to it.
 func (t *Transcript) settle() {
 	if t.endInView() {
 		t.follow = true
@@ -146,7 +149,7 @@ func (t *Transcript) FocusGained() {
 // FocusLost implements fyne.Focusable.
 func (t *Transcript) FocusLost() { t.focused = false; t.ring.Hide() }
 
-// TypedRune implements fyne.Focusable: space scrolls, the rest is for whoever writes.
+// TypedRune implements fyne.Focusable: Space scrolls, other letters go to OnType.
 func (t *Transcript) TypedRune(r rune) {
 	switch {
 	case r == ' ':
@@ -156,7 +159,7 @@ func (t *Transcript) TypedRune(r rune) {
 	}
 }
 
-// TypedShortcut implements fyne.Shortcutable: what is marked is copied, all is marked.
+// TypedShortcut implements fyne.Shortcutable: copy and select all.
 func (t *Transcript) TypedShortcut(s fyne.Shortcut) {
 	switch s.(type) {
 	case *fyne.ShortcutCopy:
@@ -174,7 +177,8 @@ func (t *Transcript) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// TypedKey implements fyne.Focusable: the arrows, Page Up and Down, Home and End scroll, Escape unmarks.
+// TypedKey implements fyne.Focusable: the arrow keys, Page Up and Down, Home and End scroll, Escape
+// clears the selection.
 func (t *Transcript) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyUp:

@@ -10,19 +10,19 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Zoom shows a picture: all of it, or after a tap in its own size, and from there nearer and farther. What does not fit is moved by the wheel, by
-// its bars and by dragging.
+// Zoom shows a picture: the whole picture, or after a tap its natural size, with further zoom
+// steps. A picture larger than the view is moved by the wheel, the scroll bars and dragging.
 type Zoom struct {
 	widget.BaseWidget
-	// Pan is what is put into a window.
+	// Pan is the object to put into a window.
 	Pan *Pan
 
 	img    *canvas.Image
 	pixels fyne.Size
-	factor float32 // 0 is as large as fits
+	factor float32 // 0 fits the view
 }
 
-// Each step nearer or farther, and how near it goes.
+// The factor of a zoom step, and the maximum zoom.
 const (
 	zoomStep float32 = 1.25
 	zoomMost float32 = 8
@@ -34,11 +34,12 @@ var (
 	_ desktop.Cursorable = (*Zoom)(nil)
 )
 
-// NewZoom makes one that shows all of a picture.
+// NewZoom creates one that shows the whole picture.
 func NewZoom(r fyne.Resource) *Zoom {
 	z := &Zoom{img: canvas.NewImageFromResource(r)}
 	z.img.FillMode = canvas.ImageFillContain
-	if c, _, err := image.DecodeConfig(bytes.NewReader(r.Content())); err == nil { // of another kind there is no size of its own
+	// other formats have no natural size
+	if c, _, err := image.DecodeConfig(bytes.NewReader(r.Content())); err == nil {
 		z.pixels = fyne.NewSize(float32(c.Width), float32(c.Height))
 	}
 	z.ExtendBaseWidget(z)
@@ -47,7 +48,7 @@ func NewZoom(r fyne.Resource) *Zoom {
 	return z
 }
 
-// fit is the factor at which all of it is shown.
+// fit returns the factor at which the whole picture is visible.
 func (z *Zoom) fit() float32 {
 	view, full := z.Pan.Size(), z.natural()
 	if full.Width <= 0 || full.Height <= 0 {
@@ -56,7 +57,7 @@ func (z *Zoom) fit() float32 {
 	return min(view.Width/full.Width, view.Height/full.Height)
 }
 
-// natural is its size where one of its pixels is one of the screen.
+// natural returns the size at which a pixel of the picture is a pixel of the screen.
 func (z *Zoom) natural() fyne.Size {
 	scale := float32(1)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(z); c != nil && c.Scale() > 0 {
@@ -65,7 +66,7 @@ func (z *Zoom) natural() fyne.Size {
 	return fyne.NewSize(z.pixels.Width/scale, z.pixels.Height/scale)
 }
 
-// By goes nearer by so many steps, or farther when they are negative; 0 shows all of it again.
+// By zooms in by a number of steps, or out if it is negative; 0 shows the whole picture.
 func (z *Zoom) By(steps int) {
 	view := z.Pan.Size()
 	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Pan.offset)
@@ -88,7 +89,7 @@ func (z *Zoom) By(steps int) {
 	z.to(to, at)
 }
 
-// to shows it at a factor, with the place of it that was at a position in the middle.
+// to sets the factor, and centres the point of the picture that was at a position.
 func (z *Zoom) to(factor float32, at fyne.Position) {
 	if z.pixels.IsZero() {
 		return
@@ -98,7 +99,8 @@ func (z *Zoom) to(factor float32, at fyne.Position) {
 	if z.factor > 0 {
 		shown = z.factor
 	}
-	left := fyne.NewPos(max(size.Width-full.Width*shown, 0)/2, max(size.Height-full.Height*shown, 0)/2) // beside the picture
+	// the margin beside the picture
+	left := fyne.NewPos(max(size.Width-full.Width*shown, 0)/2, max(size.Height-full.Height*shown, 0)/2)
 	part := fyne.NewPos((at.X-left.X)/(full.Width*shown), (at.Y-left.Y)/(full.Height*shown))
 	z.factor = factor
 	z.img.SetMinSize(fyne.NewSize(full.Width*factor, full.Height*factor))
