@@ -18,19 +18,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// newTestBackend makes a backend with folders of its own that listens nowhere.
+// newTestBackend creates a backend with its own folders and without a listener.
 func newTestBackend(t *testing.T) *backend {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("FAIRLEAD_HOME", home)
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	b := newBackend(flags{listen: "none", workspace: t.TempDir()}, home, slog.New(slog.DiscardHandler))
-	b.quit = 3 * time.Minute // what goes on when a test ends disturbs the next
+	b.quit = 3 * time.Minute // work that continues after a test disturbs the next one
 	t.Cleanup(b.prefs.close)
 	return b
 }
 
-// await waits until the view is as wanted.
+// await waits until the view satisfies a condition.
 func await(t *testing.T, b *backend, what string, ok func(state.View) bool) state.View {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -214,7 +214,7 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 		p.update(func(r *remembered) { r.Width = float32(i); r.Chat = "agent:main:x" })
 	}
 	p.close()
-	p.update(func(r *remembered) { r.Width = 1 }) // after the end: nowhere to go, no harm
+	p.update(func(r *remembered) { r.Width = 1 }) // after the end: ignored without harm
 	p = openPrefs(home, log)
 	if got := p.get(); got.Width != 99 || got.Chat != "agent:main:x" {
 		t.Errorf("remembered %+v", got)
@@ -275,8 +275,9 @@ func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {
 	i.close()
 }
 
-// TestOthersOnTheComputerAreNoStartOfTheProgram: whoever listens where a program listened that was killed is given no invitation, and stops no start;
-// whoever connects cannot have one shown.
+// TestOthersOnTheComputerAreNoStartOfTheProgram checks that a stranger who listens on the port of a
+// killed program receives no invitation and blocks no start, and that a stranger who connects
+// cannot make the program show one.
 func TestOthersOnTheComputerAreNoStartOfTheProgram(t *testing.T) {
 	home := t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

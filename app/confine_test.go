@@ -16,8 +16,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the sandbox's helpers; else each takes a second to end
-	sandbox.Main()                           // commands of the node under test start through this program
+	// for the sandbox's helpers, which otherwise take a second to exit
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
+	// commands of the node under test start through this program
+	sandbox.Main()
 	if home := os.Getenv(holdsHome); home != "" {
 		hold(home)
 		return
@@ -25,7 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run gives commands, which login shells run, a home without a profile of the person's, whose output would be theirs.
+// run gives commands, which run in login shells, a home folder without the person's profile, whose
+// output would appear in theirs.
 func run(m *testing.M) int {
 	home, err := os.MkdirTemp("", "home-")
 	if err != nil {
@@ -33,14 +36,15 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
-	os.Setenv("LC_ALL", "C") // a shell warns of a language that is not installed
+	os.Setenv("LC_ALL", "C") // a shell prints a warning for a language that is not installed
 	return m.Run()
 }
 
-// personHome is the person's own, which may not be there where programs are built.
+// personHome is the person's own home folder, which may not exist on build machines.
 var personHome = os.Getenv("HOME")
 
-// elsewhere is a new folder that is not below the temporary one: a sandbox may give commands a temporary folder of their own.
+// elsewhere creates a folder outside the temporary folder: a sandbox may give commands a temporary
+// folder of their own.
 func elsewhere(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()
@@ -60,7 +64,7 @@ func elsewhere(t *testing.T) string {
 	return ""
 }
 
-// answer sends a message to the main chat and waits for the next result of a tool.
+// answer sends a message to the main chat and waits for the next tool result.
 func answer(t *testing.T, b *backend, text string) string {
 	t.Helper()
 	chat := b.state.Chat(protocol.MainSession)

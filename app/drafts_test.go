@@ -56,7 +56,7 @@ func TestADraftGoesAlongIntoAWindowOfItsOwnAndBack(t *testing.T) {
 		t.Errorf("in its window stands %q, in the main one %q", c.pane.Draft(), s.pane.Draft())
 	}
 	c.pane.SetDraft("a thought")
-	s.open("agent:main:2") // the empty field that is left takes nothing away
+	s.open("agent:main:2") // leaving an empty field deletes nothing
 	s.open(protocol.MainSession)
 	if s.pane.Draft() != "" {
 		t.Errorf("it stands in both windows: %q", s.pane.Draft())

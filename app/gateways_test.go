@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reachable is another computer, whose gateway listens for machines; its stop is the caller's.
+// reachable starts another computer, whose gateway listens on the network; the caller stops it.
 func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 	t.Helper()
 	other = newTestBackend(t)
@@ -26,7 +26,8 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 	for _, set := range []struct {
 		path  string
 		value any
-	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} { // open last: it would open anew
+		// enabled last: a change before would reopen it
+	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} {
 		if err := other.state.Set(t.Context(), set.path, set.value); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 	return other, pairing
 }
 
-// agree is the person at the other gateway, who says yes to whom the words name.
+// agree is the owner of the other gateway, who approves requests with the expected words.
 func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show func(words []string, seconds int)) {
 	asked := make(chan []string, 1)
 	go func() {
@@ -60,8 +61,8 @@ func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show fun
 	return func(words []string, _ int) { asked <- words }
 }
 
-// TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data folder over its network listener, looks at
-// it in a backend of its own, and leaves it again.
+// TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data
+// folder over its network listener, connects a backend to it, and leaves it again.
 func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	other, pairing := reachable(t)
 	defer other.stop()
@@ -100,7 +101,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 		t.Error("the window keeps its size where the person's own gateway has its")
 	}
 
-	// The pairing ends: the window says so, and that the gateway was told.
+	// The pairing ends: the window shows that, and that the gateway was notified.
 	if told, err := g.Leave(ctx, list[0].ID); err != nil || !told {
 		t.Errorf("leaving: told %t, %v", told, err)
 	}
@@ -139,8 +140,8 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	}
 }
 
-// TestThisComputerWorksForAnotherGateway offers this computer's tools to the gateway of another data folder, which calls one, then changes
-// the folder, and leaves.
+// TestThisComputerWorksForAnotherGateway offers this computer's tools to the gateway of another
+// data folder, which calls one, then changes the workspace, and leaves.
 func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	other, pairing := reachable(t)
 	defer other.stop()
@@ -163,7 +164,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Both computers are called the same, so the name of this one is taken there.
+	// Both computers have the same name, so this one's name is taken there.
 	if _, err := g.Pair(t.Context(), invite(), func([]string, int) {}); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("a second machine of that name: %v", err)
 	}
@@ -198,7 +199,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if len(g.names.Get()) != 0 {
 		t.Errorf("the tray offers a window on %v", g.names.Get())
 	}
-	// Its windows look there, too: either pairing ends without the other.
+	// Pair for windows, too: either pairing can end without the other.
 	window, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +217,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if left, err := g.List(); err != nil || len(left) != 1 || left[0].ID != list[0].ID || left[0].Down != "" {
 		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
 	}
-	// Another folder here is another one for the agent there, once the person there has agreed to it.
+	// A new workspace here applies to the agent there, once the person there has approved it.
 	here.f.workspace = ""
 	dir := t.TempDir()
 	if err := here.setWorkspace(dir); err != nil {

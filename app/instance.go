@@ -28,7 +28,7 @@ type instance struct {
 	secret string
 }
 
-// requests of other starts
+// asked holds the requests of other starts.
 type asked struct {
 	times int    // number of requests to show the window
 	link  string // invitation link of the latest request; may be empty

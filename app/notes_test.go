@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fakeNotifier keeps what is on the screen.
+// fakeNotifier records what is on the screen.
 type fakeNotifier struct{ did []string }
 
 func (f *fakeNotifier) Show(m notify.Message) {
@@ -19,7 +19,7 @@ func (f *fakeNotifier) Show(m notify.Message) {
 }
 func (f *fakeNotifier) Remove(id string) { f.did = append(f.did, "remove "+id) }
 
-// wants makes what checks what was done since it was called last, in any order.
+// wants returns a function that checks the actions since its previous call, in any order.
 func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
 	return func(did ...string) {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	want()
 	s.inFront(false)
 	s.notify(waiting(2))
-	want() // the dialog was seen
+	want() // the dialog was visible
 	s.notify(waiting(3))
 	want(`show 2 "Fairlead wants to run a command" deny true`)
 	s.view = waiting(3)

@@ -21,7 +21,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// newTestShell makes the main window without a gateway: the test gives it its views.
+// newTestShell creates the main window without a gateway: the test sets its views.
 func newTestShell(t *testing.T) *shell {
 	t.Helper()
 	a := pagetest.App(t)
@@ -190,7 +190,7 @@ func TestAMessageLeavesQuestionsFree(t *testing.T) {
 		chat.Messages = append(chat.Messages, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
 	}
 	s.update(v)
-	s.approval.Close() // the toolkit for tests takes the last window for that of every object
+	s.approval.Close() // the test driver treats the last window as the window of every object
 	s.showChat(chat)
 	s.say("Sending a file with a name that takes some room to the machine that is called server")
 	pagetest.Shot(t, s.window, "shell-toast-over-questions")
@@ -210,7 +210,7 @@ func TestAMessageLeavesQuestionsFree(t *testing.T) {
 		}
 	}
 	free("at first")
-	s.pane.SetDraft("a\nb\nc\nd") // what stands above moves
+	s.pane.SetDraft("a\nb\nc\nd") // the content above moves
 	s.tick(time.Now())
 	free("after a move")
 }

@@ -37,7 +37,7 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	}
 	pagetest.Shot(t, s.window, "shell-many")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	row := s.sidebar.pool[s.sidebar.used-1] // of the last machine, scrolled away
+	row := s.sidebar.pool[s.sidebar.used-1] // of the last machine, scrolled out of view
 	if id, ok := s.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
 		t.Errorf("what is dropped on the foot goes to %s", id)
 	}

@@ -34,7 +34,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	s.inFront(true)
 	want()
 	s.inFront(false)
-	end("a", 3) // it was tried again
+	end("a", 3) // it was retried
 	v.Finished = v.Finished[1:]
 	s.tellTransfers(v)
 	want(`show transfer-a "a to box" deny false`)

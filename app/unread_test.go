@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// readShell is a window in which every chat was read: each has two messages, the last of them at 100.
+// readShell is a window in which every chat was read: each has two messages, the last of them at
+// 100.
 func readShell(t *testing.T) (*shell, state.View) {
 	s, v := newTestShell(t), sample()
 	v.Approvals, v.Runs = nil, nil

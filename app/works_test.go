@@ -20,7 +20,8 @@ import (
 	"fairlead/node"
 )
 
-// holdsHome, when set, makes the test binary a program that is the machine of a data folder's gateway until its input ends; holdsPin says which one.
+// holdsHome, if set, makes the test binary a program that is a machine of a remote gateway, with
+// this data folder, until its input ends; holdsPin selects the gateway.
 const (
 	holdsHome = "FAIRLEAD_TEST_HOLDS_HOME"
 	holdsPin  = "FAIRLEAD_TEST_HOLDS_PIN"
@@ -37,7 +38,7 @@ func hold(home string) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// holder starts such a program; leave ends it.
+// holder starts such a program; leave stops it.
 func holder(t *testing.T, home string, pin trust.Pin) (pid int, leave func()) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -64,7 +65,8 @@ func holder(t *testing.T, home string, pin trust.Pin) (pid int, leave func()) {
 	return cmd.Process.Pid, func() { in.Close() }
 }
 
-// TestThisComputerWaitsForAnotherProgramThatIsTheMachine has another process of the data folder be the machine of a gateway when the desktop program would be.
+// TestThisComputerWaitsForAnotherProgramThatIsTheMachine has another process of the data folder
+// connected as the gateway's machine when the desktop program tries.
 func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	other, pairing := reachable(t)
 	defer other.stop()
@@ -128,7 +130,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 		t.Errorf("while the desktop program is the machine: %v", err)
 	}
 
-	// One that waits ends at once, not when it looks again.
+	// A waiting worker ends at once, not at its next check.
 	g.works.stop(pin)
 	pid, _ = holder(t, home, pin)
 	g.works.look = time.Hour

@@ -119,7 +119,8 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	tray := New(p, func(state.TrayItem) {})
 	v := view()
 	tray.Show(state.TrayOf(v))
-	v.Runs = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}} // text streams while a question waits
+	// text streams while an approval is pending
+	v.Runs = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}}
 	tray.Show(state.TrayOf(v))
 	if len(p.menus) != 1 || len(p.icons) != 1 {
 		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))

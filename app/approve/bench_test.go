@@ -72,7 +72,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 	return b
 }
 
-// wait lets time pass as the window's ticks do.
+// wait lets time pass with the window's ticks.
 func (b *bench) wait(d time.Duration) {
 	for end := b.now.Add(d); b.now.Before(end); {
 		b.now = b.now.Add(100 * time.Millisecond)

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// twoParts is a question about a change in two places.
+// twoParts is an approval for a change in two places.
 func twoParts(id string) protocol.Approval {
 	q := ask(id, "")
 	q.Tool, q.Effect = "Write", protocol.EffectWrite
@@ -35,7 +35,7 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	if b.allow.Main.Text != "Allow 1 of 2 parts" || b.allow.More.Visible() {
 		t.Errorf("the button says %q", b.allow.Main.Text)
 	}
-	test.Tap(b.allow.Main) // what it does changed
+	test.Tap(b.allow.Main) // its effect changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-parts")
@@ -91,7 +91,8 @@ func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// TestTheWheelScrollsOverAChange turns the wheel with the pointer on a part of a change: what stands below must come into view, for Allow waits for it.
+// TestTheWheelScrollsOverAChange scrolls with the pointer over a hunk: the content below must come
+// into view, since Allow requires that.
 func TestTheWheelScrollsOverAChange(t *testing.T) {
 	q := twoParts("1")
 	q.Preview.Diff = "@@ -1,40 +1,40 @@\n-old\n+new\n" + strings.Repeat(" line\n", 39) + "@@ -90 +90 @@\n-old\n+new\n"

@@ -96,7 +96,7 @@ func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
 		t.Errorf("%q, %T has the keyboard, %q is said", b.allow.Main.Text, c.Focused(), b.note.Text)
 	}
 	b.chord(nil)
-	b.want() // it is to be looked at again
+	b.want() // it must be seen again
 	b.wait(2 * time.Second)
 	pagetest.Shot(t, b.window, "approve-further")
 	b.chord(nil)
@@ -149,7 +149,7 @@ func TestWhatIsTypedWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
 		b.wait(200 * time.Millisecond)
 	}
 	b.want()
-	test.Tap(b.allow.Main) // right after a key
+	test.Tap(b.allow.Main) // right after a key press
 	b.want()
 }
 
@@ -196,7 +196,7 @@ func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-two")
 	test.Tap(b.allow.Main)
-	test.Tap(b.allow.Main) // the second click of a double click meets the next question
+	test.Tap(b.allow.Main) // the second click of a double click hits the next approval
 	b.want("one allow once")
 	b.wait(2 * time.Second)
 	test.Tap(b.deny)

@@ -21,7 +21,7 @@ func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 	b.editor.SetText("rm -r build/cache")
 	b.editor.TypedRune('x')
 	b.wait(200 * time.Millisecond)
-	test.Tap(b.confirm) // a key came just before
+	test.Tap(b.confirm) // a key was pressed just before
 	b.want()
 	b.press(fyne.KeyReturn) // a new line, no answer
 	b.want()

@@ -10,10 +10,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// narrow is the width that the dialog must do with.
+// narrow is the minimum width of the dialog.
 const narrow float32 = 480
 
-// TestDialogFitsANarrowWindow looks for anything that needs or takes more width than a narrow window has, in every step and with long texts.
+// TestDialogFitsANarrowWindow finds objects that need or take more width than a narrow window has,
+// in every step and with long texts.
 func TestDialogFitsANarrowWindow(t *testing.T) {
 	long := "/srv/" + strings.Repeat("a-long-folder-name/", 8)
 	folder := ask("1", "make -C "+long+" install && sudo systemctl restart "+strings.Repeat("x", 90))
@@ -84,7 +85,7 @@ func visible(b *bench, o fyne.CanvasObject) bool {
 	return o.Visible()
 }
 
-// TestALongCheckBoxIsClickedByItsText has the text of a check box stand beside it.
+// TestALongCheckBoxIsClickedByItsText uses a check box with its text beside it.
 func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	q := ask("1", "make")
 	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/" + strings.Repeat("folder/", 12), Write: true}}

@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// robot does to a dialog what somebody does who never looks: keys and clicks anywhere, at once and without a pause.
+// robot uses a dialog without looking: keys and clicks anywhere, at once and without a pause.
 func robot(b *bench, rnd *rand.Rand) {
 	c := b.window.Canvas()
 	keys := []fyne.KeyName{
@@ -42,14 +42,14 @@ func robot(b *bench, rnd *rand.Rand) {
 			}
 			b.key(fyne.KeyA)
 		case 4:
-			b.key(fyne.KeyA) // in the midst of typing
+			b.key(fyne.KeyA) // while typing
 			b.chord(nil)
 		case 5:
 			if b.now.Sub(came) > 900*time.Millisecond {
-				b.Activated() // it comes from another window
+				b.Activated() // from another window
 			}
 			at := fyne.NewPos(rnd.Float32()*c.Size().Width, rnd.Float32()*c.Size().Height)
-			if rnd.IntN(2) == 0 { // most buttons are down there
+			if rnd.IntN(2) == 0 { // most buttons are at the bottom
 				at.Y = c.Size().Height - 30
 			}
 			test.TapCanvas(c, at)
@@ -59,16 +59,18 @@ func robot(b *bench, rnd *rand.Rand) {
 	}
 }
 
-// Of 10,000 dialogs, which FAIRLEAD_ROBOT=1 asks for, and of the 1,000 of every day none may be allowed. Every dialog is a new question; the window stays, as it does for a person. It shows that no
-// burst of keys with pauses shorter than 400 ms allows anything, whatever has the focus, and no click in the first 900 ms or one that brings the
-// window to the front, wherever it goes.
+// TestRobotNeverAllows shows 1,000 dialogs, or 10,000 with FAIRLEAD_ROBOT=1, of which none may be
+// allowed. Every dialog is a new approval; the window stays, as it does for a person. It shows that
+// no burst of keys with pauses shorter than 400 ms allows anything, whatever has the focus, and
+// neither does a click in the first 900 ms or one that brings the window to the front, wherever it
+// is.
 func TestRobotNeverAllows(t *testing.T) {
 	b := newBench(t, ask("first", "make"))
 	rnd := rand.New(rand.NewPCG(7, 7))
 	kinds := []func(string) protocol.Approval{func(id string) protocol.Approval { return ask(id, "make") }, risky, offering, twoParts}
 	dialogs := 10_000
 	if os.Getenv("FAIRLEAD_ROBOT") == "" {
-		dialogs = 1_000 // a minute otherwise
+		dialogs = 1_000 // otherwise it takes a minute
 	}
 	for i := range dialogs {
 		q := kinds[i%len(kinds)](string(rune('a'+i%26)) + protocol.NewID())

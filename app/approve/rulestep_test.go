@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// offering is a question that rules may be made of.
+// offering is an approval that offers rules.
 func offering(id string) protocol.Approval {
 	q := ask(id, "make test")
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
@@ -90,7 +90,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 			item.Action()
 		}
 	}
-	test.Tap(b.confirm) // what it makes changed
+	test.Tap(b.confirm) // the rule changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-rule-end")

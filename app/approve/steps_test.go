@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// risky is a question about a command that the gateway took apart.
+// risky is an approval for a command that the gateway parsed.
 func risky(id string) protocol.Approval {
 	q := ask(id, "make -j4 && sudo systemctl restart parser")
 	q.Parts = []protocol.ApprovalPart{
@@ -26,7 +26,7 @@ func risky(id string) protocol.Approval {
 	return q
 }
 
-// checks are the check boxes in view.
+// checks returns the visible check boxes.
 func (b *bench) checks() (out []*keyCheck) {
 	var walk func(o fyne.CanvasObject)
 	walk = func(o fyne.CanvasObject) {
@@ -108,7 +108,7 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 		t.Error("the warning is not shown")
 	}
 	b.toggle(0)
-	test.Tap(b.allow.Main) // what it does changed
+	test.Tap(b.allow.Main) // its effect changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-folder")
@@ -175,7 +175,7 @@ func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
 		t.Fatalf("check boxes %v", c)
 	}
 	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make")}, nil)
-	test.Tap(b.allow.Main) // what is shown changed
+	test.Tap(b.allow.Main) // the content changed
 	b.want()
 	b.TogetherWithAlike()
 	b.wait(2 * time.Second)
@@ -202,12 +202,12 @@ func TestAllowAllFromTheInboxStillWaitsUntilItWasRead(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"))
 	b.wait(2 * time.Second)
 	b.TogetherWithAlike()
-	test.Tap(b.allow.Main) // what it answers changed
+	test.Tap(b.allow.Main) // the set of answered approvals changed
 	b.want()
 	b.wait(2 * time.Second)
 	test.Tap(b.deny)
 	b.want("one deny", "two deny")
-	b.TogetherWithAlike() // nothing asks the same
+	b.TogetherWithAlike() // there are no identical approvals
 	b.wait(2 * time.Second)
 	test.Tap(b.allow.Main)
 	b.want("one deny", "two deny", "other allow once")

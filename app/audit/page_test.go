@@ -24,7 +24,7 @@ type gateway struct {
 	broken protocol.AuditVerifyResult
 	did    []string
 	fail   error
-	gone   bool // nothing was given by a question
+	gone   bool // the approval granted nothing
 }
 
 func (g *gateway) Audit(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
@@ -182,7 +182,7 @@ func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}
 	b.g.gone, b.g.did, b.said = true, nil, nil
-	b.undo(b.shown[0]) // it gave nothing, and no rule is named
+	b.undo(b.shown[0]) // it granted nothing and names no rule
 	b.undo(b.shown[3])
 	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was taken back") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
 		t.Errorf("did %v, said %v", b.g.did, b.said)

@@ -13,7 +13,8 @@ import (
 	"fairlead/app/state"
 )
 
-// The test driver has no thread of its own: what crosses runs on the goroutine that crosses, which is all these tests need.
+// The test driver has no GUI thread: it runs calls on the calling goroutine, which is sufficient
+// for these tests.
 
 func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 	test.NewTempApp(t)
@@ -23,7 +24,7 @@ func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 		var shown []int
 		done := Watch(ctx, v, func(n int) { shown = append(shown, n) })
 		synctest.Wait()
-		for i := range 1000 { // ten a millisecond, for a tenth of a second
+		for i := range 1000 { // ten per millisecond, for a tenth of a second
 			v.Update(func(int) int { return i + 1 })
 			if i%10 == 9 {
 				time.Sleep(time.Millisecond)

@@ -23,7 +23,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// bench is a page without a gateway: the test gives it its states.
+// bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
 	w    fyne.Window
@@ -83,7 +83,7 @@ func full() state.ChannelsView {
 	}
 }
 
-// squares is a picture as small as QR codes are drawn.
+// squares is a picture as small as real QR codes.
 func squares(t *testing.T) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 29, 29))
@@ -272,7 +272,7 @@ func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
 	pagetest.Shows(t, p.Box, "42 more")
 	test.Tap(pagetest.Button(t, p.Box, "42 more"))
 	pagetest.Shows(t, p.Box, "22 more")
-	first := pagetest.Button(t, p.Box, "Refuse") // the last one that is shown
+	first := pagetest.Button(t, p.Box, "Refuse") // the last visible one
 	p.w.Canvas().Focus(first)
 	first.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	v.Pending = v.Pending[:1]

@@ -87,7 +87,8 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatNobodyHasSeenSaysSo: no surface acknowledged it in time, and then one did.
+// TestAQuestionThatNobodyHasSeenSaysSo has an approval that no surface acknowledged in time, until
+// one did.
 func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 	s := State{
 		Messages:  []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"x"}`))},
@@ -225,7 +226,8 @@ func TestEndsOfRunsAreSaidOnce(t *testing.T) {
 	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
 }
 
-// TestAFailureThatIsTheNewestCanBeTriedAgain: the run itself is not known any more after a restart.
+// TestAFailureThatIsTheNewestCanBeTriedAgain checks a failed run that the gateway no longer knows
+// after a restart.
 func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
 	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, ErrorMessage: "it broke", StopReason: "error"}
 	cut := assistant("2", "r", protocol.Text("It is"))

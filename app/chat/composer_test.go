@@ -122,7 +122,7 @@ func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
 	if got, want := d.Draft(), long+"\ntoo /tmp/notes.txt !"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p := New(Handlers{}, d.machines) // one that was never drawn
+	p := New(Handlers{}, d.machines) // a pane that was never drawn
 	p.SetDraft("kept")
 	w := test.NewTempWindow(t, p)
 	w.Resize(fyne.NewSize(480, 600))

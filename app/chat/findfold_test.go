@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// folds is a chat with the word needle in a message, a folded thought, the command and the output of a folded card, and an open card's output.
+// folds is a chat with the word needle in a message, in collapsed thinking, in the command and the
+// output of a collapsed card, and in an expanded card's output.
 func folds() State {
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	long := strings.Repeat("nothing here\n", 300)
@@ -93,7 +94,7 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 		t.Errorf("it says %q", d.find.count.Text)
 	}
 	for _, it := range d.transcript.Items() {
-		if it.Kind == kindTool { // folded and opened by hand while find had it open
+		if it.Kind == kindTool { // collapsed and expanded by hand while the search had expanded it
 			id, _ := foldID(it)
 			d.choose(id, false)
 			d.choose(id, true)
@@ -140,7 +141,7 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	pending = nil
 	d.find.busy = false
 	d.find.field.SetText("needl")
-	d.find.field.SetText("needle") // while the search for the first is under way
+	d.find.field.SetText("needle") // while the previous search is running
 	d.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
 	if len(pending) != 1 || d.find.count.Text != "" {
 		t.Fatalf("%d searches are under way, it says %q", len(pending), d.find.count.Text)

@@ -36,7 +36,7 @@ func result(id, call, text string, info *protocol.CallInfo) protocol.Message {
 	return protocol.Message{ID: protocol.MessageID(id), Role: protocol.RoleToolResult, ToolCallID: call, ToolName: "server__Bash", Content: protocol.Content{protocol.Text(text)}, Call: info}
 }
 
-// lines is what rows say, one line each.
+// lines returns the text of rows, one line each.
 func lines(items []widgets.Item) string {
 	var out []string
 	for _, i := range items {
@@ -75,7 +75,7 @@ func assertLines(t *testing.T, items []widgets.Item, want ...string) {
 	}
 }
 
-// desk is a pane in a window that writes down what it calls.
+// desk is a pane in a window that records its calls.
 type desk struct {
 	*Pane
 	win  fyne.Window

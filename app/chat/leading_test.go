@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// painted counts how often it was drawn anew.
+// painted counts its redraws.
 type painted struct {
 	widget.BaseWidget
 	times int

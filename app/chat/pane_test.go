@@ -223,7 +223,7 @@ func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
 	d.assert(t, "older")
 }
 
-// One more piece of an answer in a chat of 20,000 messages, from state to screen.
+// BenchmarkPaneDelta20000 adds a streamed piece to a chat of 20,000 messages, from state to screen.
 func BenchmarkPaneDelta20000(b *testing.B) {
 	d := newDesk(b, 860, 760)
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}

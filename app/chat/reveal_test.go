@@ -17,7 +17,7 @@ func long(n int) State {
 	return s
 }
 
-// marked is the key of the row that is marked on the screen.
+// marked returns the key of the highlighted visible row.
 func (d *desk) marked(t *testing.T) string {
 	t.Helper()
 	pagetest.Shot(t, d.win, "reveal")

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// desk is a program whose agent asks.
+// desk is a program whose agent asks for approvals.
 type desk struct{ *day }
 
 func openDesk(t *testing.T) *desk {
@@ -36,7 +36,7 @@ func (d *desk) ask(key protocol.SessionKey, text string) {
 	}
 }
 
-// questions are those that wait.
+// questions returns the pending approvals.
 func (d *desk) questions() []protocol.Approval {
 	r, err := client.Call(context.Background(), d.c, protocol.ApprovalList, protocol.Empty{})
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *desk) rules() int {
 	return len(r.Rules)
 }
 
-// calls are how the calls of a chat ended.
+// calls returns the outcomes of a chat's calls.
 func (d *desk) calls(key protocol.SessionKey) (states []string) {
 	for _, m := range d.messages(key) {
 		if m.Call != nil {
@@ -68,7 +68,8 @@ func (d *desk) ends(key protocol.SessionKey, want ...string) {
 	d.until(fmt.Sprintf("calls that end as %v", want), func() bool { return slices.Equal(d.calls(key), want) })
 }
 
-// button brings the question to the front, where a click counts, and returns where a button of it is.
+// button brings the approval to the front, which a click on Allow requires, and returns the
+// position of a button.
 func (d *desk) button(phrase string) image.Point {
 	d.t.Helper()
 	d.activate(d.waitWindow(question))
@@ -82,7 +83,8 @@ func (d *desk) page(title string) {
 	d.click(d.waitTextIn(mainWindow, title, pages))
 }
 
-// Parts of windows: the pages' names in the sidebar, what is right of it, and the upper half of that.
+// Parts of windows: the names of pages in the sidebar, the area to its right, and the upper half of
+// that.
 func pages(w window) window { return left(bottom(w)) }
 func right(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
 func top(w window) window   { w = right(w); w.h = min(w.h, 320); return w }
@@ -99,7 +101,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.waitNoWindow(question)
 	d.ends(first, protocol.CallDenied)
 
-	// A rule for the machine, with what it would have allowed of what was asked before.
+	// A rule for the machine, with a preview of the earlier calls that it would have allowed.
 	d.ask(first, "run ls -la")
 	d.act("Allow once")
 	d.ends(first, protocol.CallDenied, protocol.CallDone)
@@ -118,7 +120,8 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.waitNoWindow(question)
 	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone)
 	d.ask(first, "run ls -la")
-	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone, protocol.CallDone) // the rule answers
+	// the rule decides
+	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone, protocol.CallDone)
 
 	// The page of rules: delete, and undo.
 	d.page("Rules")
@@ -130,7 +133,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.waitTextIn(mainWindow, "1 rule", top)
 	d.shot("rules-undone")
 
-	// The audit log: what a question gave is taken back from its line.
+	// The audit log: revoke an approval's grant from its entry.
 	d.page("Audit")
 	d.click(d.waitTextIn(mainWindow, "Rule made", right))
 	d.shot("audit-line")
@@ -144,7 +147,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d := openDesk(t)
 	const first, two, three = protocol.MainSession, protocol.SessionKey("agent:main:two"), protocol.SessionKey("agent:main:three")
 
-	// One part of a change is allowed, the other is not.
+	// Allow one part of a change but not the other.
 	file := filepath.Join(d.workspace, "boats.txt")
 	text := "paper boat\n" + water() + "paper hat\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -162,7 +165,8 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 		t.Errorf("written was %q", got)
 	}
 
-	// Two chats ask the same: both are answered by what is seen once, from the page of questions and by its keys.
+	// Two chats ask the same: both are answered after seeing one, from the page of approvals and by
+	// keyboard.
 	d.ask(first, "run ls -la")
 	d.waitWindow(question)
 	d.ask(two, "run ls -la")
@@ -192,7 +196,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.shot("inbox-empty")
 }
 
-// water is what lies between two changes that are far apart.
+// water is the text between two distant changes.
 func water() string {
 	var b strings.Builder
 	for i := range 20 {

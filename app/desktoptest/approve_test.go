@@ -12,13 +12,14 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAPersonAnswersWithCare uses every button of the question's window, and the pages Needs you, Rules and Audit.
+// TestAPersonAnswersWithCare uses every button of the approval dialog, and the pages Needs you,
+// Rules and Audit.
 func TestAPersonAnswersWithCare(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if res, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{}); err == nil && len(res.Nodes) > 0 && res.Nodes[0].Online {
-			break // this computer can be asked for something
+			break // this computer is ready
 		}
 	}
 	ask := func(text string) {
@@ -51,7 +52,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	press("Not now")
 	p.waitNoWindow(question)
 	p.activate(p.waitWindow(mainWindow))
-	p.click(p.waitTextIn(mainWindow, "Needs you", pages)) // not the heading above the questions
+	p.click(p.waitTextIn(mainWindow, "Needs you", pages)) // not the heading above the approvals
 	p.waitTextIn(mainWindow, "put off until", top)
 	p.shot("needs-you")
 	p.click(p.waitTextIn(mainWindow, "Review", top))

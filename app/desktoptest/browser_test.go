@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack does in the browser of another machine's files what is undone there: deleting, moving, another name, and
-// what the agent changed in its last turn.
+// TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack deletes, moves and renames files in the
+// browser of another machine, and undoes that together with the agent's changes of its last turn.
 func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -80,7 +80,7 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p.waitTextIn(mainWindow, "changed by the agent", right)
 	p.shot("changed-by-the-agent")
 	p.click(p.waitTextIn(mainWindow, "Changes", right))
-	p.waitTextIn(mainWindow, "All files", right) // the page before names the file too
+	p.waitTextIn(mainWindow, "All files", right) // the previous page names the file too
 	p.click(p.waitTextIn(mainWindow, "summer.txt", right).Add(image.Pt(0, 2)))
 	at := p.waitTextIn(mainWindow, "Revert", right)
 	p.shot("the-change")

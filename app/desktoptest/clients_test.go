@@ -16,7 +16,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestPairedWindowsAreSeenAndRevoked pairs a machine and two clients with the program, and takes one of the clients away in the window.
+// TestPairedWindowsAreSeenAndRevoked pairs a machine and two clients with the program, and revokes
+// one of the clients in the window.
 func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -44,7 +45,7 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	p.until("its listener", func() bool { return devices().Network.Listening })
 
 	fairlead := filepath.Join(filepath.Dir(binary(t)), "fairlead")
-	// pair lets a device in and has it run a command, which ends with the test.
+	// pair pairs a device and runs a command as it, which ends with the test.
 	pair := func(invited protocol.DeviceInviteParams, flags []string, run ...string) {
 		t.Helper()
 		invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, invited)

@@ -32,7 +32,7 @@ type program struct {
 	*desktop
 	cmd             *exec.Cmd
 	home, workspace string
-	addr            string // where its gateway listens
+	addr            string // listening address of its gateway
 }
 
 func start(d *desktop) *program {
@@ -64,7 +64,8 @@ func binary(t *testing.T) string {
 func (p *program) launch() {
 	p.t.Helper()
 	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", p.addr)
-	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home, "HOME="+filepath.Dir(p.workspace)) // exports go to the person's folder
+	// exports go to the person's folder
+	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home, "HOME="+filepath.Dir(p.workspace))
 	log, err := os.Create(filepath.Join(p.shots, "program.log"))
 	if err != nil {
 		p.t.Fatal(err)
@@ -80,7 +81,8 @@ func (p *program) launch() {
 	p.t.Logf("window after %s", time.Since(began).Round(10*time.Millisecond))
 }
 
-// gateway connects to the program's gateway with the token from the keychain, as another client would.
+// gateway connects to the program's gateway with the token from the keychain, as another client
+// would.
 func (p *program) gateway() *client.Client {
 	p.t.Helper()
 	store := keychain.Open(p.home)
@@ -89,7 +91,7 @@ func (p *program) gateway() *client.Client {
 	}
 	token, err := store.Get(gateway.TokenName)
 	for end := time.Now().Add(3 * time.Minute); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		token, err = store.Get(gateway.TokenName) // the window is there before the gateway
+		token, err = store.Get(gateway.TokenName) // the window appears before the gateway is ready
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -118,7 +120,8 @@ func dial(d *desktop, addr, token string) *client.Client {
 	return c
 }
 
-// allow and deny click on the buttons at the two ends of the dialog's last line. The one that allows acts after a second, and looks so.
+// allow and deny click the buttons at the two ends of the dialog's last line. Allow is enabled
+// after a second, and changes its look then.
 func (p *program) allow() { p.t.Helper(); p.forward(); p.act("Allow once") }
 
 func (p *program) deny() {
@@ -127,12 +130,13 @@ func (p *program) deny() {
 	p.click(image.Pt(w.x+60, p.waitText(question, "with reason").Y))
 }
 
-// forward brings the question to the front, which opens without the keyboard: the click that does it does not count.
+// forward brings the approval to the front: its window opens without the focus, and the click that
+// focuses it does not count.
 func (p *program) forward() window {
 	p.t.Helper()
 	w := p.waitWindow(question)
 	if p.front() != p.title(w) {
-		p.click(image.Pt(w.x+w.w/2, w.y+14)) // on its heading: no button is there
+		p.click(image.Pt(w.x+w.w/2, w.y+14)) // on its heading, where no button is
 		p.until("the question at the front", func() bool { return p.front() == p.title(w) })
 	}
 	return w
@@ -157,7 +161,8 @@ func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 	return found
 }
 
-// modelServer speaks the OpenAI wire: the first turn makes two tool calls, the second answers.
+// modelServer implements the OpenAI protocol: the first response makes two tool calls, the second
+// answers.
 func modelServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	var mu sync.Mutex
@@ -214,7 +219,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.waitText(mainWindow, "What shall we do")
 	d.shot("empty-chat")
 
-	// A request, the question, the answer by mouse, the result.
+	// A request, the approval, the answer by mouse, the result.
 	d.typeText("run ls -la")
 	d.keys("Return")
 	d.waitWindow(question)
@@ -229,7 +234,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	}
 	d.shot("result")
 
-	// Reading asks nothing.
+	// Reading needs no approval.
 	d.typeText("read README.md")
 	d.keys("Return")
 	lastResult(p, c, "__Read")
@@ -291,7 +296,8 @@ func TestAPersonsFirstHour(t *testing.T) {
 	}
 	d.waitWindow(mainWindow)
 
-	// A model: the key goes into the keychain, the test works, the model is chosen from the server's list.
+	// A model: the key goes into the keychain, the test works, the model is chosen from the
+	// server's list.
 	models := modelServer(t)
 	if err := setConfig(c, "providers.compatible.baseUrl", models.URL+"/v1"); err != nil {
 		t.Fatal(err)
@@ -353,7 +359,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	}
 	t.Logf("quit in %s", time.Since(began).Round(10*time.Millisecond))
 
-	// And the next start has it all.
+	// The next start restores everything.
 	p.launch()
 	d.waitText(mainWindow, "paper model has finished")
 	d.shot("next-start")

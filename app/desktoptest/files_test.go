@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// machine starts a second machine and returns the folder that it works in.
+// machine starts a second machine and returns its workspace.
 func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace string) {
 	p.t.Helper()
 	token, err := keychain.Open(p.home).Get(gateway.TokenName)
@@ -48,8 +48,9 @@ func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace strin
 	return workspace
 }
 
-// place moves a window and gives it a size. It asks again when the window stands still at another size: the toolkit sets the size it knows
-// once more when the smallest size of its content has changed (fitContent in its loop), and a size given in that moment is lost.
+// place moves and resizes a window. It repeats the request if the window stays at another size: the
+// toolkit applies its known size again when the content's minimum size changes (fitContent in its
+// loop), and a size requested at that moment is lost.
 func (d *desktop) place(pattern string, x, y, w, h int) {
 	d.t.Helper()
 	ask := func(id string) {
@@ -57,7 +58,7 @@ func (d *desktop) place(pattern string, x, y, w, h int) {
 	}
 	ask(d.waitWindow(pattern).id)
 	last, same := window{}, 0
-	d.until("the place of "+pattern, func() bool { // and its frame, which comes a little later
+	d.until("the place of "+pattern, func() bool { // and its frame, which appears a little later
 		now := d.waitWindow(pattern)
 		if now != last {
 			last, same = now, 0
@@ -73,7 +74,7 @@ func (d *desktop) place(pattern string, x, y, w, h int) {
 	})
 }
 
-// drag takes what is under the mouse at from to another place in small steps, as a hand does, and lets it go.
+// drag drags the object at from to another position in small steps, as a hand does, and drops it.
 func (d *desktop) drag(from, to image.Point) {
 	d.t.Helper()
 	at := func(p image.Point) {
@@ -86,10 +87,11 @@ func (d *desktop) drag(from, to image.Point) {
 		at(from.Add(to.Sub(from).Mul(i).Div(steps)))
 	}
 	at(to.Add(image.Pt(2, 1)))
-	d.run("xdotool", "sleep", "0.6", "mouseup", "1") // the drop goes where the target has said yes
+	d.run("xdotool", "sleep", "0.6", "mouseup", "1") // the drop needs the target's acceptance first
 }
 
-// pause waits until a transfer is stopped on its way, or over: on a fast machine one can be there before it is seen.
+// pause waits until a transfer is paused or finished: on a fast machine it can finish before it is
+// seen.
 func (p *program) pause(c *client.Client) (stopped bool) {
 	p.t.Helper()
 	list := func(history bool) []protocol.Transfer {
@@ -101,7 +103,7 @@ func (p *program) pause(c *client.Client) (stopped bool) {
 			switch x.State {
 			case protocol.TransferPaused:
 				stopped = true
-			case protocol.TransferRunning: // one that ends in this moment refuses
+			case protocol.TransferRunning: // a transfer that finishes at this moment refuses
 				_, _ = client.Call(context.Background(), c, protocol.TransferPause, protocol.TransferParams{ID: x.ID})
 			}
 		}
@@ -110,8 +112,9 @@ func (p *program) pause(c *client.Client) (stopped bool) {
 	return stopped
 }
 
-// TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window to a machine in the sidebar, to one on the page
-// Machines, and to the page Transfers, which asks where to.
+// TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window to a
+// machine in the sidebar, to one on the page Machines, and to the page Transfers, which asks for
+// the destination.
 func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -139,7 +142,8 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	whole := func(w window) window { return w }
 	icons := p.waitPlaces(folder, whole, "holiday", "letter", "poem")
 	rows := p.waitPlaces(mainWindow, left, "server", "Machines", "Transfers")
-	take := func(name string) image.Point { return icons[name].Sub(image.Pt(0, 24)) } // the picture is above its name
+	// the picture is above its name
+	take := func(name string) image.Point { return icons[name].Sub(image.Pt(0, 24)) }
 	arrives := func(name string) {
 		t.Helper()
 		p.until("the file "+name, func() bool {
@@ -148,7 +152,8 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 		})
 	}
 
-	// Onto a machine in the sidebar. The page says how far it is; it is stopped there until that was read.
+	// Onto a machine in the sidebar. The page shows the progress; the transfer is paused until that
+	// was read.
 	p.click(rows["Transfers"])
 	p.drag(take("holiday"), rows["server"])
 	if p.pause(c) {
@@ -158,7 +163,7 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	}
 	arrives("holiday.bin")
 
-	// Where no machine is, the window asks.
+	// Outside of any machine, the window asks.
 	w := p.waitWindow(mainWindow)
 	p.drag(take("poem"), image.Pt(w.x+w.w-200, w.y+w.h-120))
 	p.click(p.waitTextIn(mainWindow, "Send to server", right))
@@ -173,7 +178,7 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	arrives("letter.bin")
 }
 
-// noise writes a file that is like no other and returns its hash.
+// noise writes a file of random content and returns its hash.
 func noise(t *testing.T, path string, size int) [32]byte {
 	t.Helper()
 	data := make([]byte, size)
@@ -187,8 +192,9 @@ func noise(t *testing.T, path string, size int) [32]byte {
 	return sha256.Sum256(data)
 }
 
-// TestFilesAreDraggedBetweenTheListsOfTwoMachines drags a file from one machine's list to another's, sees it on its way and in the other list, and drags it
-// from there onto a folder of the first.
+// TestFilesAreDraggedBetweenTheListsOfTwoMachines drags a file from one machine's list to
+// another's, sees its progress and the result in the other list, and drags it from there onto a
+// folder of the first.
 func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -199,7 +205,7 @@ func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	noise(t, filepath.Join(cellar, "winter.bin"), 10)
 
 	p.place(mainWindow, 0, 30, 1270, 720)
-	half := func(i int) func(window) window { // of what is beside the sidebar
+	half := func(i int) func(window) window { // of the area beside the sidebar
 		return func(w window) window {
 			w.x, w.w = w.x+240, w.w-240
 			w.x, w.w = w.x+i*w.w/2, w.w/2
@@ -233,7 +239,7 @@ func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	}
 	arrives(filepath.Join(cellar, "holiday.bin"))
 
-	// Back onto a folder of the other: the page is as it was left.
+	// Back onto a folder of the other: the page has the state in which it was left.
 	p.click(p.waitTextIn(mainWindow, "Files", left))
 	from := p.waitTextIn(mainWindow, "holiday", half(1))
 	onto := p.waitTextIn(mainWindow, "photos", half(0))

@@ -18,11 +18,12 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// gallery takes pictures of every page for a person to look at: dark and light, in the usual size and the smallest.
+// gallery takes pictures of every page for manual review: dark and light, in the default size and
+// the smallest.
 type gallery struct {
 	*day
-	foot  map[string]image.Point // pages in the sidebar's foot, as words of the window
-	set   string                 // begins the names of the pictures
+	foot  map[string]image.Point // pages at the bottom of the sidebar, by their text
+	set   string                 // prefix of the pictures' names
 	theme string
 }
 
@@ -33,7 +34,7 @@ type shape struct {
 
 var shapes = []shape{{"wide", 1120, 760}, {"narrow", 480, 560}}
 
-// colours changes the look of all windows.
+// colours changes the theme of all windows.
 func (g *gallery) colours(theme string) {
 	g.t.Helper()
 	if g.theme == theme {
@@ -46,7 +47,7 @@ func (g *gallery) colours(theme string) {
 	g.until(theme+" windows", func() bool { return g.light(mainWindow) == (theme == "light") })
 }
 
-// light reports whether the ground of a window is light: its pixel beside the left edge.
+// light reports whether a window's background is light: its pixel beside the left edge.
 func (g *gallery) light(pattern string) bool {
 	w, ok := g.windowNamed(pattern)
 	if !ok {
@@ -56,7 +57,7 @@ func (g *gallery) light(pattern string) bool {
 	return err == nil && pic.Pix[0] > 128
 }
 
-// size gives a window its size, or the smallest that it has.
+// size resizes a window to its default or minimum size.
 func (g *gallery) size(pattern string, s shape) window {
 	g.t.Helper()
 	w := g.waitWindow(pattern)
@@ -80,10 +81,11 @@ func (g *gallery) size(pattern string, s shape) window {
 	return w
 }
 
-// longestLook is after how long a picture is taken of what never stands still, such as a field with a cursor.
+// longestLook is the time after which a picture is taken of a window that keeps changing, such as a
+// field with a cursor.
 const longestLook = 4 * time.Second
 
-// picture keeps what a window shows once it has stood still for half a second.
+// picture saves a picture of a window once it has not changed for half a second.
 func (g *gallery) picture(pattern, name string) {
 	g.t.Helper()
 	w := g.waitWindow(pattern)
@@ -108,7 +110,7 @@ func (g *gallery) picture(pattern, name string) {
 	})
 }
 
-// take takes the pictures of what a window shows.
+// take takes the pictures of a window.
 func (g *gallery) take(pattern, name string, sizes ...shape) {
 	g.t.Helper()
 	for _, s := range sizes {
@@ -123,18 +125,18 @@ func (g *gallery) take(pattern, name string, sizes ...shape) {
 	g.size(pattern, sizes[0])
 }
 
-// away takes the mouse out of the window, in steps, so that the window notices.
+// away moves the mouse out of the window, in steps, so that the window notices.
 func (g *gallery) away(pattern string) {
 	w := g.waitWindow(pattern)
 	g.run("xdotool", "mousemove", strconv.Itoa(w.x+w.w/2), strconv.Itoa(w.y+w.h-3), "sleep", "0.05", "mousemove", "1275", "895")
 }
 
-// page opens a page of the sidebar's foot.
+// page opens a page at the bottom of the sidebar.
 func (g *gallery) page(title string) {
 	g.t.Helper()
 	w := g.size(mainWindow, shapes[0])
 	if g.foot[title] == (image.Point{}) {
-		// The first letters do: a long name may be cut off.
+		// The first letters suffice: a long name may be cut off.
 		g.foot[title] = g.waitTextIn(mainWindow, title[:5], func(w window) window { w.y, w.h, w.w = w.y+w.h-260, 260, 360; return w }).Sub(image.Pt(w.x, w.y))
 	}
 	g.click(g.foot[title].Add(image.Pt(w.x, w.y)))
@@ -142,7 +144,7 @@ func (g *gallery) page(title string) {
 
 func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, shapes...) }
 
-// pages takes every page that the sidebar leads to.
+// pages takes pictures of every page in the sidebar.
 func (g *gallery) pages() {
 	g.t.Helper()
 	g.main("chat")
@@ -184,7 +186,7 @@ func ask[P, R any](g *gallery, m protocol.Method[P, R], p P) R {
 	return r
 }
 
-// fill gives the program what a person has after some weeks.
+// fill adds the data that a person has after some weeks.
 func (g *gallery) fill() {
 	g.t.Helper()
 	for name, size := range map[string]int64{"photos.tar": 700 << 20, "A long name of a file that someone gave a report about the second quarter of the year (final, corrected).pdf": 90 << 10, "notes.txt": 400} {
@@ -237,10 +239,11 @@ func (g *gallery) fill() {
 		t := ask(g, protocol.TransferGet, protocol.TransferParams{ID: big.ID})
 		return t.EndedAt != 0 || t.State == protocol.TransferRunning
 	})
-	client.Call(context.Background(), g.c, protocol.TransferPause, protocol.TransferParams{ID: big.ID}) // unless it was faster
+	// unless it has already finished
+	client.Call(context.Background(), g.c, protocol.TransferPause, protocol.TransferParams{ID: big.ID})
 }
 
-// here is the id of this computer.
+// here returns the ID of this computer.
 func (g *gallery) here() (id protocol.NodeID) {
 	g.t.Helper()
 	g.until("this computer and the server", func() bool {
@@ -297,7 +300,8 @@ func TestGalleryOfWhatIsInUse(t *testing.T) {
 	g.waitTextIn(mainWindow, "curl", func(w window) window { w.x, w.w = w.x+500, w.w-500; return w })
 	g.main("invitation")
 	g.page("Schedule")
-	g.until("the button for a new schedule", func() bool { // by its colour: the reader does not see what is written on it
+	// by its colour: OCR does not recognize its text
+	g.until("the button for a new schedule", func() bool {
 		w, ok := g.windowNamed(mainWindow)
 		areas := g.coloured(corner(w))
 		if !ok || len(areas) != 1 {

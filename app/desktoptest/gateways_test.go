@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAWindowForEachGateway pairs with a second gateway in the settings, opens a window on it beside the first, takes the gateway away, and ends
-// both windows with the program.
+// TestAWindowForEachGateway pairs with a second gateway in the settings, opens its window beside
+// the first, stops that gateway, and closes both windows with the program.
 func TestAWindowForEachGateway(t *testing.T) {
 	p := start(newDesktop(t))
 	p.clickText(mainWindow, "Begin now")
@@ -64,7 +64,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.waitWindow(settings)
 	top := func(w window) window { w.h = 44; return w }
 	p.click(p.waitTextIn(settings, "Gateways", top))
-	p.click(p.waitText(settings, "otter")) // what the field hopes for
+	p.click(p.waitText(settings, "otter")) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")
 	p.until("the question there", func() bool { return len(devices().Requests) == 1 })
@@ -72,7 +72,8 @@ func TestAWindowForEachGateway(t *testing.T) {
 	if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID}); err != nil {
 		t.Fatal(err)
 	}
-	open := p.waitTextIn(settings, "Open", func(w window) window { w.h = min(w.h, 200); return w }) // the button, not what is said below
+	// the button, not the text below it
+	open := p.waitTextIn(settings, "Open", func(w window) window { w.h = min(w.h, 200); return w })
 	p.shot("paired")
 	p.click(open)
 	const far = " – Fairlead$"

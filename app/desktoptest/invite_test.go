@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAnInvitationIsReadFromTheScreen reads the QR code of an invitation as a camera would, in dark and light windows: it is the link that
-// the button copies.
+// TestAnInvitationIsReadFromTheScreen reads the QR code of an invitation as a camera would, in dark
+// and light windows, and compares it with the link that the button copies.
 func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -39,7 +39,8 @@ func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.until(fmt.Sprint("a ", theme, " window"), func() bool { return p.brightness(mainWindow) > 0.7 == (theme == "light") })
-		p.until(fmt.Sprint("the button's link in a ", theme, " window"), func() bool { // the colours change in more than one frame
+		// the colours change over several frames
+		p.until(fmt.Sprint("the button's link in a ", theme, " window"), func() bool {
 			read, err := p.try("zbarimg", "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", p.shot("invitation-"+theme))
 			if err != nil || strings.TrimSpace(read) != link {
 				t.Logf("the code says %q (%v), the button %q", read, err, link)

@@ -18,7 +18,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// day is a program in use: with chats, and a client that sees what the person's acts led to.
+// day is a program in use: with chats, and a client that observes the results of the person's
+// actions.
 type day struct {
 	*program
 	c *client.Client
@@ -49,7 +50,7 @@ func (d *day) messages(key protocol.SessionKey) []protocol.Message {
 	return r.Messages
 }
 
-// arrives waits until a person's message with this text is in a chat, and returns it.
+// arrives waits for a person's message with this text in a chat, and returns it.
 func (d *day) arrives(key protocol.SessionKey, text string) protocol.Message {
 	d.t.Helper()
 	var found protocol.Message
@@ -74,7 +75,7 @@ func (d *day) seed(key protocol.SessionKey, text string) {
 
 func (d *day) main() window { d.t.Helper(); w := d.waitWindow(mainWindow); d.activate(w); return w }
 
-// menu opens the menu of the chat that is shown and chooses from it.
+// menu opens the menu of the current chat and chooses from it.
 func (d *day) menu(choice string) {
 	d.t.Helper()
 	w := d.main()
@@ -94,7 +95,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.seed(two, "what can you do")
 	d.seed(three, "list the Go files")
 
-	// A question comes while the person types: the keys go on to where they went.
+	// An approval arrives while the person types: the keys still go to the field.
 	d.main()
 	d.typeText("run ls -la")
 	d.keys("Return")
@@ -109,7 +110,8 @@ func TestAPersonsSecondDay(t *testing.T) {
 	}
 	d.chooseTray("Needs you (1)/Run ls -la")
 	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
-	d.until("the end of the question", func() bool { // a key at once could have been meant for what was typed before, and does nothing
+	// an immediate key could belong to the earlier typing, and has no effect
+	d.until("the end of the question", func() bool {
 		if strings.HasPrefix(d.front(), "Fairlead wants") {
 			d.keys("Escape")
 			time.Sleep(time.Second)
@@ -159,7 +161,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 		return i >= 0 && len(list) == before+1
 	})
 
-	// Rename, export, delete with undo, of the chat that is shown.
+	// Rename, export, and delete with undo the current chat.
 	d.menu("Rename")
 	d.keys("ctrl+a")
 	d.typeText("Paper boats")
@@ -225,12 +227,13 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.waitNoWindow(settings)
 	d.until("a light main window", func() bool { return d.brightness(mainWindow) > 0.7 })
 
-	// A narrow window: the list is a drawer, and the keyboard reaches its search.
+	// A narrow window: the sidebar is a drawer, and its search works by keyboard.
 	w = d.main()
 	d.run("xdotool", "windowsize", "--sync", w.id, "500", "700")
 	d.keys("ctrl+k")
 	d.typeText("Go files")
-	d.waitPlaces(mainWindow, left, "FOUND", "the Go files") // the search waits for a pause in the typing
+	// the search waits for a pause in typing
+	d.waitPlaces(mainWindow, left, "FOUND", "the Go files")
 	d.shot("drawer")
 	d.keys("Return")
 	d.typeText("list txt files")
@@ -239,7 +242,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.shot("narrow")
 }
 
-// writePicture paints a small picture.
+// writePicture writes a small picture.
 func writePicture(path string) error {
 	pic := image.NewRGBA(image.Rect(0, 0, 64, 48))
 	for y := range 48 {

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// served is a folder of a machine that serves its files.
+// served is a folder of a machine that supports the file browser.
 func served() state.FilesView {
 	file := func(name string, size int64) state.FileEntry {
 		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
@@ -71,7 +71,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	if field == nil || field.Text != "b.png" {
 		t.Fatal("there is no field with the name")
 	}
-	v := served() // something else changed meanwhile: the field stays
+	v := served() // an unrelated change: the field stays
 	v.Entries = v.Entries[:3]
 	p.show(v)
 	if !field.Visible() || p.list.editing != "b.png" {
@@ -95,7 +95,8 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 }
 
 func TestAListOfChangesLeadsToOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
+	// the page's requests have failed by the time of the check
+	synctest.Test(t, func(t *testing.T) {
 		p := servedPage(t)
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Changes"))

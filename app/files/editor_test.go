@@ -48,14 +48,15 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 	}
 }
 
-// viewerOf is a view of some file.
+// viewerOf is a viewer of some file.
 func (p *Page) viewerOf(t *testing.T, path string) *viewer {
 	t.Helper()
 	return newViewer(p, state.OpenFile{Path: path})
 }
 
 func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
+	// the page's requests have failed by the time of the check
+	synctest.Test(t, func(t *testing.T) {
 		p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
 		pagetest.Settle()
 		e.changed("be brief", true)

@@ -88,7 +88,7 @@ func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
 	}
 	pagetest.Shows(t, p.Box, "This file is empty")
 	p.Back()
-	p.show(folder()) // as its model does
+	p.show(folder()) // as its view model does
 	if canvas.Focused() != fyne.Focusable(p.list) {
 		t.Errorf("%T has the keyboard after the file", canvas.Focused())
 	}
@@ -137,7 +137,8 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inPage(t)
-		p.colour = func(code, name string) []widgets.CodeLine { // the real one leaves a clock running, which must not begin in a bubble
+		// the real one starts a timer, which must not start in a bubble
+		p.colour = func(code, name string) []widgets.CodeLine {
 			if len(code) != 50_000 || name != "main.go" {
 				t.Errorf("%d bytes of %s", len(code), name)
 			}
@@ -165,7 +166,8 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 }
 
 func TestAListSaysThatItsMachineWentAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // what is asked for when it is back has failed before the test ends
+	// the requests after reconnecting have failed before the test ends
+	synctest.Test(t, func(t *testing.T) {
 		p := servedPage(t)
 		const says = "The machine is offline, this is how it was · 4 items"
 		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})

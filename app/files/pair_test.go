@@ -14,7 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// twoLists are those of the machines nas and box, 500 wide each. What is sent and how the page is remembered is noted.
+// twoLists are the lists of the machines nas and box, each 500 wide. It records what is sent and
+// the saved state of the page.
 func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
@@ -44,7 +45,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	return b, pagetest.Window(t, b.Box, 1001, 500), acts
 }
 
-// at is a place in a list: on a row, or below all.
+// at returns a position in a list: on a row, or below all.
 func at(p *Page, row int) fyne.Position {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
 	return from.AddXY(60, (float32(row)+0.5)*(rowHeight()+style.Gap))
@@ -95,7 +96,7 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	drag(at(b.right, 2), "Send “a.txt” to Server, folder ann")
 	drag(at(b.right, 0), "Send “a.txt” to Server, folder src")
 	drag(fyne.NewPos(2, 2), "4 items")
-	drag(at(b.left, 3), "4 items") // where it is already
+	drag(at(b.left, 3), "4 items") // it is already there
 	want := []string{"nas /srv/a.txt box /home/ann", "nas /srv/a.txt box /home/ann/src", "to the window"}
 	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("it did\n%s", got)

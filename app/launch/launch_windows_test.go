@@ -16,7 +16,7 @@ func TestTheRegistryIsWrittenAndTakenBack(t *testing.T) {
 	if got := value(openKey, ""); got != `"C:\Program Files\Fairlead\fairlead.exe" --home "D:\my data" -- "%1"` {
 		t.Error(got)
 	}
-	for range 2 { // the second time there is nothing to take back
+	for range 2 { // the second time there is nothing to remove
 		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {
 			t.Error(err)
 		}

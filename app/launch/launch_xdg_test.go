@@ -13,7 +13,7 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 	config, data := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
 	t.Setenv("XDG_DATA_HOME", data)
-	t.Setenv("PATH", "") // the tools that tell a desktop need one
+	t.Setenv("PATH", "") // the tools that notify the desktop need one
 	p := Program{Path: `/opt/my apps/fair"lead$`, Args: []string{"--home", "/srv/50%"}, Login: []string{"--home", "/srv/50%", "--hidden"}, Icon: []byte("png")}
 	login, links := filepath.Join(config, "autostart", "fairlead.desktop"), filepath.Join(data, "applications", "fairlead.desktop")
 	if p.AtLogin() || p.Links() {
@@ -25,7 +25,8 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 	if err := p.SetLinks(true); err != nil || !p.Links() {
 		t.Fatal(err)
 	}
-	// Desktop Entry Specification 1.5, "The Exec key": a literal backslash of a quoted argument is doubled once more by the format.
+	// Desktop Entry Specification 1.5, "The Exec key": a literal backslash in a quoted argument is
+	// escaped a second time by the file format.
 	const program = `"/opt/my apps/fair\\"lead\\$" "--home" "/srv/50%%"`
 	for file, want := range map[string][]string{
 		login: {"Exec=" + program + ` "--hidden"` + "\n", "\nIcon=fairlead\n"},
@@ -49,7 +50,7 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 	if moved.AtLogin() || moved.Links() {
 		t.Error("another copy is taken for this program")
 	}
-	for range 2 { // the second time there is nothing to take back
+	for range 2 { // the second time there is nothing to remove
 		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {
 			t.Error(err)
 		}

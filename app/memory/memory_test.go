@@ -27,7 +27,7 @@ func TestThriftEndsWithTheProgram(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("it went on for %s", took)
 		}
-		GiveBack() // nothing that is used may be lost by it
+		GiveBack() // it must not lose memory in use
 		Trim()
 	})
 }

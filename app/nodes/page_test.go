@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inPage makes a page without a gateway: the test gives it its states.
+// inPage creates a page without a gateway: the test sets its states.
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// board stands for macOS: its notification center, and the plain notifications beside it.
+// board simulates macOS: its notification center, and plain notifications.
 type board struct {
 	tell func(event)
 
@@ -30,7 +30,7 @@ func (b *board) note(format string, args ...any) {
 	b.did = append(b.did, fmt.Sprintf(format, args...))
 }
 
-// has compares what was done since the last call.
+// has checks the actions since the last call.
 func (b *board) has(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -72,7 +72,7 @@ func (b *board) take(name string) {
 
 func (b *board) close() { b.note("close") }
 
-// plainly shows what has no buttons.
+// plainly shows notifications without buttons.
 type plainly struct{ b *board }
 
 func (p plainly) show(_ context.Context, m Message) error {
@@ -124,7 +124,7 @@ func TestNotificationsWaitUntilThePersonAllowsThem(t *testing.T) {
 }
 
 func TestARefusalIsToldOnceAndNothingIsShownAnotherWay(t *testing.T) {
-	for _, answer := range []string{answerNo, answerFailed} { // macOS says a no in both ways
+	for _, answer := range []string{answerNo, answerFailed} { // macOS reports a denial in both ways
 		onBoard(t, undecided, func(t *testing.T, n *Notifier, b *board) {
 			n.Show(Message{ID: "a"})
 			b.has(t, "ask")
@@ -206,7 +206,8 @@ func TestOnlySoManyNotificationsStand(t *testing.T) {
 	})
 }
 
-// TestCTakesEveryTextOfANotification: what C and macOS refuse would end the program.
+// TestCTakesEveryTextOfANotification checks texts that C or macOS would reject, which would crash
+// the program.
 func TestCTakesEveryTextOfANotification(t *testing.T) {
 	const evil = "a\x00b\xff\x1b\u202e\n" + "%s"
 	onBoard(t, granted, func(t *testing.T, n *Notifier, b *board) {

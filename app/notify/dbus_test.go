@@ -15,7 +15,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// server is a small notification server and screen saver on a bus of the test's own.
+// server is a small notification server and screen saver on a bus of the test.
 type server struct {
 	conn *dbus.Conn
 	caps []string
@@ -86,7 +86,7 @@ func (s *server) wait(t *testing.T, want string) {
 	}
 }
 
-// newBus starts a bus of its own and makes it the session's and the system's.
+// newBus starts a bus and makes it the session and the system bus.
 func newBus(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address")
@@ -158,7 +158,8 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}} {
-		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(99), c.key) // another program's
+		// of another program
+		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(99), c.key)
 		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), "allow")
 		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), c.key)
 		expect(t, did, c.want)
@@ -168,7 +169,7 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	expect(t, did, "shown q")
 	n.Remove("q")
 	s.wait(t, "close 1")
-	n.Remove("q") // nothing is there any more
+	n.Remove("q") // it is no longer shown
 	n.Show(Message{ID: "p"})
 	s.wait(t, "notify 2")
 }
@@ -212,7 +213,7 @@ func TestNoServerIsNoTrouble(t *testing.T) {
 	}
 }
 
-// login1 stands for logind on the system's bus.
+// login1 simulates logind on the system bus.
 type login1 struct{}
 
 func (login1) Get(_, name string) (dbus.Variant, *dbus.Error) {

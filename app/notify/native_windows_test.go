@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TestWindowsToastsAreWellFormed reads what Windows is given, with texts that try to be more than text.
+// TestWindowsToastsAreWellFormed parses the documents for Windows, with texts that contain markup.
 func TestWindowsToastsAreWellFormed(t *testing.T) {
 	const evil = `"><action content="Allow" arguments="allow:1"/> & ' <b>` + "\x00\x1b\u202e"
 	var got struct {
@@ -33,7 +33,7 @@ func TestWindowsToastsAreWellFormed(t *testing.T) {
 	}
 }
 
-// TestWindowsClicksArriveInOrder calls the handler as the system does: by its table.
+// TestWindowsClicksArriveInOrder calls the handler as the system does: through its method table.
 func TestWindowsClicksArriveInOrder(t *testing.T) {
 	h := onActivated()
 	var out uintptr
@@ -73,7 +73,8 @@ func TestWindowsClicksArriveInOrder(t *testing.T) {
 	}
 }
 
-// TestWindowsWithoutTheRuntimeFallsBack opens what there is: with the Windows Runtime, or without as under Wine, nothing breaks.
+// TestWindowsWithoutTheRuntimeFallsBack opens the available notifier: it works with the Windows
+// Runtime, and without it, as under Wine.
 func TestWindowsWithoutTheRuntimeFallsBack(t *testing.T) {
 	sys, err := open(Actions{})
 	if err != nil {
@@ -84,7 +85,8 @@ func TestWindowsWithoutTheRuntimeFallsBack(t *testing.T) {
 	sys.close()
 }
 
-// TestWindowsEventsAreReadToTheirArguments gives the handler an event made here, with the system's strings.
+// TestWindowsEventsAreReadToTheirArguments passes the handler an event created by the test, with
+// the system's strings.
 func TestWindowsEventsAreReadToTheirArguments(t *testing.T) {
 	if err := available(); err != nil {
 		t.Skipf("no strings of the Windows Runtime: %v", err) // Windows 7

@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// gateway holds rules as the real one does; a rule without a verdict is switched off.
+// gateway stores rules as the real one does; a rule without a verdict is disabled.
 type gateway struct {
 	rules []protocol.Rule
 	did   []string
@@ -202,7 +202,8 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 
 func TestTenThousandRulesAreListedAtOnce(t *testing.T) {
 	best := time.Hour
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
+	// other programs may delay it: one success suffices
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		b := newBench(t, style.Light)
 		one := b.g.rules[0]
 		b.g.rules = nil

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// inPage makes a page without a gateway: the test gives it its states.
+// inPage creates a page without a gateway: the test sets its states.
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
@@ -105,7 +105,7 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 	p := inPage(t)
 	load := func(ran int64) {
 		v := jobs()
-		when := at(48 * time.Hour) // another pointer each time, as from the gateway
+		when := at(48 * time.Hour) // a different pointer each time, as from the gateway
 		v.Jobs[0].Schedule = protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &when}
 		v.Jobs[0].State.RunningAtMs = ran
 		p.show(v)
@@ -169,7 +169,7 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 	v := jobs()
 	was, comes := at(-time.Hour), at(time.Hour)
 	job := protocol.CronJob{ID: "o", Name: "Once", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &was}, State: protocol.CronJobState{LastStatus: protocol.CronOK}}
-	later := job // it was tried out, and then paused
+	later := job // it ran once for a test, and was paused afterwards
 	later.ID, later.Schedule.AtMs = "l", &comes
 	v.Jobs = []protocol.CronJob{job, later}
 	p.show(v)

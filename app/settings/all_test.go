@@ -17,10 +17,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// saved is a change that a page asked for.
+// saved is a change that a page requested.
 type saved struct{ name, value string }
 
-// inAll makes the page without a gateway: the test gives it its states and answers its changes with refuse.
+// inAll creates the page without a gateway: the test sets its states and answers its changes with
+// refuse.
 func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
@@ -294,7 +295,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 	if len(a.rows) != 60 {
 		t.Errorf("%d rows of 60", len(a.rows))
 	}
-	a.show(v) // the same once more builds nothing
+	a.show(v) // the same view builds nothing
 	if len(rest) > 0 {
 		t.Error("rows are built again")
 	}

@@ -14,13 +14,13 @@ import (
 	"fairlead/app/state"
 )
 
-// far are the gateways of a test.
+// far are the remote gateways of a test.
 type far struct {
 	list    []Gateway
 	opened  string
 	down    string
 	changes *state.Value[int]
-	silent  bool // cannot be told that it is left
+	silent  bool // cannot be notified when it is left
 	answers chan error
 }
 
@@ -111,7 +111,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		says("its agent works here · not connected: no way there")
 		f.list[0].Down = ""
 		f.changes.Update(func(n int) int { return n + 1 })
-		time.Sleep(time.Second) // the page shows changes no oftener than it is drawn
+		time.Sleep(time.Second) // the page shows changes only when it is drawn
 		says("its agent works here · connected")
 		press("Leave")
 		press("Really? It stops working here")

@@ -26,7 +26,8 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		pagetest.Settle()
 		advanced := p.advanced()
 		computer := p.computer()
-		pagetest.Settle() // what it watches comes on another goroutine, which the test driver lets touch widgets
+		// watched values arrive on another goroutine, which the test driver allows to use widgets
+		pagetest.Settle()
 		m.show("anthropic")
 		pagetest.Settle()
 		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {

@@ -22,7 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// computer is a Local of a test.
+// computer is a Local for tests.
 type computer struct {
 	dir    string
 	hidden bool
@@ -64,13 +64,14 @@ func (c *computer) SetListen(addr string)  { c.listen = addr }
 func (c *computer) Token() (string, error) { return "fl_secret", c.fail }
 func (c *computer) LogDir() string         { return "/home/me/logs" }
 
-// texts is what an object shows, as markup.
+// texts returns an object's content, as markup.
 func texts(o fyne.CanvasObject) string {
 	o.Resize(fyne.NewSize(900, 1200)) // wide enough for every line
 	return test.RenderObjectToMarkup(o)
 }
 
-// inPage runs a test on pages without a gateway, in a bubble: what the pages start has ended when body looks.
+// inPage runs a test on pages without a gateway, in a bubble: the pages' goroutines have ended when
+// body checks.
 func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *string)) {
 	a := pagetest.App(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))

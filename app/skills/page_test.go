@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// bench is a page without a gateway: the test gives it its states.
+// bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
 	w    fyne.Window
@@ -203,7 +203,8 @@ func TestThousandsOfSkillsAreListedAndSearchedAtOnce(t *testing.T) {
 		v.Skills = append(v.Skills, one)
 	}
 	best := time.Hour
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
+	// other programs may delay it: one success suffices
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		p := inPage(t, style.Light, 880)
 		began := time.Now()
 		p.show(v)

@@ -211,11 +211,11 @@ func TestDefaultKeyIsLeftWhereTheGatewayNamesAnotherMainChat(t *testing.T) {
 		key      protocol.SessionKey
 		moved    bool
 	}{
-		{"", nil, protocol.MainSession, false}, // a gateway that does not say
+		{"", nil, protocol.MainSession, false}, // a gateway that does not report it
 		{protocol.MainSession, nil, protocol.MainSession, false},
 		{"agent:work:main", nil, protocol.MainSession, true},
 		{"agent:work:main", known, protocol.MainSession, false}, // the other agent's own
-		{"agent:main:team", known, protocol.MainSession, true},  // another name of the same
+		{"agent:main:team", known, protocol.MainSession, true},  // another name for the same
 		{"agent:main:team", nil, "agent:main:app:chat:1", false},
 	} {
 		v := View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}

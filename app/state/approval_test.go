@@ -233,7 +233,7 @@ func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
 	bubble(t, func(f *fake) {
 		f.snap.Approvals = open
 		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (r protocol.ApprovalAnswerAllResult, err error) {
-			time.Sleep(time.Second) // what shows before the answer is looked at meanwhile
+			time.Sleep(time.Second) // check the view before the answer arrives
 			gone := open[2]
 			gone.State, gone.AnsweredBy = protocol.ApprovalDenied, "owner phone"
 			r.Outcomes = []protocol.ApprovalOutcome{{ID: "q0", Won: true, Approval: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Approval: &gone}}

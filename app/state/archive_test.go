@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// attic makes the gateway hold archives: a reset one of n messages, and a part that was only shortened.
+// attic adds archives to the gateway: a reset conversation of n messages, and a compacted part.
 func attic(f *fake, n int64) {
 	on(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 		return protocol.SessionArchivesResult{Archives: []protocol.ArchiveInfo{

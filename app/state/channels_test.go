@@ -15,15 +15,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// post serves one kind of channel, "pigeon", and remembers its accounts and what was asked.
+// post serves one kind of channel, "pigeon", and records its accounts and requests.
 type post struct {
-	mu       sync.Mutex // guards what follows: requests are answered side by side
+	mu       sync.Mutex // guards the fields below: requests are served concurrently
 	accounts map[string]*protocol.ChannelAccountStatus
 	secrets  map[string]string
 	pairs    map[string]protocol.PendingPair
 	did      []string
 	config   map[string]ChannelPolicy
-	slow     time.Duration // that a start takes; not changed while it serves
+	slow     time.Duration // duration of a start; constant while it serves
 }
 
 var pigeon = protocol.ChannelKind{Channel: "pigeon", Title: "Pigeon post", Fields: []protocol.ChannelField{

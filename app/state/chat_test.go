@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// history makes the gateway hold n messages, given out by pages.
+// history adds n messages to the gateway, which returns them in pages.
 func history(f *fake, n int64) {
 	on(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
 		end := n

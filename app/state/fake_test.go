@@ -15,10 +15,10 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// fake is a gateway that answers as a test says.
+// fake is a gateway whose answers the test defines.
 type fake struct {
 	t       *testing.T
-	mu      sync.Mutex // guards what follows, and writes
+	mu      sync.Mutex // guards the fields below, and writes
 	snap    protocol.FeedSnapshot
 	answers map[string]func(json.RawMessage) (any, error)
 	calls   []call
@@ -61,7 +61,7 @@ func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
 	var result any
 	var err error
 	switch {
-	case answer != nil: // without the lock: it may wait
+	case answer != nil: // without the lock: it may block
 		result, err = answer(r.Params)
 	case r.Method == protocol.Connect.Name:
 		result = protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1}
@@ -88,7 +88,7 @@ func (f *fake) serve(ws *websocket.Conn, r protocol.Request) {
 	ws.WriteMessage(websocket.TextMessage, frame)
 }
 
-// change tells the client of changes and waits until they have arrived.
+// change sends changes to the client and waits until they have arrived.
 func (f *fake) change(list ...protocol.Change) {
 	f.mu.Lock()
 	for _, c := range list {
@@ -103,7 +103,7 @@ func (f *fake) change(list ...protocol.Change) {
 	synctest.Wait()
 }
 
-// cut ends the connection.
+// cut closes the connection.
 func (f *fake) cut() {
 	f.mu.Lock()
 	f.ws.Close()
@@ -136,7 +136,7 @@ func on[P, R any](f *fake, m protocol.Method[P, R], answer func(P) (R, error)) {
 	}
 }
 
-// bubble runs a test against a fake gateway with a clock of its own. setup may be nil.
+// bubble runs a test against a fake gateway with a fake clock. setup may be nil.
 func bubble(t *testing.T, setup func(*fake), body func(*testing.T, *App, *fake)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{t: t, answers: make(map[string]func(json.RawMessage) (any, error))}

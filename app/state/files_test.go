@@ -87,7 +87,8 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		look("src/a/b.go")
 		fs.Up()
 		look("new.txt src/ Readme")
-		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 { // once for the filter: it does not list all
+		// once for the filter: it does not list all
+		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 {
 			t.Errorf("the machine was asked %d times", n)
 		}
 		fs.Open("gone")
@@ -178,7 +179,7 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 	})
 }
 
-// pngOf is the file of a PNG, in base64, that says it is so large; it holds a pixel or two.
+// pngOf returns a PNG in base64 whose header has this size; it contains a pixel or two.
 func pngOf(w, h uint32) string {
 	var b bytes.Buffer
 	png.Encode(&b, image.NewGray(image.Rect(0, 0, int(min(w, 3)), int(min(h, 2)))))

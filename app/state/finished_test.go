@@ -26,9 +26,11 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 			}
 		}
 		change(protocol.Transfer{ID: "a", State: protocol.TransferDone, EndedAt: 1})
-		change(protocol.Transfer{ID: "b", State: protocol.TransferCancelled, EndedAt: 2}) // by the person, who knows
+		// by the person, who knows
+		change(protocol.Transfer{ID: "b", State: protocol.TransferCancelled, EndedAt: 2})
 		news("a 1 ")
-		change(protocol.Transfer{ID: "a", State: protocol.TransferDone, EndedAt: 1, Undone: 1}) // what it replaced is back
+		// the replaced files are restored
+		change(protocol.Transfer{ID: "a", State: protocol.TransferDone, EndedAt: 1, Undone: 1})
 		change(protocol.Transfer{ID: "old", State: protocol.TransferDone, EndedAt: 1, Undone: 1})
 		news("a 1 ")
 		change(protocol.Transfer{ID: "c", State: protocol.TransferFailed, EndedAt: 3})

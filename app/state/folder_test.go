@@ -11,9 +11,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// notes is what a machine was told to do. Requests are answered side by side, and what ends a watching comes at any time.
+// notes records the requests to a machine. Requests are served concurrently, and the end of a watch
+// may arrive at any time.
 type notes struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	list []string
 }
 
@@ -23,7 +24,7 @@ func (n *notes) add(act string) {
 	n.list = append(n.list, act)
 }
 
-// acts are those that begin with one of some words, in their order.
+// acts returns the requests that begin with any of some words, in their order.
 func (n *notes) acts(words ...string) (list []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -35,7 +36,7 @@ func (n *notes) acts(words ...string) (list []string) {
 	return list
 }
 
-// served is a machine that serves its files, of which acts are noted.
+// served is a machine that supports the file browser and records requests.
 func served(done *notes) func(*fake) {
 	return func(f *fake) {
 		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
@@ -154,7 +155,7 @@ func TestAFolderThatIsToBeListedAnewBeforeItsListCameIsListedAnew(t *testing.T) 
 		on(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if asked++; asked == 1 { // the machine tells it before its list is here
+			if asked++; asked == 1 { // the machine reports it before its list arrives
 				a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"first"}, Again: true})
 				return protocol.FilesListResult{Path: "/srv", WatchID: "first", Entries: []protocol.FileInfo{{Name: "old.txt", Kind: protocol.FileRegular}}}, nil
 			}
@@ -187,7 +188,7 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 		fs.Narrow("txt")
 		synctest.Wait()
 		found = append(found, "sub/deep/new.txt")
-		for range 5 { // many at once are one question
+		for range 5 { // several are merged into one request
 			a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Below: []string{"sub/deep"}})
 		}
 		time.Sleep(2 * changesPause)
@@ -231,7 +232,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		if err != nil || to != "sub/new.txt" {
 			t.Errorf("%q, %v", to, err)
 		}
-		fs.Enter("") // the name of before comes back wherever the person is
+		fs.Enter("") // undo restores the name, whatever folder is open
 		undo()
 		synctest.Wait()
 		fs.Enter("sub")

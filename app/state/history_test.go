@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// past answers with a history of n transfers, t0 the newest, from which those that are removed are gone.
+// past answers with a history of n transfers, t0 being the newest, without the removed ones.
 func past(n int) func(*fake) {
 	return func(f *fake) {
 		var mu sync.Mutex

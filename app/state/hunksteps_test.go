@@ -8,7 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAnEditOfEveryPlaceIsTakenInParts picks places of an edit that replaces all of them, and of one with several replacements.
+// TestAnEditOfEveryPlaceIsTakenInParts selects parts of an edit that replaces all occurrences, and
+// of one with several replacements.
 func TestAnEditOfEveryPlaceIsTakenInParts(t *testing.T) {
 	const diff = "@@ -1,2 +1,2 @@\n-one old\n+one new\n a\n@@ -9,2 +9,2 @@\n b\n-two old\n+two new\n@@ -20,2 +20,2 @@\n c\n-three old\n+three new\n"
 	file := "one old\na\n" + strings.Repeat("x\n", 6) + "b\ntwo old\n" + strings.Repeat("y\n", 9) + "c\nthree old\n"
@@ -41,7 +42,7 @@ func TestAnEditOfEveryPlaceIsTakenInParts(t *testing.T) {
 	}
 }
 
-// TestPlacesThatLookTheSameAreTakenWhole has hunks that cannot be told apart by what is around them.
+// TestPlacesThatLookTheSameAreTakenWhole has hunks with identical context.
 func TestPlacesThatLookTheSameAreTakenWhole(t *testing.T) {
 	for _, diff := range []string{
 		"@@ -1,2 +1,2 @@\n a\n-old\n+new\n@@ -9,2 +9,2 @@\n a\n-old\n+new\n",
@@ -58,7 +59,7 @@ func TestPlacesThatLookTheSameAreTakenWhole(t *testing.T) {
 	}
 }
 
-// applied makes an edit's replacements as a machine does: each old text must be there exactly once.
+// applied applies an edit's replacements as a machine does: each old text must occur exactly once.
 func applied(t *testing.T, file string, args json.RawMessage) string {
 	t.Helper()
 	type step struct{ OldString, NewString string }

@@ -51,7 +51,7 @@ func TestPickKeepsWhatIsChosenWhenTheListChanges(t *testing.T) {
 	if got := strings.Join(p.Chosen(), " "); got != "c b" || p.At() != 2 {
 		t.Errorf("%q, at %d", got, p.At())
 	}
-	p.Set(strings.Fields("new d a")) // both were deleted: the keyboard stays at its line
+	p.Set(strings.Fields("new d a")) // both were deleted: the cursor stays at its line
 	if len(p.Chosen()) != 0 || p.At() != 2 {
 		t.Errorf("%v, at %d", p.Chosen(), p.At())
 	}

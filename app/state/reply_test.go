@@ -46,7 +46,8 @@ func TestSpansAreAlwaysTheWholeCommand(t *testing.T) {
 	}
 }
 
-// change makes the question of a Write that turns the lines before into those after, with one hunk per changed line.
+// change returns the approval of a Write that turns the lines before into those after, with one
+// hunk per changed line.
 func change(before, after []string) protocol.Approval {
 	var d strings.Builder
 	for i := range before {

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clockwork serves one job and remembers what became of it.
+// clockwork serves one schedule and records the requests for it.
 type clockwork struct {
 	jobs    []protocol.CronJob
 	removed int
@@ -67,7 +67,7 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 		if v := s.Value.Get(); len(v.Jobs) != 1 || c.jobs[0].Enabled {
 			t.Errorf("it is shown (%d jobs) or may run (%v)", len(v.Jobs), c.jobs[0].Enabled)
 		}
-		s.Load(t.Context()) // the gateway has it still
+		s.Load(t.Context()) // the gateway still has it
 		if v := s.Value.Get(); len(v.Jobs) != 1 {
 			t.Error("it came back by itself")
 		}
@@ -159,7 +159,8 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 			t.Errorf("a time that is over: %v", err)
 		}
 		form.At = now.Add(time.Minute).Format("2006-01-02 15:04")
-		if _, err := s.Save(t.Context(), form, now); err != nil || got.Enabled == nil || !*got.Enabled { // it runs again
+		// it runs again
+		if _, err := s.Save(t.Context(), form, now); err != nil || got.Enabled == nil || !*got.Enabled {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -52,7 +52,8 @@ func TestSearchAsksForThePageAfter(t *testing.T) {
 	})
 }
 
-// TestChatsAreShownAsTheyAreFound: a search of a large store takes a while, and goes on page by page.
+// TestChatsAreShownAsTheyAreFound checks that a slow search of a large store reports its results
+// page by page.
 func TestChatsAreShownAsTheyAreFound(t *testing.T) {
 	entries := func(from, to int) (list []protocol.SessionEntry) {
 		for i := from; i < to; i++ {
@@ -62,7 +63,7 @@ func TestChatsAreShownAsTheyAreFound(t *testing.T) {
 	}
 	pages := map[string]protocol.SessionsListResult{
 		"":  {Sessions: entries(0, 2), Next: "a"},
-		"a": {Next: "b"}, // nothing there
+		"a": {Next: "b"}, // no results
 		"b": {Sessions: entries(1, 2), Next: "c"},
 		"c": {Sessions: entries(1, 5)},
 		"m": {Sessions: entries(0, 40), Next: "n"},

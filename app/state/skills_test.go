@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// school serves skills and remembers what was written and set.
+// school serves skills and records changes of files and settings.
 type school struct {
 	skills []protocol.SkillStatusEntry
 	files  map[string]string

@@ -40,12 +40,12 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		if list := f.called(protocol.ApprovalSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != SnoozeFor.Milliseconds() {
 			t.Errorf("sent %s", list)
 		}
-		back := one // the gateway's word, when the time is over
+		back := one // the gateway's event at the end of the time
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &back})
 		if w := a.Value.Get().Waiting(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
-		off := two // another program's window put it off
+		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &off})
 		if w := a.Value.Get().Waiting(); len(w) != 1 || w[0].ID != "one" {

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-// ink is how many dots of a text are drawn right of a point.
+// ink returns the number of pixels of a text that are drawn right of a point.
 func ink(t *testing.T, text string, from float32) (n int) {
 	t.Helper()
 	line := canvas.NewText(text, color.Black)

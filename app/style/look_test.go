@@ -32,7 +32,7 @@ func rgb(t *testing.T, name fyne.ThemeColorName, v fyne.ThemeVariant) [3]float64
 	return out
 }
 
-// contrast is the ratio of WCAG 2.
+// contrast is the contrast ratio of WCAG 2.
 func contrast(a, b [3]float64) float64 {
 	l := func(c [3]float64) float64 { return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2] }
 	x, y := l(a), l(b)
@@ -53,7 +53,8 @@ func TestTextReadsOnEveryGroundInLightAndDark(t *testing.T) {
 				}
 			}
 		}
-		if got := contrast(rgb(t, theme.ColorNameInputBorder, v), rgb(t, theme.ColorNameBackground, v)); got < 3 { // else nobody sees a box that is not ticked
+		// otherwise an unchecked box is invisible
+		if got := contrast(rgb(t, theme.ColorNameInputBorder, v), rgb(t, theme.ColorNameBackground, v)); got < 3 {
 			t.Errorf("%s: the edge of a field has %.2f:1, want 3:1", vname, got)
 		}
 		for _, p := range [][2]fyne.ThemeColorName{
@@ -97,7 +98,7 @@ func TestTextSizeScalesTextOnly(t *testing.T) {
 	}
 }
 
-// Linear RGB as eyes without one kind of cone see it (Machado, Oliveira, Fernandes 2009, severity 1).
+// Linear RGB as seen without one kind of cone (Machado, Oliveira, Fernandes 2009, severity 1).
 var eyes = map[string][3][3]float64{
 	"normal":      {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"red-blind":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},

@@ -69,7 +69,7 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// selectable text
+// words creates a text that can be selected and copied.
 func words(text string) fyne.CanvasObject {
 	l := widget.NewLabel(text)
 	l.Selectable, l.Wrapping = true, fyne.TextWrapWord

@@ -21,7 +21,7 @@ func inPage(t *testing.T) *Page {
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
 	p.now = pagetest.Clock
-	p.ended = 0 // nobody can be asked for a history
+	p.ended = 0 // there is no gateway to load a history from
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
 }

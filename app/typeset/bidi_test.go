@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLevelsAreThoseOfTheUnicodeConsortium runs a part of BidiCharacterTest.txt of Unicode 15.0 (https://www.unicode.org/Public/15.0.0/ucd/), or
-// the whole file that FAIRLEAD_BIDI names.
+// TestLevelsAreThoseOfTheUnicodeConsortium runs a part of BidiCharacterTest.txt of Unicode 15.0
+// (https://www.unicode.org/Public/15.0.0/ucd/), or the whole file that FAIRLEAD_BIDI names.
 func TestLevelsAreThoseOfTheUnicodeConsortium(t *testing.T) {
 	name := "testdata/BidiCharacterTest.txt"
 	if whole := os.Getenv("FAIRLEAD_BIDI"); whole != "" {
@@ -39,7 +39,7 @@ func TestLevelsAreThoseOfTheUnicodeConsortium(t *testing.T) {
 	}
 }
 
-// bidiCase gives levels and order of a line of the file, and what they should be.
+// bidiCase returns the levels and order of a line of the file, and the expected ones.
 func bidiCase(t *testing.T, line string) (got, want string) {
 	fields := strings.Split(line, ";")
 	var text []rune
@@ -75,7 +75,7 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 	return fmt.Sprintf("%d;%s;%s", base, strings.Join(said, " "), strings.Join(order, " ")), strings.Join(fields[2:], ";")
 }
 
-// seen is a text as it stands on a line, from left to right.
+// seen returns a text in visual order, from left to right.
 func seen(l *Text, line int) string {
 	var b strings.Builder
 	for _, p := range l.lines[line].parts {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// eachOnce fails when a rune of a text stands nowhere or twice. A line's end stands nowhere.
+// eachOnce fails when a rune of a text has no position or several. Line ends have none.
 func eachOnce(t *testing.T, l *Text) {
 	t.Helper()
 	seen := make([]bool, l.Runes())
@@ -131,7 +131,7 @@ func TestLettersOfOtherScriptsAreNotThoseOfCode(t *testing.T) {
 
 func TestLettersThatNoFontHasAreNotLookedForOneByOne(t *testing.T) {
 	var text []rune
-	for r := rune(0xf0000); r < 0xf0100; r++ { // for private use: in no font
+	for r := rune(0xf0000); r < 0xf0100; r++ { // private use: in no font
 		text = append(text, r)
 	}
 	lay(string(text), 300)
@@ -155,8 +155,8 @@ func TestPicturesAreColoured(t *testing.T) {
 	}
 }
 
-// withoutSystem leaves letters that the toolkit's fonts lack without a font: to read those of the computer takes seconds in a program that is
-// built to be fuzzed, and what they hold is not what is tested.
+// withoutSystem disables the system's fonts: loading them takes seconds in a program that is built
+// for fuzzing, and their content is not under test.
 func withoutSystem(t testing.TB) {
 	was, had := system, scanned
 	system, scanned = nil, true

@@ -22,7 +22,7 @@ func TestGroundLooksLikeARectangle(t *testing.T) {
 				}
 			}
 		}
-		if other > 16 { // the corners are rounded alike, not the same
+		if other > 16 { // the corners are rounded similarly, not identically
 			t.Errorf("with line %q %d dots differ", line, other)
 		}
 	}
@@ -35,8 +35,10 @@ func far(a, b color.Color) bool {
 	return d(r1, r2)+d(g1, g2)+d(b1, b2) > 0x3000
 }
 
-func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) { // which this test's painter draws hard
-	for height, covered := range map[float32]bool{70: true, 8: false} { // a low one has no straight edge
+// which this test's painter draws without antialiasing
+func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
+	// a low one has no straight edge
+	for height, covered := range map[float32]bool{70: true, 8: false} {
 		g := NewGround(style.ColorSelected, style.ColorBad, style.Corner)
 		window(t, g, 90, height)
 		r := test.WidgetRenderer(g).(*groundRenderer)

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/style"
 )
 
-// TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale reads the modules back from the window's picture.
+// TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale reads the modules from the window's picture.
 func TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale(t *testing.T) {
 	const link = "fairlead://pair?a=192.168.1.20:8788&a=[2001:db8::1]:8788&p=sha256:0123456789abcdef0123456789abcdef&t=abcdefghijkl"
 	code, err := qr.Encode(link, qr.L)
@@ -41,7 +41,8 @@ func TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale(t *testing.T) {
 			}
 			for y := -qrQuiet + 1; y < code.Size+qrQuiet-1; y++ {
 				for x := -qrQuiet + 1; x < code.Size+qrQuiet-1; x++ {
-					for _, in := range [][2]int{{0, 0}, {module - 1, module - 1}} { // its corners: one grey pixel would be a blurred edge
+					// its corners: one grey pixel would be a blurred edge
+					for _, in := range [][2]int{{0, 0}, {module - 1, module - 1}} {
 						got := color.GrayModel.Convert(pic.At(edge+x*module+in[0], edge+y*module+in[1])).(color.Gray).Y
 						want := uint8(255)
 						if code.Black(x, y) {

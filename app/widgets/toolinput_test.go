@@ -11,7 +11,7 @@ import (
 	"fairlead/app/style"
 )
 
-// asking shows an open card with a question in a window.
+// asking shows an expanded card with an approval in a window.
 func asking(t *testing.T, width, scale float32, tool Tool) (*ToolCard, fyne.Window) {
 	c := NewToolCard()
 	w := window(t, Col(0, c), width, 900)
@@ -23,7 +23,7 @@ func asking(t *testing.T, width, scale float32, tool Tool) (*ToolCard, fyne.Wind
 	return c, w
 }
 
-// seenText is what the panel of a card draws, row by row.
+// seenText returns the text drawn in a card's panel, row by row.
 func seenText(c *ToolCard) string {
 	var b strings.Builder
 	for _, l := range c.input.code.lines {

@@ -31,7 +31,7 @@ const (
 	thoughtKind
 )
 
-// thoughtRow shows a thought in a transcript.
+// thoughtRow shows thinking in a transcript.
 type thoughtRow struct {
 	*Fold
 	open map[string]bool
@@ -39,7 +39,7 @@ type thoughtRow struct {
 
 func (r *thoughtRow) Bind(it Item) { r.Fold.Set("Thought", it.Data.(string), r.open[it.Key]) }
 
-// cardTranscript has messages, cards and thoughts. Those whose key is in open are open.
+// cardTranscript has messages, cards and thinking. Those whose key is in open are expanded.
 func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *Transcript {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, style.New(style.Light, 1))
@@ -75,7 +75,7 @@ func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *Transcri
 	return tr
 }
 
-// middle is the middle of a rune of a passage in the transcript.
+// middle returns the centre of a rune of a passage in the transcript.
 func middle(t *testing.T, tr *Transcript, key string, passage, at int) fyne.Position {
 	t.Helper()
 	p := passages(tr.active[key].row)[passage]

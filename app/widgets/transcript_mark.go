@@ -174,7 +174,7 @@ func (t *Transcript) paintMarks() {
 	}
 }
 
-// Marked returns the text that Ctrl+C copies: for fully selected items the result of Words, for
+// MarkedText returns the text that Ctrl+C copies: for fully selected items the result of Words, for
 // others the selected part of the visible row.
 func (t *Transcript) MarkedText() string {
 	from, to, first, last, ok := t.span()

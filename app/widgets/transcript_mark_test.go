@@ -31,7 +31,7 @@ func markedTranscript(t *testing.T, n int) *Transcript {
 	return tr
 }
 
-// place is where a rune of a row's passage stands in the transcript.
+// place returns the position of a rune of a row's passage in the transcript.
 func place(t *testing.T, tr *Transcript, key string, passage, at int) fyne.Position {
 	t.Helper()
 	p := passages(tr.active[key].row)[passage].(*Prose)

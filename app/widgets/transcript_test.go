@@ -54,7 +54,7 @@ func plainTranscript(t testing.TB, n int) (*Transcript, *int) {
 	return tr, &created
 }
 
-// top is where the rows on the screen are.
+// top returns the positions of the visible rows.
 func top(tr *Transcript) map[string]float32 {
 	m := map[string]float32{}
 	for _, a := range tr.order {
@@ -273,7 +273,8 @@ func benchTranscript(b *testing.B) *Transcript {
 	return tr
 }
 
-// The layout of one turn of the wheel in a chat of 20,000 messages, new rows and their Markdown included.
+// BenchmarkTranscriptScroll20000 lays out one scroll step in a chat of 20,000 messages, including
+// new rows and their Markdown.
 func BenchmarkTranscriptScroll20000(b *testing.B) {
 	tr := benchTranscript(b)
 	var worst time.Duration
@@ -286,7 +287,7 @@ func BenchmarkTranscriptScroll20000(b *testing.B) {
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
 }
 
-// One more piece of a streaming answer at the end of 20,000 messages.
+// BenchmarkTranscriptDelta20000 adds a streamed piece at the end of 20,000 messages.
 func BenchmarkTranscriptDelta20000(b *testing.B) {
 	tr := benchTranscript(b)
 	items := append([]Item{}, tr.Items()...)
@@ -312,7 +313,7 @@ func TestTranscriptLeavesTheKeyboardToWhatIsBelowIt(t *testing.T) {
 	w.Resize(fyne.NewSize(300, 300))
 	items := plainItems(50, 3)
 	for i := range items {
-		items[i].Data = float32(900) // each goes on below the transcript
+		items[i].Data = float32(900) // each extends below the transcript
 	}
 	tr.SetItems(items)
 	w.Canvas().Focus(field)

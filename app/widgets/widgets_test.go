@@ -27,7 +27,7 @@ func window(t *testing.T, o fyne.CanvasObject, w, h float32) fyne.Window {
 	return win
 }
 
-// each visits all objects on the screen.
+// each visits all visible objects.
 func each(o fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	if !o.Visible() {
 		return
@@ -182,7 +182,8 @@ func TestWaitingCardAsksAndAllowIsNotReadyAtOnce(t *testing.T) {
 func TestEveryStateOfAToolCardHasAWordOrAnIcon(t *testing.T) {
 	for s := ToolWaiting; s <= ToolUnknown; s++ {
 		icon, _ := stateIcon(s)
-		if icon == "" && s != ToolWaiting && s != ToolRunning { // these have a word from their maker, and a dot
+		// these have a text from the caller, and a dot
+		if icon == "" && s != ToolWaiting && s != ToolRunning {
 			t.Errorf("state %d has only a colour", s)
 		}
 	}
@@ -277,7 +278,7 @@ func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
 			x += area.Width
 		}
 		for dy := range int(cell.Height) {
-			for dx := range int(2 * cell.Width) { // it stands where a letter does
+			for dx := range int(2 * cell.Width) { // it is at the position of a letter
 				if img.RGBAAt(int(x)+dx, int(cell.Height)*line+dy).A > 0 {
 					return true
 				}
@@ -327,7 +328,7 @@ func TestNarrowCardsAreNotWiderThanTheirWindow(t *testing.T) {
 }
 
 func TestWidgetsLookAsTheyDid(t *testing.T) {
-	window(t, NewRect("", "", 0), 10, 10) // the theme must be there before the widgets
+	window(t, NewRect("", "", 0), 10, 10) // the theme must be set before creating widgets
 	shown := map[string]fyne.CanvasObject{
 		"sidebarrow": NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Trail: "2 ms", Count: 2}, nil),
 		"search":     NewSearchField("Search", "Ctrl K"),
