@@ -26,8 +26,7 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 	for _, set := range []struct {
 		path  string
 		value any
-		// enabled last: a change before would reopen it
-	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} {
+	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} { // enabled last: otherwise each change would reopen it
 		if err := other.state.Set(t.Context(), set.path, set.value); err != nil {
 			t.Fatal(err)
 		}

@@ -118,8 +118,7 @@ func (p *Page) change(c protocol.FileChange) {
 			switch {
 			case err != nil:
 				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This change cannot be shown.", Do: err.Error()}, nil))
-			// explained above
-			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted:
+			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
 				o = container.NewVBox()
 			case d.Diff == "":
 				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), style.ColorMuted, "text"))

@@ -35,7 +35,8 @@ func far(a, b color.Color) bool {
 	return d(r1, r2)+d(g1, g2)+d(b1, b2) > 0x3000
 }
 
-// which this test's painter draws without antialiasing
+// TestGroundCoversTheSoftEdgesOfItsEnds checks edges that this test's painter draws without
+// antialiasing.
 func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
 	// a low one has no straight edge
 	for height, covered := range map[float32]bool{70: true, 8: false} {
