@@ -155,8 +155,8 @@ func (s *shell) setFirstRun(on bool) {
 	}
 }
 
-// endFirstRun stores that the first-run page is done: the person chose a way to begin, or sent a
-// message.
+// endFirstRun stores that the first-run page is done: the person chose a way to begin, or started
+// to use the program without it.
 func (s *shell) endFirstRun() {
 	if !s.firstRun {
 		return

@@ -293,8 +293,8 @@ func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, e
 	return client.Through(o, g.peers, peer.Tie(), id, find), nil
 }
 
-// windowDir returns the data folder of a remote gateway's window: a subfolder beside the data of
-// the local gateway.
+// windowDir returns the folder of a window's own data: the data folder for the local gateway, and a
+// subfolder of it for each remote one.
 func windowDir(home, join string) string {
 	if join == "" {
 		return home

@@ -187,8 +187,9 @@ func (a *App) Down(err error) {
 	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, problem, ""; return v })
 }
 
-// unauthorized explains why the gateway refuses this window, and what to do. A paired window has no
-// token that the person knows, so for it the reason follows instead.
+// unauthorized explains why the gateway refuses this window, and what to do. An unpaired window
+// needs the right token. The person does not know the token of a paired one, so it shows the
+// gateway's reason and suggests pairing again.
 func (a *App) unauthorized(err error) string {
 	var known *protocol.Error
 	switch errors.As(err, &known); {

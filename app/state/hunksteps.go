@@ -54,8 +54,8 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	return err
 }
 
-// once reports whether the old text of hunk i occurs in no other hunk, neither before nor after the
-// change.
+// once reports whether the old text of hunk i occurs exactly once in the old text of all hunks, and
+// not in the new text of earlier hunks.
 func once(befores, afters []string, i int) bool {
 	n := 0
 	for j, text := range befores {

@@ -77,9 +77,9 @@ const (
 	overlapTries = 100
 )
 
-// moved returns the distance, in runes, by which a displayed output is further back in its next
-// state: live output loses its beginning, and a call's result contains all of it. ok is false if
-// the two texts are unrelated.
+// moved returns by how many runes a displayed output moves towards the end in its next state;
+// negative is towards the beginning. Live output loses its beginning, and a call's result contains
+// all of it. ok is false if the two texts are unrelated.
 func moved(old, now string) (by int, ok bool) {
 	if strings.HasPrefix(now, old) {
 		return 0, true
