@@ -124,7 +124,7 @@ func (p *Page) openList() {
 	p.draw()
 }
 
-// blank returns a new rule with the most common content, to be edited before it is saved.
+// blank is a new rule with the most common content, to be edited before it is saved.
 const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
 
 // draw shows the rules that match the search.

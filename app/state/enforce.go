@@ -31,7 +31,7 @@ const (
 	LevelBad     = "bad"
 )
 
-// guarantees describes the checks of a node's report (node/sandbox).
+// guarantees describe the checks of a node's report (node/sandbox).
 var guarantees = map[string]string{
 	"fs.write.outside":     "Commands write only in the workspace and the allowed folders",
 	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",

@@ -21,9 +21,9 @@ type follow struct {
 	// Numbers of list requests, whose responses may arrive out of order. taken is the latest
 	// response whose watch is followed, shown the latest response in the view.
 	turn, taken, shown uint64
-	// asking reports whether the machine will be asked for the agent's changes.
+	// asking is set while a request for the agent's changes is scheduled.
 	asking bool
-	// finding reports whether the filter's results will be requested again.
+	// finding is set while a new request for the filter's results is scheduled.
 	finding bool
 }
 
@@ -58,8 +58,7 @@ func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) [
 }
 
 // settle applies to a list the events since its creation. late reports that a later list is already
-// shown; again reports that the list must be requested again, because such an event arrived before
-// it.
+// shown; again reports that the list must be requested again, because such an event says so.
 func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -152,8 +152,8 @@ func OpensItself(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
-// FolderOffers returns the indexes of the folders that the call needs and that the person may open
-// for it.
+// FolderOffers returns the folders that the call needs and that the person may open for it. An
+// answer refers to them by their index.
 func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	if q.Preview == nil || q.Kind != protocol.AskCall {
 		return nil

@@ -66,12 +66,11 @@ func (a *App) putOff(list []protocol.Approval, d time.Duration) {
 	})
 }
 
-// Group returns an approval and all pending ones that ask exactly the same.
+// Group is an approval together with all pending ones that ask exactly the same.
 type Group struct {
 	protocol.Approval
 	All []protocol.Approval
-	// Later returns the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is
-	// not.
+	// Later is the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is not.
 	Later int64
 }
 

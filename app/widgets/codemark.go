@@ -20,7 +20,7 @@ func (l CodeLine) text() string {
 	return b.String()
 }
 
-// texts returns the texts of the lines.
+// texts yields the texts of the lines.
 func (c *Code) texts(yield func(string) bool) {
 	for _, l := range c.source {
 		if !yield(l.text()) {

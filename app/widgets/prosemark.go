@@ -16,7 +16,7 @@ func (q *para) text() string {
 	return b.String()
 }
 
-// texts returns the texts of the paragraphs.
+// texts yields the texts of the paragraphs.
 func (p *Prose) texts(yield func(string) bool) {
 	for i := range p.paras {
 		if !yield(p.paras[i].text()) {
