@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,7 +204,12 @@ func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
 	if err := run("mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-N", "256", "-m", "0", "-O", "^has_journal,^resize_inode", "-E", "nodiscard,lazy_itable_init=0", image); err != nil {
 		t.Skip("no file system can be made here: ", err)
 	}
-	up := func() error { return run("mount", "-o", "loop,nodiscard", image, dir) }
+	up := func() error {
+		if err := run("mount", "-o", "loop,nodiscard", image, dir); err != nil {
+			return err
+		}
+		return onePagePerRequest(dir)
+	}
 	if err := up(); err != nil {
 		t.Skip("no file can be mounted here: ", err)
 	}
@@ -232,6 +238,23 @@ func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
 		}
 	}
 	return dir, grow, anew
+}
+
+// onePagePerRequest limits the requests to the loop device of a mounted folder to one page. The
+// driver reports a request as done of which its file took only a part, so the data of a file that
+// was being written when the space ran out would be lost without an error.
+func onePagePerRequest(dir string) error {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if device, rest, _ := strings.Cut(line, " "); strings.HasPrefix(rest, dir+" ") {
+			limit := filepath.Join("/sys/block", filepath.Base(device), "queue/max_sectors_kb")
+			return os.WriteFile(limit, []byte(strconv.Itoa(os.Getpagesize()>>10)), 0o644)
+		}
+	}
+	return fmt.Errorf("%s is not mounted", dir)
 }
 
 // The system shows data that such a disk did not accept, as long as it is in memory.
