@@ -24,8 +24,8 @@ type report struct {
 	Error        string `json:"error"`
 }
 
-// told waits for a report and answers it.
-func (l *link) told(method string) report {
+// await waits for a report and answers it.
+func (l *link) await(method string) report {
 	l.t.Helper()
 	req := l.next(method)
 	l.answer(req, fields{"ok": true})
@@ -73,12 +73,12 @@ func (l *link) relayTo(dst *link, id uint32) (bytes int) {
 func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, to string) report {
 	t.Helper()
 	src.send("transfer.send", fields{"transferId": id, "path": from, "later": "unknown"})
-	meta := src.told("transfer.meta")
+	meta := src.await("transfer.meta")
 	if meta.Error != "" || meta.Size == nil {
 		t.Fatalf("transfer.meta: got %+v, want a size", meta)
 	}
 	dst.send("transfer.receive", fields{"transferId": id, "path": to, "size": *meta.Size, "later": fields{"unknown": true}})
-	if accept := dst.told("transfer.accept"); accept.Error != "" {
+	if accept := dst.await("transfer.accept"); accept.Error != "" {
 		t.Fatalf("transfer.accept: got error %s", accept.Error)
 	}
 	src.send("transfer.start", fields{"transferId": id})
@@ -86,7 +86,7 @@ func basicTransfer(t *testing.T, id uint32, src *link, from string, dst *link, t
 		t.Errorf("got %d bytes, want %d", n, *meta.Size)
 	}
 	dst.send("transfer.end", fields{"transferId": id})
-	return dst.told("transfer.done")
+	return dst.await("transfer.done")
 }
 
 func noPart(t *testing.T, dir string) {

@@ -63,11 +63,11 @@ func TestTwoNodesMoveAFileForABasicGateway(t *testing.T) {
 func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 	open := func(l *link, id uint32, size any) report {
 		l.send("transfer.receive", fields{"transferId": id, "path": "f", "size": size, "mime": "text/plain"})
-		return l.told("transfer.accept")
+		return l.await("transfer.accept")
 	}
 	end := func(l *link, id uint32) report {
 		l.send("transfer.end", fields{"transferId": id})
-		return l.told("transfer.done")
+		return l.await("transfer.done")
 	}
 	for name, c := range map[string]struct {
 		play  func(t *testing.T, l *link) report
@@ -99,7 +99,7 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 		"two at once": {func(t *testing.T, l *link) report {
 			open(l, 1, 3)
 			l.send("transfer.receive", fields{"transferId": 2, "path": "g", "size": 2})
-			l.told("transfer.accept")
+			l.await("transfer.accept")
 			l.frame(1, "ne")
 			l.frame(2, "gg")
 			l.frame(1, "w")
@@ -118,18 +118,18 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 		"a number that a source uses next": {func(t *testing.T, l *link) report {
 			open(l, 1, 9) // abandoned
 			l.send("transfer.send", fields{"transferId": 1, "path": "f"})
-			l.told("transfer.meta")
+			l.await("transfer.meta")
 			open(l, 1, 3)
 			l.frame(1, "new")
 			return end(l, 1)
 		}, "new", ""},
-		"more than announced":  {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "more"); return l.told("transfer.done") }, "old", "more arrives than"},
+		"more than announced":  {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "more"); return l.await("transfer.done") }, "old", "more arrives than"},
 		"fewer than announced": {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "ne"); return end(l, 1) }, "old", "2 bytes arrived of 3"},
 		"no size":              {func(t *testing.T, l *link) report { return open(l, 1, nil) }, "old", "did not say how large"},
 		"a size below nothing": {func(t *testing.T, l *link) report { return open(l, 1, -1) }, "old", "did not say how large"},
 		"a folder of that name": {func(t *testing.T, l *link) report {
 			l.send("transfer.receive", fields{"transferId": 1, "path": "d", "size": 0})
-			return l.told("transfer.accept")
+			return l.await("transfer.accept")
 		}, "old", "Failed to create file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestANodeSendsToABasicGateway(t *testing.T) {
 	}
 	for path, want := range map[string]string{"none": "Failed to read file", ".": "it is a folder"} {
 		l.send("transfer.send", fields{"transferId": 1, "path": path})
-		if meta := l.told("transfer.meta"); !strings.Contains(meta.Error, want) {
+		if meta := l.await("transfer.meta"); !strings.Contains(meta.Error, want) {
 			t.Errorf("%s: got error %q, want %q", path, meta.Error, want)
 		}
 	}
@@ -179,27 +179,27 @@ func TestANodeSendsToABasicGateway(t *testing.T) {
 		if data := receive(t, l.data, "data"); string(data[4:]) != "content" {
 			t.Errorf("got %q", data[4:])
 		}
-		l.told("transfer.complete")
+		l.await("transfer.complete")
 	})
 	t.Run("a start of a transfer that ended does nothing", func(t *testing.T) {
 		l.send("transfer.start", fields{"transferId": 1})
 		l.send("transfer.send", fields{"transferId": 2, "path": "f"})
-		l.told("transfer.meta")
+		l.await("transfer.meta")
 		if len(l.data) > 0 {
 			t.Error("got data")
 		}
 	})
 	t.Run("a source that becomes shorter reports an error, which only transfer.meta can carry", func(t *testing.T) {
 		l.send("transfer.send", fields{"transferId": 3, "path": "f"})
-		l.told("transfer.meta")
+		l.await("transfer.meta")
 		if err := os.Truncate(file, 3); err != nil {
 			t.Fatal(err)
 		}
 		l.send("transfer.start", fields{"transferId": 3})
-		if meta := l.told("transfer.meta"); meta.Error == "" || meta.TransferID != 3 {
+		if meta := l.await("transfer.meta"); meta.Error == "" || meta.TransferID != 3 {
 			t.Errorf("got %+v, want an error", meta)
 		}
-		if complete := l.told("transfer.complete"); complete.Error == "" {
+		if complete := l.await("transfer.complete"); complete.Error == "" {
 			t.Error("transfer.complete has no error")
 		}
 	})
@@ -210,16 +210,16 @@ func TestALostConnectionLeavesNoPart(t *testing.T) {
 	l, _ := g.accept()
 	dir := g.node.opts.Workspace
 	l.send("transfer.receive", fields{"transferId": 1, "path": "in/f", "size": 9})
-	l.told("transfer.accept")
+	l.await("transfer.accept")
 	l.frame(1, "half")
 	l.ws.Close()
 	l, _ = g.accept()
 	l.send("transfer.end", fields{"transferId": 1})
 	l.send("transfer.receive", fields{"transferId": 1, "path": "in/f", "size": 3})
-	l.told("transfer.accept")
+	l.await("transfer.accept")
 	l.frame(1, "new")
 	l.send("transfer.end", fields{"transferId": 1})
-	if done := l.told("transfer.done"); done.Error != "" {
+	if done := l.await("transfer.done"); done.Error != "" {
 		t.Errorf("got error %s", done.Error)
 	}
 	g.quit()

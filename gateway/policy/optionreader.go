@@ -100,7 +100,7 @@ func (r *optionReader) option(w shell.Word) {
 	}
 	switch {
 	case known:
-		r.known(name, o, part(w, value), cut)
+		r.checkValue(name, o, part(w, value), cut)
 	case strings.HasPrefix(w.Text, "--"):
 		r.unknown(name)
 	case !r.table.words:
@@ -132,7 +132,7 @@ func (r *optionReader) letters(w shell.Word, text string) {
 		}
 		rest := text[i+1:]
 		if o.runs || o.value != 0 {
-			r.known(name, o, part(w, rest), rest != "")
+			r.checkValue(name, o, part(w, rest), rest != "")
 		}
 		if o.value != 0 && rest != "" {
 			return
@@ -140,8 +140,8 @@ func (r *optionReader) letters(w shell.Word, text string) {
 	}
 }
 
-// known checks the value of an option in the table.
-func (r *optionReader) known(name string, o option, value shell.Word, inWord bool) {
+// checkValue checks the value of an option in the table.
+func (r *optionReader) checkValue(name string, o option, value shell.Word, inWord bool) {
 	at := r.at
 	if o.value == ':' && !inWord {
 		value = shell.Word{Dynamic: true}

@@ -47,7 +47,7 @@ func direct(argv []string, s Spec) (*Process, error) {
 			}
 		}
 		g.close()
-		p.gone(g.ended())
+		p.finish(g.ended())
 	}()
 	return p, nil
 }

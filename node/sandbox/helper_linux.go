@@ -93,4 +93,4 @@ func (w watcher) Ended(ws syscall.WaitStatus, err error) {
 	w.p.exitedWith(exitOf(ws), nil)
 }
 
-func (w watcher) Gone(ended int) { w.p.gone(ended) }
+func (w watcher) Gone(ended int) { w.p.finish(ended) }

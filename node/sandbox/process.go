@@ -73,7 +73,7 @@ func (p *Process) exitedWith(e Exit, err error) {
 	})
 }
 
-func (p *Process) gone(ended int) {
+func (p *Process) finish(ended int) {
 	p.ended = ended
 	close(p.done)
 }

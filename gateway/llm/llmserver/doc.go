@@ -14,7 +14,8 @@
 //	think TEXT          a thought and then TEXT
 //	say TEXT            TEXT, without thinking
 //	run COMMAND         thought, "I will run it.", a call of the first tool whose name ends in __Bash
-//	call SUFFIX ARGS    only a call of the first tool whose name ends in SUFFIX, with the JSON object ARGS unchanged
+//	call SUFFIX ARGS    only a call of the first tool whose name ends in SUFFIX, with the
+//	                    JSON object ARGS unchanged
 //	… forever …         words without end
 //	… two …             thought, "I will do both.", two calls in one step: __Bash as with list, and __Glob {"pattern": "*"}
 //	… list …            thought, "I will look.", a __Bash call {"command": "echo hello from the model"}
