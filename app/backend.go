@@ -141,10 +141,7 @@ func (b *backend) retry() {
 // data folder, the windows connect to that one.
 func (b *backend) open() error {
 	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
-	updating := func(p gateway.Progress) {
-		b.state.Updating(protocol.Updating{Step: p.Step, Steps: p.Steps, Percent: p.Percent})
-	}
-	g, err := gateway.Open(b.early, gateway.Options{Home: b.home, Listen: listen, Logger: b.log, Updating: updating})
+	g, err := gateway.Open(b.early, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
@@ -154,7 +151,7 @@ func (b *backend) open() error {
 		return err
 	case errors.As(err, &taken):
 		b.log.Warn("The address is taken, another is used", "listen", listen, "err", err)
-		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log, Updating: updating}); err != nil {
+		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
 		b.state.Notify("warning", "Another program uses "+listen+". Until the next start this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")

@@ -183,8 +183,6 @@ func (s *shell) showProblems(v state.View) {
 	case v.Status.Storage != "":
 		s.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
 		s.banner.OnButton = func() { s.b.state.Pause(false) }
-	case v.Updating != "":
-		s.banner.Set(widgets.Problem{Fine: true, What: "Updating the store: " + v.Updating + ".", Do: "This takes a while once, after an update of the program. Your chats are safe; if it is interrupted, it goes on at the next start."})
 	case !v.Loaded && v.Problem != "" && s.b.f.join == "":
 		s.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
 		s.banner.OnButton = s.b.retry

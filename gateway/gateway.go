@@ -37,9 +37,6 @@ type Options struct {
 	Home   string // data folder
 	Listen string // host:port; port 0 means a free one, "none" means no listener
 	Logger *slog.Logger
-	// Updating, if set, receives the progress while Open migrates the store of an earlier version.
-	// It must not block.
-	Updating func(Progress)
 }
 
 // Gateway is an open gateway. Call Open, Run, StopRuns and Close once each, in this order.

@@ -28,6 +28,7 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
@@ -77,7 +78,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		o.Logger.Warn("This address is not encrypted. Other machines come in by: fairlead network on", "listen", at.String())
 	}
 	g.secrets = keychain.Open(o.Home)
-	if err = g.openStore(ctx, o); err != nil {
+	if g.store, err = store.Open(ctx, filepath.Join(o.Home, "fairlead.db")); err != nil {
 		return g, err
 	}
 	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {

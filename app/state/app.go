@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,10 +18,7 @@ type View struct {
 	Connected bool
 	// Problem is the reason why there is no connection. It is empty while connected and during the
 	// first attempt.
-	Problem string
-	// Updating is the progress of a migration of the gateway's store; empty if there is none. Until
-	// it ends, the gateway serves no requests.
-	Updating  string
+	Problem   string
 	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
 	Sessions  []protocol.SessionEntry // newest activity first
@@ -160,31 +156,17 @@ func (a *App) start(f func(context.Context)) {
 
 // Connected records that the gateway is connected.
 func (a *App) Connected() {
-	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = true, "", ""; return v })
-}
-
-// Updating records the progress of the store's migration, during which the gateway does not serve
-// yet.
-func (a *App) Updating(u protocol.Updating) {
-	text := fmt.Sprintf("step %d of %d", u.Step, u.Steps)
-	if u.Percent >= 0 {
-		text += fmt.Sprintf(", about %d %%", u.Percent)
-	}
-	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, "", text; return v })
+	a.Value.Update(func(v View) View { v.Connected, v.Problem = true, ""; return v })
 }
 
 // Down records that the gateway is not connected, and why.
 func (a *App) Down(err error) {
-	if u, ok := protocol.UpdatingOf(err); ok {
-		a.Updating(u)
-		return
-	}
 	problem := sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
 		problem = a.unauthorized(err)
 	}
-	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, problem, ""; return v })
+	a.Value.Update(func(v View) View { v.Connected, v.Problem = false, problem; return v })
 }
 
 // unauthorized explains why the gateway refuses this window, and what to do. An unpaired window

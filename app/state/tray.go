@@ -72,8 +72,6 @@ func TrayOf(v View) Tray {
 	switch {
 	case v.Status.Storage != "":
 		t.Icon, t.Status = TrayError, "Cannot store anything"
-	case v.Updating != "":
-		t.Icon, t.Status = TrayIdle, "Updating the store: "+v.Updating
 	case !v.Connected && v.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:

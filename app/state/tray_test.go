@@ -19,7 +19,6 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		status string
 	}{
 		{View{}, TrayIdle, "Starting"},
-		{View{Updating: "step 2 of 3, about 40 %"}, TrayIdle, "Updating the store: step 2 of 3, about 40 %"},
 		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
 		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
 		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions wait for you"},

@@ -25,22 +25,22 @@ type Archive struct {
 	CreatedAt   int64
 	Size        int64
 	// Cut is the Seq of the last message that compaction had removed from the context when the part
-	// was archived; -1 means unknown.
+	// was archived.
 	Cut int64
 }
 
 type archiveRow struct {
-	ID         string `gorm:"primaryKey;column:id"`
-	SessionKey string
-	SessionID  string
-	Kind       string
-	First      int64
-	Last       int64
-	Messages   int
-	Usage      string
-	CreatedAt  int64 `gorm:"autoCreateTime:false"`
-	Size       int64
-	Cut        int64
+	ID               string `gorm:"primaryKey;column:id"`
+	SessionKey       string
+	SessionID        string
+	Kind             string
+	FirstSeq         int64
+	LastSeq          int64
+	MessageCount     int
+	Usage            string
+	CreatedAt        int64 `gorm:"autoCreateTime:false"`
+	FileSize         int64
+	CompactedThrough int64
 }
 
 func (archiveRow) TableName() string { return "archives" }
@@ -48,7 +48,7 @@ func (archiveRow) TableName() string { return "archives" }
 func (r archiveRow) archive() (Archive, error) {
 	a := Archive{
 		ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
-		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size, Cut: r.Cut,
+		Kind: r.Kind, First: r.FirstSeq, Last: r.LastSeq, Messages: r.MessageCount, CreatedAt: r.CreatedAt, Size: r.FileSize, Cut: r.CompactedThrough,
 	}
 	if err := json.Unmarshal([]byte(r.Usage), &a.Usage); err != nil {
 		return a, fmt.Errorf("read archive %s: %w", r.ID, err)
@@ -65,8 +65,8 @@ func shelve(tx *gorm.DB, a *Archive) error {
 	}
 	a.Messages, a.Agent = int(n), agentOf(a.Key)
 	return tx.Create(&archiveRow{
-		ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, First: a.First, Last: a.Last,
-		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt, Cut: a.Cut,
+		ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, FirstSeq: a.First, LastSeq: a.Last,
+		MessageCount: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt, CompactedThrough: a.Cut,
 	}).Error
 }
 
@@ -176,15 +176,15 @@ func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int6
 			return err
 		}
 		var last archiveRow
-		err = tx.Where("session_id = ? AND kind = ? AND last = ?", row.ID, protocol.ArchiveCompact, ses.Cut).Order("created_at DESC").Take(&last).Error
+		err = tx.Where("session_id = ? AND kind = ? AND last_seq = ?", row.ID, protocol.ArchiveCompact, ses.Cut).Order("created_at DESC").Take(&last).Error
 		if err != nil {
 			return err
 		}
-		if n, err = counted(tx, ses.ID, last.First, last.Last); err != nil {
+		if n, err = counted(tx, ses.ID, last.FirstSeq, last.LastSeq); err != nil {
 			return err
 		}
-		ses.Cut, ses.ContextTokens = last.First-1, 0
-		if ses.MessageCount, err = counted(tx, ses.ID, last.First, row.NextSeq); err != nil {
+		ses.Cut, ses.ContextTokens = last.FirstSeq-1, 0
+		if ses.MessageCount, err = counted(tx, ses.ID, last.FirstSeq, row.NextSeq); err != nil {
 			return err
 		}
 		ses.UpdatedAt = now
@@ -197,13 +197,13 @@ func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int6
 // Archives returns the archives of a session, newest first.
 func (s *Store) Archives(ctx context.Context, key protocol.SessionKey) ([]Archive, error) {
 	return s.archives(ctx, func(db *gorm.DB) *gorm.DB {
-		return db.Where("session_key = ?", string(key)).Order("created_at DESC, last DESC")
+		return db.Where("session_key = ?", string(key)).Order("created_at DESC, last_seq DESC")
 	})
 }
 
 // UnwrittenArchives returns the archives whose file has not been written, oldest first.
 func (s *Store) UnwrittenArchives(ctx context.Context) ([]Archive, error) {
-	return s.archives(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("size = 0").Order("created_at") })
+	return s.archives(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("file_size = 0").Order("created_at") })
 }
 
 func (s *Store) archives(ctx context.Context, which func(*gorm.DB) *gorm.DB) ([]Archive, error) {
@@ -252,6 +252,6 @@ func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, li
 // ArchiveWritten stores the size of an archive's file.
 func (s *Store) ArchiveWritten(ctx context.Context, id protocol.ArchiveID, size int64) error {
 	return s.write(ctx, "note archive", func(tx *gorm.DB) error {
-		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("size", size).Error
+		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("file_size", size).Error
 	})
 }

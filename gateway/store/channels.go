@@ -46,19 +46,19 @@ type channelAccountRow struct {
 	Channel   string `gorm:"primaryKey"`
 	Account   string `gorm:"primaryKey"`
 	Config    string
-	Wanted    bool
+	Autostart bool
 	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
 }
 
 func (channelAccountRow) TableName() string { return "channel_accounts" }
 
 type channelSeenRow struct {
-	Channel string `gorm:"primaryKey"`
-	Account string `gorm:"primaryKey"`
-	At      int64
+	Channel    string `gorm:"primaryKey"`
+	Account    string `gorm:"primaryKey"`
+	ReceivedAt int64
 }
 
-func (channelSeenRow) TableName() string { return "channel_seen" }
+func (channelSeenRow) TableName() string { return "channel_activity" }
 
 type channelPairRow struct {
 	Channel     string `gorm:"primaryKey"`
@@ -79,7 +79,7 @@ func (channelRunRow) TableName() string { return "channel_runs" }
 
 type channelRouteRow struct {
 	SessionKey string `gorm:"primaryKey"`
-	At         int64
+	UsedAt     int64
 	Route      string
 }
 
@@ -93,7 +93,7 @@ func (s *Store) ChannelAccounts(ctx context.Context) ([]ChannelAccount, error) {
 	}
 	list := make([]ChannelAccount, len(rows))
 	for i, r := range rows {
-		list[i] = ChannelAccount{Channel: r.Channel, Account: r.Account, Wanted: r.Wanted, UpdatedAt: r.UpdatedAt}
+		list[i] = ChannelAccount{Channel: r.Channel, Account: r.Account, Wanted: r.Autostart, UpdatedAt: r.UpdatedAt}
 		if err := json.Unmarshal([]byte(r.Config), &list[i].Config); err != nil {
 			return nil, fmt.Errorf("read channel account %s:%s: %w", r.Channel, r.Account, err)
 		}
@@ -136,7 +136,7 @@ func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
 	err := s.read(ctx, "read channels", func(db *gorm.DB) error { return db.Find(&rows).Error })
 	seen := make(map[string]int64, len(rows))
 	for _, r := range rows {
-		seen[r.Channel+":"+r.Account] = r.At
+		seen[r.Channel+":"+r.Account] = r.ReceivedAt
 	}
 	return seen, err
 }
@@ -257,12 +257,12 @@ func (s *Store) LastRouteOf(ctx context.Context, agent protocol.AgentID) (r Rout
 
 func (s *Store) lastRoute(ctx context.Context, which func(*gorm.DB) *gorm.DB) (r Route, at int64, err error) {
 	var row channelRouteRow
-	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error { return which(db).Order("at DESC").Take(&row).Error })
+	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error { return which(db).Order("used_at DESC").Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return r, 0, protocol.ErrNotFound.With("Nobody has written to this chat over a channel yet.")
 	}
 	if err != nil {
 		return r, 0, err
 	}
-	return r, row.At, json.Unmarshal([]byte(row.Route), &r)
+	return r, row.UsedAt, json.Unmarshal([]byte(row.Route), &r)
 }

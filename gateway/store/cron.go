@@ -36,7 +36,7 @@ type cronJobRow struct {
 	ID        string `gorm:"primaryKey;column:id"`
 	BaseAt    int64
 	LastDueAt int64
-	Job       string
+	JSON      string `gorm:"column:json"`
 }
 
 func (cronJobRow) TableName() string { return "cron_jobs" }
@@ -77,7 +77,7 @@ func (s *Store) CronJobs(ctx context.Context) ([]CronJob, error) {
 	jobs := make([]CronJob, len(rows))
 	for i, r := range rows {
 		jobs[i].Base, jobs[i].LastDue = r.BaseAt, r.LastDueAt
-		if err := json.Unmarshal([]byte(r.Job), &jobs[i].CronJob); err != nil {
+		if err := json.Unmarshal([]byte(r.JSON), &jobs[i].CronJob); err != nil {
 			return nil, fmt.Errorf("read job %s: %w", r.ID, err)
 		}
 	}
@@ -195,7 +195,7 @@ func cronRuns(rows []cronRunRow) []CronRun {
 
 type heartbeatRow struct {
 	Agent string `gorm:"primaryKey"`
-	State string
+	JSON  string `gorm:"column:json"`
 }
 
 func (heartbeatRow) TableName() string { return "heartbeats" }
@@ -208,7 +208,7 @@ func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, erro
 	}
 	list := make([]protocol.HeartbeatState, len(rows))
 	for i, r := range rows {
-		if err := json.Unmarshal([]byte(r.State), &list[i]); err != nil {
+		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
 			return nil, fmt.Errorf("read heartbeat of %s: %w", r.Agent, err)
 		}
 	}

@@ -19,10 +19,10 @@ type PairedDevice struct {
 }
 
 type deviceRow struct {
-	ID    string `gorm:"primaryKey;column:id"`
-	Key   []byte
-	Token string
-	JSON  string `gorm:"column:json"`
+	ID        string `gorm:"primaryKey;column:id"`
+	Key       []byte
+	TokenHash string
+	JSON      string `gorm:"column:json"`
 }
 
 func (deviceRow) TableName() string { return "devices" }
@@ -38,7 +38,7 @@ func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
 		if err := json.Unmarshal([]byte(r.JSON), &list[i].Device); err != nil {
 			return nil, fmt.Errorf("read device %s: %w", r.ID, err)
 		}
-		list[i].Key, list[i].TokenHash = r.Key, r.Token
+		list[i].Key, list[i].TokenHash = r.Key, r.TokenHash
 	}
 	return list, nil
 }

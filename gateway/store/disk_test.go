@@ -9,57 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 
 	"gorm.io/gorm"
 
 	"fairlead/gateway/protocol"
 )
-
-func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	first := must(migrations.ReadFile("migrations/0001_start.sql"))(t)
-	files := fstest.MapFS{"migrations/0001_start.sql": {Data: first}}
-	db := must(connect(t.Context(), path, 1, "immediate"))(t)
-	defer func() {
-		pool, _ := db.DB()
-		pool.Close()
-	}()
-	if err := migrate(t.Context(), db, files, nil); err != nil {
-		t.Fatal(err)
-	}
-	s := &Store{path: path, w: db, r: db, out: newWriter(db)}
-	if err := s.PutSetting(t.Context(), "a", []byte("7")); err != nil {
-		t.Fatal(err)
-	}
-
-	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}
-	if err := migrate(t.Context(), db, files, nil); err == nil || !strings.Contains(err.Error(), "0002_more") {
-		t.Errorf("a broken migration gave %v", err)
-	}
-	if db.Migrator().HasTable("more") {
-		t.Error("a broken migration left a part behind")
-	}
-	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1)")}
-	for range 2 {
-		if err := migrate(t.Context(), db, files, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var rows, version int
-	db.Raw("SELECT count(*) FROM more").Scan(&rows)
-	db.Raw("PRAGMA user_version").Scan(&version)
-	if rows != 1 || version != 2 {
-		t.Errorf("the migration ran %d times, version %d", rows, version)
-	}
-	if kept := must(s.Settings(t.Context()))(t); string(kept["a"]) != "7" {
-		t.Errorf("settings = %v", kept)
-	}
-	files["migrations/0004_gap.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
-	if err := migrate(t.Context(), db, files, nil); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("a gap gave %v", err)
-	}
-}
 
 func TestEveryConnectionIsSetUp(t *testing.T) {
 	s := openTest(t)

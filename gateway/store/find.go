@@ -62,7 +62,7 @@ func (s *Store) FindSessions(ctx context.Context, query, page string, limit int)
 	}
 	err = s.read(ctx, "find chats", func(db *gorm.DB) error {
 		if from.top == 0 {
-			if list, err = sessions(db.Where("deleted_at = 0 AND instr(search, ?) > 0", fold(query)).Order("last_active_at DESC, key").Offset(from.named).Limit(limit)); err != nil {
+			if list, err = sessions(db.Where("deleted_at = 0 AND instr(search_text, ?) > 0", fold(query)).Order("last_active_at DESC, key").Offset(from.named).Limit(limit)); err != nil {
 				return err
 			}
 			if len(list) == limit {
@@ -85,7 +85,7 @@ func (s *Store) FindSessions(ctx context.Context, query, page string, limit int)
 		if err != nil {
 			return err
 		}
-		more, err := sessions(db.Where("deleted_at = 0 AND instr(search, ?) = 0 AND key IN (SELECT value FROM json_each(?))", fold(query), string(raw)))
+		more, err := sessions(db.Where("deleted_at = 0 AND instr(search_text, ?) = 0 AND key IN (SELECT value FROM json_each(?))", fold(query), string(raw)))
 		at := func(f Session) int { return slices.Index(keys, string(f.Key)) }
 		slices.SortFunc(more, func(a, b Session) int { return at(a) - at(b) })
 		list = append(list, more...)

@@ -17,15 +17,30 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestNewerOrDamagedDatabaseIsLeftAlone(t *testing.T) {
+func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new.db")
 	s := must(Open(t.Context(), path))(t)
-	s.w.Exec("PRAGMA user_version = 999")
-	s.Close()
-	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "newer") {
-		t.Errorf("Open of a newer one = %v", err)
+	if err := s.PutSetting(t.Context(), "a", []byte("1")); err != nil {
+		t.Fatal(err)
 	}
+	for version, want := range map[int]string{999: "start the newer version", 19: "move the folder " + dir + " away", 1: "move the folder " + dir + " away"} {
+		s.w.Exec(fmt.Sprint("PRAGMA user_version = ", version))
+		s.Close()
+		_, err := Open(t.Context(), path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("open of version %d: got %v, want %q", version, err, want)
+		}
+		db := must(connect(t.Context(), path, 1, "immediate"))(t)
+		db.Exec(fmt.Sprint("PRAGMA user_version = ", schemaVersion))
+		pool, _ := db.DB()
+		pool.Close()
+		s = must(Open(t.Context(), path))(t)
+		if all := must(s.Settings(t.Context()))(t); string(all["a"]) != "1" {
+			t.Errorf("version %d: settings are %s after the refusal", version, all)
+		}
+	}
+	s.Close()
 	bad := filepath.Join(dir, "bad.db")
 	content := strings.Repeat("this is no database ", 500)
 	if err := os.WriteFile(bad, []byte(content), 0o600); err != nil {

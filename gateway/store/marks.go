@@ -40,7 +40,7 @@ func (s *Store) markOwn(tx *gorm.DB, texts []textRow) error {
 // putMark adds a mark to the millisecond of a text, unless that has one already or is full.
 func putMark(tx *gorm.DB, id int64) error {
 	id = id/perMilli*perMilli + perMilli - 1
-	_, err := run(tx, "INSERT INTO message_search (rowid, chat, words) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, markWord, id)
+	_, err := run(tx, "INSERT INTO message_search (rowid, chat, text) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, markWord, id)
 	return err
 }
 

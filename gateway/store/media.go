@@ -10,7 +10,7 @@ import (
 )
 
 type mediaRef struct {
-	Key        string `gorm:"primaryKey"`
+	MediaKey   string `gorm:"primaryKey"`
 	SessionKey string `gorm:"primaryKey"`
 }
 
@@ -42,7 +42,7 @@ func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, 
 		return nil, err
 	}
 	err = s.read(ctx, "look for unused files", func(db *gorm.DB) error {
-		return db.Raw("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM media_refs)", string(raw)).Scan(&list).Error
+		return db.Raw("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT media_key FROM media_refs)", string(raw)).Scan(&list).Error
 	})
 	return list, err
 }

@@ -76,7 +76,7 @@ func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []prot
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
 		}
 		if words := readable(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(words, maxSearchText))})
+			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Text: spaced(cut(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
 		if m.Compaction == nil { // the notice of a compaction does not count as conversation
@@ -153,7 +153,7 @@ func (s *Store) messages(ctx context.Context, key protocol.SessionKey, before in
 		if err != nil {
 			return err
 		}
-		from := row.Cut + 1
+		from := row.CompactedThrough + 1
 		if before > 0 {
 			from = 0
 		}

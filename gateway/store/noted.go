@@ -11,7 +11,7 @@ import (
 // Noted returns the Seq of the last message of a session ID that was scanned for memories, or 0.
 func (s *Store) Noted(ctx context.Context, id protocol.SessionID) (through int64, err error) {
 	err = s.read(ctx, "read what was noted", func(db *gorm.DB) error {
-		return db.Raw("SELECT coalesce(max(through), 0) FROM noted WHERE session_id = ?", string(id)).Scan(&through).Error
+		return db.Raw("SELECT coalesce(max(last_seq), 0) FROM memory_cursors WHERE session_id = ?", string(id)).Scan(&through).Error
 	})
 	return through, err
 }
@@ -20,7 +20,7 @@ func (s *Store) Noted(ctx context.Context, id protocol.SessionID) (through int64
 // deleted with its session.
 func (s *Store) SetNoted(ctx context.Context, key protocol.SessionKey, id protocol.SessionID, through int64) error {
 	return s.write(ctx, "note what was noted", func(tx *gorm.DB) error {
-		return tx.Exec(`INSERT INTO noted (session_id, session_key, through) SELECT ?, key, ? FROM sessions WHERE key = ?
-			ON CONFLICT (session_id) DO UPDATE SET through = max(through, excluded.through)`, string(id), through, string(key)).Error
+		return tx.Exec(`INSERT INTO memory_cursors (session_id, session_key, last_seq) SELECT ?, key, ? FROM sessions WHERE key = ?
+			ON CONFLICT (session_id) DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)`, string(id), through, string(key)).Error
 	})
 }

@@ -38,45 +38,18 @@ type Store struct {
 	promised promises
 }
 
-// Open opens the database file at path, creates it if it is missing (readable by its owner only),
-// and migrates it to the current format. A file that is not a database, or that a newer version
-// wrote, is not changed and returns an error.
-func Open(ctx context.Context, path string) (*Store, error) { return OpenTelling(ctx, path, nil) }
-
-// OpenTelling is Open with progress reports of a migration, which takes minutes for a large store.
-// If the program ends meanwhile, in any way, nothing is lost: the next start continues. No copy is
-// made: a migration does not change stored data, it only adds tables and rebuilds search indexes.
-// tell must not block.
-func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store, error) {
+// Open opens the database file at path, and creates it if it is missing, readable by its owner only.
+// A file that is not a database, or of another version, is not changed and returns an error.
+func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, stop: make(chan struct{}), markEvery: markEvery}
-	updating := false
-	if err := s.open(ctx, func(p Progress) {
-		if updating = true; tell != nil {
-			tell(p)
-		}
-	}); err != nil {
-		s.Close()
-		if updating {
-			return nil, s.explain("update the store, which goes on at the next start", err)
-		}
-		return nil, s.explain("open store", err)
-	}
-	return s, nil
-}
-
-// Peek opens a store that may be in the middle of a migration, only for [Store.Settings], whose
-// table is the same in every format.
-func Peek(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path, stop: make(chan struct{})}
-	var err error
-	if s.r, err = connect(ctx, path, 1, "deferred", "query_only(1)"); err != nil {
+	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, s.explain("open store", err)
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
+func (s *Store) open(ctx context.Context) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -91,7 +64,7 @@ func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	if s.w, err = connect(ctx, s.path, 1, "immediate"); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.w, migrations, tell); err != nil {
+	if err := createSchema(ctx, s.w, s.path); err != nil {
 		return err
 	}
 	s.out = newWriter(s.w)

@@ -1,11 +1,7 @@
 package store
 
 import (
-	"fmt"
-	"path/filepath"
-	"strings"
 	"testing"
-	"testing/fstest"
 
 	"fairlead/gateway/protocol"
 )
@@ -56,36 +52,4 @@ func FuzzWithinTakesAnyText(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) { within(raw) })
-}
-
-func TestOldResultsOfToolsAreIndexedAgain(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	files := fstest.MapFS{}
-	for _, e := range must(migrations.ReadDir("migrations"))(t) {
-		if e.Name() < "0017" {
-			name := "migrations/" + e.Name()
-			files[name] = &fstest.MapFile{Data: must(migrations.ReadFile(name))(t)}
-		}
-	}
-	db := must(connect(t.Context(), path, 1, "immediate"))(t)
-	if err := migrate(t.Context(), db, files, nil); err != nil {
-		t.Fatal(err)
-	}
-	insert := `INSERT INTO sessions (key, id, agent, created_at, updated_at, last_active_at) VALUES ('k', 's', 'main', 1, 1, 1);`
-	for i, text := range []string{result, `{"ok":true}`, `{"cut":"of`} {
-		insert += fmt.Sprintf(`INSERT INTO messages (session_id, seq, session_key, id, role, json, created_at) VALUES ('s', %d, 'k', 'm%d', 'toolResult', '{"role":"toolResult"}', 5);
-			INSERT INTO message_texts (id, session_key, session_id, seq, words) VALUES (%d, 'k', 's', %d, '%s');`, i+1, i, 5*perMilli+i, i+1, strings.ReplaceAll(text, "'", "''"))
-	}
-	if err := db.Exec(insert).Error; err != nil {
-		t.Fatal(err)
-	}
-	pool, _ := db.DB()
-	pool.Close()
-	s := must(Open(t.Context(), path))(t)
-	defer s.Close()
-	for query, want := range map[string]string{"second": "first line\n[second] \"quoted\" <b>\na.go\n日本.go\nc.go", "nsecond": "", "exitCode": "", "ok": "", "of": `{"cut":"[of]`} {
-		if got := snippets(t, s, query, "", 0, 0); got != want {
-			t.Errorf("%q: %q, want %q", query, got, want)
-		}
-	}
 }

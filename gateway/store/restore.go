@@ -54,7 +54,8 @@ func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id 
 		}
 		next.Previous = slices.DeleteFunc(slices.Clone(next.Previous), func(id protocol.SessionID) bool { return id == back.Session })
 		next.ID, next.FirstText, next.Usage, next.ContextTokens = back.Session, first, back.Usage, 0
-		if next.Cut, next.MessageCount, err = wasCut(tx, back); err != nil {
+		next.Cut = back.Cut
+		if next.MessageCount, err = counted(tx, back.Session, back.Cut+1, back.Last); err != nil {
 			return err
 		}
 		next.UpdatedAt, next.LastActiveAt, next.DeletedAt = now, now, 0
@@ -63,20 +64,6 @@ func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id 
 		return tx.Save(&row).Error
 	})
 	return back, old, err
-}
-
-// wasCut returns the last message that was removed from the context before archiving, and the
-// number of messages after it. If the archive does not know, the newest compaction counts, because
-// it can be undone.
-func wasCut(tx *gorm.DB, a Archive) (through int64, left int, err error) {
-	if through = a.Cut; through < 0 {
-		err = tx.Model(&archiveRow{}).Select("coalesce(max(last), 0)").Where("session_id = ? AND kind = ?", string(a.Session), protocol.ArchiveCompact).Scan(&through).Error
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	left, err = counted(tx, a.Session, through+1, a.Last)
-	return through, left, err
 }
 
 // checkArchive reads a whole archive, and returns the first words of its chat.

@@ -78,29 +78,6 @@ func TestEmptyConversationLeavesNoArchiveBehind(t *testing.T) {
 	}
 }
 
-func TestArchiveFromBeforeTheCutWasKeptGoesOnShortened(t *testing.T) {
-	s := openTest(t)
-	for i := range 4 {
-		must(s.Append(t.Context(), key, user(fmt.Sprint("a", i))))(t)
-	}
-	if _, _, err := s.Compact(t.Context(), key, 3, 10, user("short")); err != nil {
-		t.Fatal(err)
-	}
-	id := must(s.Session(t.Context(), key))(t).ID
-	if _, _, err := s.Reset(t.Context(), key, "s2", 20); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.w.Exec("UPDATE archives SET cut = -1").Error; err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.RestoreArchive(t.Context(), key, protocol.ArchiveID(id), 30); err != nil {
-		t.Fatal(err)
-	}
-	if got := texts(t, s); !slices.Equal(got, []string{"a3", "short"}) {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
 	for what, damage := range map[string]string{
 		"cannot be read":           `UPDATE messages SET json = '{"role":' WHERE seq = 2`,

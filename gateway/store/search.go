@@ -21,7 +21,7 @@ type textRow struct {
 	SessionKey string
 	SessionID  string
 	Seq        int64
-	Words      string
+	Text       string
 }
 
 func (textRow) TableName() string { return "message_texts" }
@@ -56,25 +56,33 @@ func number(tx *gorm.DB, texts []textRow, at []int64) error {
 	return nil
 }
 
-// between is a zero-width separator between characters of scripts that are written without spaces,
-// so that the index treats each character as a word.
+// between is a zero-width separator between characters that are words of their own for the index:
+// those of scripts that are written without spaces, and symbols.
 const between = "\u200b"
 
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+// symbols are the categories of characters that the index treats as words, if they are not ASCII.
+var symbols = []*unicode.RangeTable{unicode.So, unicode.Sm, unicode.Sc}
+
+var ownWords = append([]*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}, symbols...)
+
+// isOwnWord reports whether a character is a word of its own. Most text is ASCII.
+func isOwnWord(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, ownWords...) }
 
 var noMarks = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
 
-// spaced puts a separator between the characters of scripts without spaces, and removes the
-// characters that mark words in snippets.
+// spaced puts a separator around characters that are words of their own, and removes the characters
+// that mark words in snippets.
 func spaced(s string) string {
 	s = noMarks.Replace(s)
-	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x0e00 && unicode.In(r, unspaced...) }) < 0 {
+	if !strings.ContainsFunc(s, isOwnWord) {
 		return s
 	}
 	var b strings.Builder
 	was := false
 	for _, r := range s {
-		is := r >= 0x0e00 && unicode.In(r, unspaced...)
+		is := isOwnWord(r)
 		if is || was {
 			b.WriteString(between)
 		}
@@ -82,6 +90,11 @@ func spaced(s string) string {
 		was = is
 	}
 	return b.String()
+}
+
+// isWord reports whether the index contains a character.
+func isWord(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.Co) || r > unicode.MaxASCII && unicode.In(r, symbols...)
 }
 
 // terms converts a person's query to terms of the index: messages must have all the words, in any
@@ -95,7 +108,7 @@ func terms(query string) (terms []string) {
 			words = []string{part}
 		}
 		for _, w := range words {
-			if strings.IndexFunc(w, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.Co) }) < 0 {
+			if !strings.ContainsFunc(w, isWord) {
 				continue
 			}
 			terms = append(terms, `"`+strings.ReplaceAll(spaced(w), between, " ")+`"`)
@@ -107,8 +120,8 @@ func terms(query string) (terms []string) {
 	return terms
 }
 
-// Searchable reports whether a query contains anything to search for: a word or a sign.
-func Searchable(query string) bool { return len(terms(query)) > 0 || len(signs(query)) > 0 }
+// Searchable reports whether a query contains anything to search for.
+func Searchable(query string) bool { return len(terms(query)) > 0 }
 
 // chatWord matches a word that could be one of those that stand for sessions, or a prefix of one: a
 // k and hexadecimal digits, as the index sees them, which ignores case and accents.
@@ -120,7 +133,7 @@ func inWords(query string) []string {
 	list := terms(query)
 	if chatWord.MatchString(strings.ToLower(query)) {
 		for i, t := range list {
-			list[i] = "words : " + t
+			list[i] = "text : " + t
 		}
 	}
 	return list
@@ -164,16 +177,15 @@ func TextTime(id int64) int64 { return id / perMilli }
 
 // Search returns messages of sessions that are not deleted, newest first: at most limit, with IDs
 // below before (0 means the newest), at or after from and before until (Unix milliseconds, 0 means
-// any). A key restricts it to one session. A query without a word searches for its signs, such as
-// emoji. next is the before of the next page, 0 when the search is complete. A page may have fewer
-// than limit messages, or none, and still have a next page: in a large store a search returns its
-// results so far after a while.
+// any). A key restricts it to one session. next is the before of the next page, 0 when the search is
+// complete. A page may have fewer than limit messages, or none, and still have a next page: in a
+// large store a search returns its results so far after a while.
 func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
-	list, marks := inWords(query), signs(query)
-	if len(list) == 0 && len(marks) == 0 {
+	list := inWords(query)
+	if len(list) == 0 {
 		return nil, 0, nil
 	}
-	if len(list) > 0 && key != "" {
+	if key != "" {
 		list = append([]string{inChat(key)}, list...)
 	}
 	top := int64(1)<<62 - 1
@@ -184,11 +196,7 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 		top = min(top, before)
 	}
 	err = s.read(ctx, "search messages", func(db *gorm.DB) error {
-		if len(list) > 0 {
-			found, next, err = s.newest(db, list, max(from, 0)*perMilli, top, limit)
-		} else {
-			found, next, err = withSigns(db, marks, string(key), max(from, 0)*perMilli, top, limit)
-		}
+		found, next, err = s.newest(db, list, max(from, 0)*perMilli, top, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}

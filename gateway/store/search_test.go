@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -210,32 +209,6 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	}
 	if ids, _, _ := all("mark", 10); len(ids) != 0 {
 		t.Errorf("marks are found: %v", ids)
-	}
-}
-
-func TestOldMessagesAreIndexedByTheMigration(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	files := fstest.MapFS{}
-	for _, name := range []string{"0001_start", "0002_cron", "0003_journal", "0004_rules"} {
-		files["migrations/"+name+".sql"] = &fstest.MapFile{Data: must(migrations.ReadFile("migrations/" + name + ".sql"))(t)}
-	}
-	db := must(connect(t.Context(), path, 1, "immediate"))(t)
-	if err := migrate(t.Context(), db, files, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Exec(`INSERT INTO sessions (key, id, agent, created_at, updated_at, last_active_at) VALUES ('k', 's', 'main', 1, 1, 1);
-		INSERT INTO messages (session_id, seq, session_key, id, role, json, created_at) VALUES
-			('s', 1, 'k', 'a', 'user', '{"role":"user","content":"a Plain one"}', 5),
-			('s', 2, 'k', 'b', 'assistant', '{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"image"},{"type":"text","text":"two"}]}', 5),
-			('s', 3, 'k', 'c', 'assistant', '{"role":"assistant","content":[]}', 6)`).Error; err != nil {
-		t.Fatal(err)
-	}
-	pool, _ := db.DB()
-	pool.Close()
-	s := must(Open(t.Context(), path))(t)
-	defer s.Close()
-	if got := snippets(t, s, "one", "", 0, 0); got != "[one]\ntwo | a Plain [one]" {
-		t.Errorf("%q", got)
 	}
 }
 

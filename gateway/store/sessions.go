@@ -35,26 +35,26 @@ type Session struct {
 }
 
 type sessionRow struct {
-	Key           string `gorm:"primaryKey"`
-	ID            string `gorm:"column:id"`
-	Agent         string
-	Label         string
-	FirstText     string
-	CreatedAt     int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
-	LastActiveAt  int64
-	LastResetAt   int64
-	DeletedAt     int64
-	Previous      string
-	Prefs         string
-	ResetPolicy   string
-	MessageCount  int
-	NextSeq       int64
-	Usage         string
-	ContextTokens int64
-	ContextWindow int64
-	Search        string
-	Cut           int64
+	Key              string `gorm:"primaryKey"`
+	ID               string `gorm:"column:id"`
+	Agent            string
+	Label            string
+	FirstText        string
+	CreatedAt        int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt        int64 `gorm:"autoUpdateTime:false"`
+	LastActiveAt     int64
+	LastResetAt      int64
+	DeletedAt        int64
+	PreviousIDs      string `gorm:"column:previous_ids"`
+	Prefs            string
+	ResetPolicy      string
+	MessageCount     int
+	NextSeq          int64
+	Usage            string
+	ContextTokens    int64
+	ContextWindow    int64
+	SearchText       string
+	CompactedThrough int64
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -64,9 +64,9 @@ func (r sessionRow) session() (Session, error) {
 		Key: protocol.SessionKey(r.Key), ID: protocol.SessionID(r.ID), Agent: protocol.AgentID(r.Agent), Label: r.Label,
 		FirstText: r.FirstText, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, LastActiveAt: r.LastActiveAt,
 		LastResetAt: r.LastResetAt, DeletedAt: r.DeletedAt, MessageCount: r.MessageCount,
-		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, Cut: r.Cut,
+		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, Cut: r.CompactedThrough,
 	}
-	err := errors.Join(json.Unmarshal([]byte(r.Previous), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
+	err := errors.Join(json.Unmarshal([]byte(r.PreviousIDs), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
 		json.Unmarshal([]byte(r.ResetPolicy), &s.ResetPolicy), json.Unmarshal([]byte(r.Usage), &s.Usage))
 	if err != nil {
 		return Session{}, fmt.Errorf("read session %s: %w", r.Key, err)
@@ -79,12 +79,12 @@ func (r *sessionRow) fill(s Session) {
 	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
 	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
 	r.LastResetAt, r.DeletedAt, r.MessageCount = s.LastResetAt, s.DeletedAt, s.MessageCount
-	r.ContextTokens, r.ContextWindow, r.Cut = s.ContextTokens, s.ContextWindow, s.Cut
+	r.ContextTokens, r.ContextWindow, r.CompactedThrough = s.ContextTokens, s.ContextWindow, s.Cut
 	if s.Previous == nil {
 		s.Previous = []protocol.SessionID{}
 	}
-	r.Previous, r.Prefs, r.ResetPolicy, r.Usage = text(s.Previous), text(s.Prefs), text(s.ResetPolicy), text(s.Usage)
-	r.Search = fold(s.Label + "\n" + s.FirstText)
+	r.PreviousIDs, r.Prefs, r.ResetPolicy, r.Usage = text(s.Previous), text(s.Prefs), text(s.ResetPolicy), text(s.Usage)
+	r.SearchText = fold(s.Label + "\n" + s.FirstText)
 }
 
 // text encodes a value that can always be encoded.

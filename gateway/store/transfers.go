@@ -27,14 +27,14 @@ type transferRow struct {
 	Policy    string
 	CreatedAt int64
 	EndedAt   int64
-	Body      string
+	JSON      string `gorm:"column:json"`
 }
 
 func (transferRow) TableName() string { return "transfers" }
 
 func (r transferRow) transfer() (Transfer, error) {
 	t := Transfer{Agent: protocol.AgentID(r.Agent), Policy: r.Policy}
-	if err := json.Unmarshal([]byte(r.Body), &t.Transfer); err != nil {
+	if err := json.Unmarshal([]byte(r.JSON), &t.Transfer); err != nil {
 		return t, fmt.Errorf("read transfer %s: %w", r.ID, err)
 	}
 	return t, nil
@@ -110,7 +110,7 @@ func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset
 func (s *Store) TidyTransfer(ctx context.Context, id protocol.TransferID) error {
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
 		return tx.Model(&transferRow{}).Where("id = ? AND state = ?", string(id), protocol.TransferCancelled).
-			Update("body", gorm.Expr("json_remove(body, '$.current')")).Error
+			Update("json", gorm.Expr("json_remove(json, '$.current')")).Error
 	})
 }
 

@@ -117,15 +117,6 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		default:
 		}
 	}
-	updating := make(chan error, 1)
-	opts.OnDown = func(err error) {
-		if _, ok := protocol.UpdatingOf(err); ok {
-			select {
-			case updating <- err:
-			default:
-			}
-		}
-	}
 	opts.Logger = slog.New(slog.DiscardHandler)
 	// An interrupted command may have to undo something.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -138,9 +129,6 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		return c, nil
 	case err := <-c.done:
 		cancel()
-		return nil, err
-	case err := <-updating:
-		c.close()
 		return nil, err
 	case <-ctx.Done():
 		c.close()

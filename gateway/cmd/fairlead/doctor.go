@@ -80,10 +80,6 @@ func (o *options) examine(ctx context.Context) []finding {
 		if errors.Is(err, protocol.ErrUnauthorized) {
 			fix = "give the token of that gateway in FAIRLEAD_TOKEN (fairlead token prints it on its computer)"
 		}
-		if _, updating := protocol.UpdatingOf(err); updating {
-			add("gateway", "warning", err.Error(), "wait until it is done, or look into the gateway's log for how it goes on")
-			return all
-		}
 		add("gateway", "bad", err.Error(), fix)
 		return all
 	}

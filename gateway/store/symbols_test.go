@@ -7,7 +7,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestEmojiAreFound: the index contains words only.
 func TestEmojiAreFound(t *testing.T) {
 	s := openTest(t)
 	const other protocol.SessionKey = "agent:main:app:chat:2"
@@ -25,7 +24,9 @@ func TestEmojiAreFound(t *testing.T) {
 		{`"👍"`, key, 0, 0, "The build is [👍] now"},
 		{"👍", "", 1500, 0, "[👍] [👍]🏽 → done"},
 		{"👍", "", 0, 1500, "The build is [👍] now"},
-		{"❤", "", 0, 0, "…" + long[:80] + "[❤]\uFE0F" + long[:78] + "…"},
+		{"❤", "", 0, 0, long + "[❤]\uFE0F" + long},
+		{"👍🏽", "", 0, 0, "👍 [👍🏽] → done"},
+		{"build 👍", "", 0, 0, "The [build] is [👍] now"},
 		{"👎", "", 0, 0, ""},
 		{"👍 nothing", "", 0, 0, ""},
 	} {
