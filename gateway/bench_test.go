@@ -103,7 +103,7 @@ func BenchmarkInvokeBare(b *testing.B) {
 				continue // a response to the node
 			}
 			var inv protocol.ToolInvoke
-			if protocol.Decode(frame.Event.Payload, &inv) != nil {
+			if protocol.Unmarshal(frame.Event.Payload, &inv) != nil {
 				continue
 			}
 			i++
@@ -252,7 +252,7 @@ func ends(url string, effect protocol.Effect) (c *client.Client, stop func()) {
 			wg.Go(func() {
 				<-ready
 				var inv protocol.ToolInvoke
-				if protocol.Decode(e.Payload, &inv) == nil {
+				if protocol.Unmarshal(e.Payload, &inv) == nil {
 					client.Call(ctx, node, protocol.ReturnResult, protocol.ToolResultParams{CallID: inv.CallID, Result: inv.Args})
 				}
 			})

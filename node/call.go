@@ -58,7 +58,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 // read decodes an event. If it is invalid but its call ID can be read, the call is answered with
 // the error, so that nobody waits for it.
 func (n *Node) read(e protocol.EventFrame, into any) error {
-	if err := protocol.Decode(e.Payload, into); err != nil {
+	if err := protocol.Unmarshal(e.Payload, into); err != nil {
 		n.log.Warn("Event cannot be read", "name", e.Event, "err", err)
 		return fmt.Errorf("The request cannot be read: %w", err) //lint:ignore ST1005 the text goes to the model as it is
 	}

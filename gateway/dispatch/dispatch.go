@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -24,8 +23,6 @@ type Nodes interface {
 	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error)
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
-	// Start is Call without waiting, see [nodes.Hub.Start].
-	Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress), end func(json.RawMessage, error)) *nodes.Started
 	Tools() []protocol.ToolSpec
 	// Rejoin waits for a call that an earlier start of the gateway made, see [nodes.Hub.Rejoin].
 	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)
@@ -41,9 +38,6 @@ type Asker interface {
 type Journal interface {
 	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
 	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	// PutSoon and FinishSoon never block. They return false if PutCall or FinishCall must be used.
-	PutSoon(c store.Call) bool
-	FinishSoon(c store.Call) (won, ok bool)
 	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)

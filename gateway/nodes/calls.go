@@ -41,18 +41,13 @@ type pending struct {
 	logs     bool
 	keeps    bool        // the node continues the call when it loses its connection
 	sent     atomic.Bool // the node may have received it
-	reply    chan reply  // capacity one; for a call with end it is created when Stop removes end
+	reply    chan reply  // capacity one
 	progress func(protocol.ToolProgress)
-
-	// Guarded by the hub's lock:
-	node *node
-	end  func(json.RawMessage, error) // if set, it receives the reply instead of the channel
+	node     *node // guarded by the hub's lock
 }
 
 // open registers a call on a connected node.
-func (h *Hub) open(
-	id protocol.NodeID, call protocol.CallID, logs bool, progress func(protocol.ToolProgress), end func(json.RawMessage, error),
-) (*pending, error) {
+func (h *Hub) open(id protocol.NodeID, call protocol.CallID, logs bool, progress func(protocol.ToolProgress)) (*pending, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.nodes[id]
@@ -62,10 +57,7 @@ func (h *Hub) open(
 	if h.calls[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
-	p := &pending{node: n, link: n.link, listens: n.listens, logs: logs, progress: progress, end: end}
-	if end == nil {
-		p.reply = make(chan reply, 1)
-	}
+	p := &pending{node: n, link: n.link, listens: n.listens, logs: logs, progress: progress, reply: make(chan reply, 1)}
 	h.calls[call] = p
 	return p, nil
 }
@@ -139,7 +131,7 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
 	}
-	p, err := h.open(id, inv.CallID, false, progress, nil)
+	p, err := h.open(id, inv.CallID, false, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +147,30 @@ func (h *Hub) answered(ctx context.Context, p *pending, call protocol.CallID, r 
 		return r.result, err
 	}
 	return h.late(ctx, p, call), context.Cause(ctx)
+}
+
+// late cancels a call at its node, if the node supports that, and returns the result that arrives
+// within two seconds, or nil. A node that is offline gets the cancellation when it reconnects.
+func (h *Hub) late(ctx context.Context, p *pending, call protocol.CallID) json.RawMessage {
+	h.mu.Lock()
+	link, ext := p.node.link, p.node.ext
+	h.mu.Unlock()
+	if link == nil || !slices.Contains(ext, protocol.ExtCancel) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
+	defer cancel()
+	if link.SendEvent(ctx, protocol.EventToolCancel, protocol.ToolCancel{CallID: call}) != nil {
+		return nil
+	}
+	select {
+	case r := <-p.reply:
+		if r.err == nil {
+			return r.result
+		}
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // Preview asks a node what a call would do. Only the tool and arguments of inv are used. ok is
@@ -187,7 +203,7 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.Tool
 // Logs requests the last log lines of a node.
 func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
 	call := protocol.CallID(protocol.NewID())
-	p, err := h.open(id, call, true, nil, nil)
+	p, err := h.open(id, call, true, nil)
 	if err != nil {
 		return protocol.LogsGetResult{}, err
 	}
@@ -210,37 +226,34 @@ func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, 
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
 	}
-	p, end, err := h.settled(from, call, logs)
+	p, err := h.takePending(from, call, logs)
 	switch {
 	case err != nil:
 		return protocol.Ack{}, err
 	case p == nil:
 		return protocol.Ack{OK: true, Dropped: true}, nil
-	case end != nil:
-		end(r.result, r.err)
-	default:
-		p.reply <- r // does not block: a call is settled once
 	}
+	p.reply <- r // does not block: a call is settled once
 	return protocol.Ack{OK: true}, nil
 }
 
-// settled removes the call of a node's report from the pending calls. The call is nil if nobody
-// waits for it any more.
-func (h *Hub) settled(from protocol.NodeID, call protocol.CallID, logs bool) (*pending, func(json.RawMessage, error), error) {
+// takePending removes the call of a node's report from the pending calls. It is nil if nobody waits
+// for the call any more.
+func (h *Hub) takePending(from protocol.NodeID, call protocol.CallID, logs bool) (*pending, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.calls[call]
 	switch {
 	case p == nil && h.done[call] == from && from != "":
 		delete(h.done, call)
-		return nil, nil, nil
+		return nil, nil
 	case p == nil || p.logs != logs:
-		return nil, nil, protocol.ErrNotFound.With("Unknown callId")
+		return nil, protocol.ErrNotFound.With("Unknown callId")
 	case p.node.info.ID != from:
-		return nil, nil, protocol.ErrForbidden.With("Node not authorized for this call")
+		return nil, protocol.ErrForbidden.With("Node not authorized for this call")
 	}
 	delete(h.calls, call)
-	return p, p.end, nil
+	return p, nil
 }
 
 // Result handles a node's result. A report with neither result nor error counts as an empty result.
@@ -278,9 +291,8 @@ func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.
 }
 
 // failLocked fails the calls of a closed connection with the message why, except those that spare
-// selects. The caller must call the returned function without the lock.
-func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) (tell func()) {
-	var ends []func()
+// selects.
+func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) {
 	for id, p := range h.calls {
 		if p.node != n || spare != nil && spare(id, p) {
 			continue
@@ -290,17 +302,7 @@ func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pendi
 			said = replacedLogs
 		}
 		delete(h.calls, id)
-		err := protocol.ErrUnavailable.With(fmt.Sprintf(said, n.info.ID))
-		if end := p.end; end != nil {
-			ends = append(ends, func() { end(nil, err) })
-			continue
-		}
-		p.reply <- reply{err: err}
-	}
-	return func() {
-		for _, end := range ends {
-			end()
-		}
+		p.reply <- reply{err: protocol.ErrUnavailable.With(fmt.Sprintf(said, n.info.ID))}
 	}
 }
 

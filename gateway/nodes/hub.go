@@ -179,17 +179,15 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	h.nodes[id] = n
 	var oldLink Link
-	tell := func() {}
 	if old != nil {
 		oldLink = old.link
-		tell = h.moveLocked(old, n)
+		h.moveLocked(old, n)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
 	n.stale, n.older = h.leftLocked(n)
 	info := n.info
 	h.publishLocked(info)
 	h.mu.Unlock()
-	tell()
 	if oldLink != nil {
 		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
 	}
@@ -215,7 +213,7 @@ func (h *Hub) Own(id protocol.NodeID) bool {
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
 	present := h.nodes[n.info.ID] == n && n.link != nil // otherwise it was replaced
-	tell := h.leaveLocked(n)
+	h.leaveLocked(n)
 	if present {
 		n.link = nil
 		n.info.Online = false
@@ -224,7 +222,6 @@ func (h *Hub) detach(ctx context.Context, n *node) {
 	}
 	info := n.info
 	h.mu.Unlock()
-	tell()
 	if present {
 		h.remember(ctx, info)
 		slog.Info("Node disconnected", "node", info.ID)

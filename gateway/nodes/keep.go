@@ -29,8 +29,8 @@ func (h *Hub) keep(p *pending, inv protocol.ToolInvoke) {
 }
 
 // leaveLocked fails the calls of a node that lost its connection, except those that the node may be
-// continuing. The caller must call the returned function without the lock.
-func (h *Hub) leaveLocked(n *node) (tell func()) {
+// continuing.
+func (h *Hub) leaveLocked(n *node) {
 	away := func(id protocol.CallID, p *pending) bool {
 		if !p.keeps || !p.sent.Load() || h.nodes[n.info.ID] != n {
 			return false
@@ -38,7 +38,7 @@ func (h *Hub) leaveLocked(n *node) (tell func()) {
 		time.AfterFunc(comeBack, func() { h.giveUp(id, p, n) })
 		return true
 	}
-	return h.failLocked(n, nodeGone, away)
+	h.failLocked(n, nodeGone, away)
 }
 
 // giveUp fails a call whose node has not reconnected.
@@ -55,14 +55,13 @@ func (h *Hub) giveUp(id protocol.CallID, p *pending, n *node) {
 }
 
 // moveLocked moves calls from a node's earlier connection to its new one, if the node continues
-// them or has their results, and fails the others. The caller must call the returned function
-// without the lock.
-func (h *Hub) moveLocked(old, now *node) (tell func()) {
+// them or has their results, and fails the others.
+func (h *Hub) moveLocked(old, now *node) {
 	why := replacedCall
 	if old.link == nil {
 		why = nodeGone
 	}
-	return h.failLocked(old, why, func(id protocol.CallID, p *pending) bool {
+	h.failLocked(old, why, func(id protocol.CallID, p *pending) bool {
 		if !p.keeps || old.info.Device != now.info.Device || !slices.Contains(now.calls, id) {
 			return false
 		}

@@ -39,17 +39,15 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	}
 	out := protocol.NodeForgetResult{OK: true, NodeID: p.NodeID, Removed: n != nil}
 	var link Link
-	tell := func() {}
 	if n != nil {
 		link, n.link = n.link, nil
 		delete(h.nodes, p.NodeID)
-		tell = h.failLocked(n, nodeGone, nil)
+		h.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
 			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}
 	}
 	h.mu.Unlock()
-	tell()
 	if link != nil {
 		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
 		out.Disconnected = true

@@ -1,12 +1,12 @@
 package protocol
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,47 +70,12 @@ type FrameError struct {
 
 func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
 
-// DecodeFrame decodes one text frame and ignores unknown fields. Any input gives a Frame or a
-// *FrameError, never a panic. The result may share memory with data.
+// DecodeFrame decodes one text frame and ignores unknown fields. Fields of other kinds of frame may
+// have any type. Any input gives a Frame or a *FrameError, never a panic.
 func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
 		return Frame{}, &FrameError{ID: looseID(data), Reason: "not valid UTF-8"}
 	}
-	var f anyFrame
-	if !json.Valid(data) || !f.scan(data) {
-		// Fields of other kinds of frame may have any type; only the fields of this kind are
-		// checked.
-		return decodeStrict(data)
-	}
-	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: f.ID, Reason: reason} }
-	switch f.Type {
-	case TypeRequest:
-		if f.ID == "" {
-			return fail("a request needs a non-empty string id")
-		}
-		if f.Method == "" {
-			return fail("a request needs a method")
-		}
-		return Frame{Request: &Request{Type: f.Type, ID: f.ID, Method: f.Method, Params: f.Params}}, nil
-	case TypeResponse:
-		if f.ID == "" {
-			return fail("a response needs a non-empty string id")
-		}
-		return Frame{Response: &Response{Type: f.Type, ID: f.ID, OK: f.OK, Payload: f.Payload, Error: f.Error}}, nil
-	case TypeEvent:
-		if f.Event == "" {
-			return fail("an event needs a name")
-		}
-		return Frame{Event: &EventFrame{Type: f.Type, Event: f.Event, Payload: f.Payload, Seq: f.Seq}}, nil
-	case "":
-		return fail(`no "type"`)
-	default:
-		return fail(fmt.Sprintf("unknown type %.40q", f.Type))
-	}
-}
-
-// decodeStrict decodes a frame by its type alone, and finds the ID of an invalid frame.
-func decodeStrict(data []byte) (Frame, error) {
 	var head struct {
 		Type string `json:"type"`
 		ID   any    `json:"id"`
@@ -129,8 +94,10 @@ func decodeStrict(data []byte) (Frame, error) {
 	switch head.Type {
 	case TypeRequest:
 		f.Request = new(Request)
-		if err = json.Unmarshal(data, f.Request); err == nil && (f.Request.ID == "" || f.Request.Method == "") {
-			missing = "a request needs a non-empty string id and a method"
+		if err = json.Unmarshal(data, f.Request); err == nil && f.Request.ID == "" {
+			missing = "a request needs a non-empty string id"
+		} else if err == nil && f.Request.Method == "" {
+			missing = "a request needs a method"
 		}
 	case TypeResponse:
 		f.Response = new(Response)
@@ -192,27 +159,23 @@ func Problem(err error) string {
 // EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an
 // ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
-	raw, err := enclose(func(b []byte) []byte {
-		return appendString(append(appendString(append(b, `{"type":"req","id":`...), id), `,"method":`...), method)
-	}, "params", params, "")
+	raw, err := Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
 	}
 	if !utf8.Valid(raw) { // invalid UTF-8 in a RawMessage: the gateway could not read the frame's ID
 		return nil, ErrBadRequest.With("params of " + method + " are not valid UTF-8")
 	}
-	return raw, nil
+	return Marshal(Request{Type: TypeRequest, ID: id, Method: method, Params: raw})
 }
 
 // EncodeResult builds the frame of a successful response. payload may be nil.
 func EncodeResult(id string, payload any) ([]byte, error) {
-	raw, err := enclose(func(b []byte) []byte {
-		return append(appendString(append(b, `{"type":"res","id":`...), id), `,"ok":true`...)
-	}, "payload", payload, "")
+	raw, err := Marshal(payload)
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
-	return raw, nil
+	return Marshal(Response{Type: TypeResponse, ID: id, OK: true, Payload: raw})
 }
 
 // EncodeError builds the frame of a failed response; [AsError] converts err.
@@ -222,15 +185,15 @@ func EncodeError(id string, err error) ([]byte, error) {
 
 // EncodeEvent builds an event frame. A seq of 0 means that the event is not numbered.
 func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
-	tail := ""
-	if seq != 0 {
-		tail = `,"seq":` + strconv.FormatUint(seq, 10)
-	}
-	raw, err := enclose(func(b []byte) []byte { return appendString(append(b, `{"type":"evt","event":`...), name) }, "payload", payload, tail)
+	raw, err := Marshal(payload)
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", name, err)
 	}
-	return raw, nil
+	frame := EventFrame{Type: TypeEvent, Event: name, Payload: raw}
+	if seq != 0 {
+		frame.Seq = &seq
+	}
+	return Marshal(frame)
 }
 
 // Marshal is json.Marshal without HTML escaping, so that commands and file contents stay readable
@@ -239,5 +202,11 @@ func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return nil, nil
 	}
-	return encoded(func(e *encoder) error { return e.value(v) })
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }

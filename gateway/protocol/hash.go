@@ -9,13 +9,10 @@ import (
 )
 
 // Canonical returns the JSON with sorted keys and without white space, so that equal arguments have
-// equal text. The result may share memory with raw.
+// equal text.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil
-	}
-	if isCanonical(raw) { // the usual case
-		return raw, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

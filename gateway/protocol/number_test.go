@@ -8,7 +8,7 @@ func TestWholeNumbersOfParamsMayHaveFractionsAndExponents(t *testing.T) {
 		t.Run(params, func(t *testing.T) {
 			t.Parallel()
 			var p SessionsListParams
-			err := Decode([]byte(params), &p)
+			err := Unmarshal([]byte(params), &p)
 			if (err == nil) != (want >= 0) || err == nil && p.Limit != want {
 				t.Errorf("got limit %d, %v, want %d", p.Limit, err, want)
 			}

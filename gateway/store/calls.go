@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -26,14 +26,13 @@ type Call struct {
 	Hash         string // of the preview
 	CreatedAt    int64
 	Iteration    int   // the model step of its run, from 1; 0 outside runs
-	Seq          int64 // sequence number on its node; set by the first PutCall, read-only
+	Seq          int64 // number on its node, in the order of storing; set by the store
 	InputSHA256  string
 	InputBytes   int
 	OutputSHA256 string
 	OutputBytes  int
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
-	// FinishCall stores it for calls with the effect exec.
 	Process string
 }
 
@@ -53,12 +52,12 @@ type callRow struct {
 	Attempt    int
 	Result     string
 	Hash       string
-	CreatedAt  int64 `gorm:"autoCreateTime:false"`
+	CreatedAt  int64 `gorm:"<-:create;autoCreateTime:false"`
 	EndedAt    int64
 
 	Effect       string
 	Iteration    int
-	Seq          int64
+	Seq          int64 `gorm:"<-:create"`
 	InputSha256  string
 	InputBytes   int
 	OutputSha256 string
@@ -69,14 +68,11 @@ type callRow struct {
 
 func (callRow) TableName() string { return "calls" }
 
-func rowOfCall(c Call) callRow { return rowWith(c, text(rest(c.Info)), text(c.AskedBy)) }
-
-// rowWith is rowOfCall with the parts that are stored as JSON.
-func rowWith(c Call, info, askedBy string) callRow {
+func rowOfCall(c Call) callRow {
 	return callRow{
 		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
-		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: info,
-		AskedBy: askedBy, Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
+		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(rest(c.Info)),
+		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
 		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,
@@ -115,99 +111,89 @@ func (r callRow) call() (Call, error) {
 // either: without it the call's outcome is reported as unknown.
 func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
-// PutSoon is [Store.PutCall] for a read-only call, and never blocks. If the call must be written
-// immediately, it does nothing and returns false.
-func (s *Store) PutSoon(c Call) bool { return s.out.late.put(c) }
-
-// FinishSoon is [Store.FinishCall] for a read-only call, and never blocks. If the database must be
-// queried, it does nothing and ok is false.
-func (s *Store) FinishSoon(c Call) (won, ok bool) { return s.out.late.finish(c) }
-
 // PutCall stores a new call or updates an open one, and appends entries to the audit log in the
 // same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
-// a read-only call may be written a moment later, see [flushEvery].
+// a read-only call may be written a moment later, see [batchDelay].
 func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
-	if len(lines) == 0 && ctx.Err() == nil && s.out.late.put(c) {
-		return nil
-	}
-	row := rowOfCall(c)
-	err := s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
-		values := make([]any, len(callColumns))
-		for i, c := range callColumns {
-			values[i] = c.value(&row)
-		}
-		// its column is the sequence number, the next one of the node
-		values[len(values)-1] = row.Node
-		n, err := run(tx, newCall, values...)
-		if err == nil && n == 0 {
-			n, err = run(tx, moveCall, row.Info, row.AskedBy, row.Principal, row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.State,
-				row.EndedAt, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.Effect, row.Iteration, row.InputSha256, row.InputBytes,
-				row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
-			if err == nil && n == 0 {
-				return protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", row.ID))
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return appendAudit(tx, lines)
-	})
-	if err == nil {
-		s.out.late.forget(c.Info.CallID)
+	changed, err := s.put(ctx, "store call", c, lines)
+	if err == nil && !changed {
+		err = protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", c.Info.CallID))
 	}
 	return err
 }
-
-// Every call uses these statements. They are written by hand because SQLite takes longer to parse a
-// statement than to execute it.
-var (
-	newCall = "INSERT INTO calls (" + callNames + ") VALUES (" + strings.Repeat("?, ", len(callColumns)-1) +
-		"(SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?)) ON CONFLICT DO NOTHING"
-	moveCall = `UPDATE calls SET info = ?, asked_by = ?, principal = ?, idem_key = ?, idempotent = ?, attempt = ?, result = ?, hash = ?, state = ?,
-  ended_at = ?, run_id = ?, tool_call_id = ?, session_key = ?, node = ?, tool = ?, effect = ?, iteration = ?, input_sha256 = ?, input_bytes = ?,
-  output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
-)
-
-const finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
-  WHERE id = ? AND state IN ('waiting', 'running')`
 
 // FinishCall ends an open call and appends entries to the audit log in the same transaction. It
 // returns false and changes nothing if the call had ended already. The end survives a crash of this
 // program, unless the call is read-only; a power failure may lose the last moments.
 func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
-	if len(lines) == 0 && ctx.Err() == nil {
-		if won, known := s.out.late.finish(c); known {
-			return won, nil
-		}
-	}
-	won, err := s.end(ctx, finishCall, c, lines)
-	if err == nil {
-		s.out.late.forget(c.Info.CallID)
-	}
-	return won, err
+	return s.put(ctx, "store result", c, lines)
 }
 
-const settleCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
-  WHERE id = ? AND state = 'unknown'`
-
-// SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
-// audit log. For any other call it returns false and changes nothing.
-func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
-	return s.end(ctx, settleCall, c, lines)
-}
-
-// end ends a call with a statement that may find no such call.
-func (s *Store) end(ctx context.Context, statement string, c Call, lines []protocol.AuditEntry) (bool, error) {
-	row := rowOfCall(c)
-	won := false
-	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
-		n, err := run(tx, statement, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.Process, row.ID)
-		if won = n == 1; err != nil || !won {
+// put writes a call unless its row has ended. It reports whether it did.
+func (s *Store) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
+	if len(lines) == 0 && ctx.Err() == nil && s.out.late.add(c) {
+		return true, nil
+	}
+	err = s.change(ctx, what, c.lasting(), func(tx *gorm.DB) error {
+		n, err := upsertCalls(tx, []Call{c})
+		if changed = n == 1; err != nil || !changed {
 			return err
 		}
 		return appendAudit(tx, lines)
 	})
-	return won && err == nil, err
+	return changed && err == nil, err
+}
+
+// upsertCalls writes new calls, each with the next number on its node, and changes the rows of open
+// ones. It returns the number of written rows.
+func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
+	ids := make([]string, len(calls))
+	for i, c := range calls {
+		ids[i] = string(c.Info.CallID)
+	}
+	var stored []string
+	if err := tx.Model(&callRow{}).Where("id IN ?", ids).Pluck("id", &stored).Error; err != nil {
+		return 0, err
+	}
+	known := make(map[string]bool, len(stored))
+	for _, id := range stored {
+		known[id] = true
+	}
+	last := map[protocol.NodeID]int64{}
+	rows := make([]callRow, len(calls))
+	for i, c := range calls {
+		rows[i] = rowOfCall(c)
+		if known[ids[i]] {
+			continue
+		}
+		node := c.Info.Node
+		if _, ok := last[node]; !ok {
+			var seq int64
+			if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(node)).Scan(&seq).Error; err != nil {
+				return 0, err
+			}
+			last[node] = seq
+		}
+		last[node]++
+		rows[i].Seq = last[node]
+	}
+	open := clause.IN{Column: clause.Column{Table: "calls", Name: "state"}, Values: []any{protocol.CallWaiting, protocol.CallRunning}}
+	res := tx.Clauses(clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{open}}}).CreateInBatches(rows, 64)
+	return res.RowsAffected, res.Error
+}
+
+// SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
+// audit log. For any other call it returns false and changes nothing.
+func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
+	err = s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
+		row := rowOfCall(c)
+		res := tx.Model(&row).Where("state = ?", protocol.CallUnknown).Select("*").Updates(&row)
+		if changed = res.RowsAffected == 1; res.Error != nil || !changed {
+			return res.Error
+		}
+		return appendAudit(tx, lines)
+	})
+	return changed && err == nil, err
 }
 
 // Call returns a call, or protocol.ErrNotFound.

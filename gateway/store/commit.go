@@ -16,7 +16,7 @@ const maxGroup = 256
 // longer than one, because a commit waits for the disk and a statement does not.
 type writer struct {
 	db   *gorm.DB
-	late *behind
+	late *callBatch
 	turn chan struct{} // holds one token while the connection is free
 	// the connection does not wait for the disk now; only the holder of turn may change it
 	fast bool
@@ -36,7 +36,7 @@ type change struct {
 }
 
 func newWriter(db *gorm.DB) *writer {
-	w := &writer{db: db, late: newBehind(), turn: make(chan struct{}, 1)}
+	w := &writer{db: db, late: newCallBatch(), turn: make(chan struct{}, 1)}
 	w.turn <- struct{}{}
 	return w
 }
@@ -177,4 +177,14 @@ func (w *writer) transaction(lasting bool, f func(*gorm.DB) error) error {
 		w.db.Exec("ROLLBACK")
 	}
 	return err
+}
+
+// run executes a statement without GORM, whose overhead for a small one is as large as SQLite's
+// work, and returns the number of changed rows.
+func run(tx *gorm.DB, statement string, args ...any) (int64, error) {
+	res, err := tx.Statement.ConnPool.ExecContext(context.Background(), statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }

@@ -115,11 +115,6 @@ func (m *Machine) SendEvent(_ context.Context, _ string, payload any) error {
 	return nil
 }
 
-// OfferEvent implements [nodes.Offerer].
-func (m *Machine) OfferEvent(name string, payload any) bool {
-	return m.SendEvent(context.Background(), name, payload) == nil
-}
-
 // Close implements [nodes.Link].
 func (m *Machine) Close(int, string) {}
 

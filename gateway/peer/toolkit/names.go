@@ -79,103 +79,40 @@ func unclear(args []byte) error {
 
 // once refuses valid JSON with a duplicate name in an object.
 func once(text []byte) error {
-	s := names{text: text}
-	s.value()
-	if s.twice != "" {
-		return fmt.Errorf("%q is there twice", s.twice)
+	return checkNames(json.NewDecoder(bytes.NewReader(text)))
+}
+
+// checkNames reads one value, and refuses a duplicate name in it.
+func checkNames(dec *json.Decoder) error {
+	token, err := dec.Token()
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// names scans valid JSON for names.
-type names struct {
-	text  []byte
-	at    int
-	twice string // a name that occurs twice in an object
-}
-
-func (s *names) value() {
-	switch s.peek() {
-	case '{':
-		seen := make(map[string]bool)
-		s.list('}', func() {
-			name := s.name()
+	switch token {
+	case json.Delim('{'):
+		seen := make(map[json.Token]bool)
+		for dec.More() {
+			name, err := dec.Token()
+			if err != nil {
+				return err
+			}
 			if seen[name] {
-				s.twice = name
+				return fmt.Errorf("%q is there twice", name)
 			}
 			seen[name] = true
-			s.peek()
-			s.at++ // the colon
-			s.value()
-		})
-	case '[':
-		s.list(']', s.value)
-	case '"':
-		s.str()
+			if err := checkNames(dec); err != nil {
+				return err
+			}
+		}
+	case json.Delim('['):
+		for dec.More() {
+			if err := checkNames(dec); err != nil {
+				return err
+			}
+		}
 	default:
-		for s.at < len(s.text) && bytes.IndexByte([]byte(",]} \t\r\n"), s.text[s.at]) < 0 {
-			s.at++
-		}
+		return nil
 	}
-}
-
-// list scans the elements between brackets.
-func (s *names) list(end byte, element func()) {
-	for s.at++; s.at < len(s.text); {
-		switch s.peek() {
-		case end:
-			s.at++
-			return
-		case ',':
-			s.at++
-		default:
-			element()
-		}
-	}
-}
-
-// peek returns the next byte that is not white space; 0 at the end.
-func (s *names) peek() byte {
-	for s.at < len(s.text) && bytes.IndexByte([]byte(" \t\r\n"), s.text[s.at]) >= 0 {
-		s.at++
-	}
-	if s.at < len(s.text) {
-		return s.text[s.at]
-	}
-	return 0
-}
-
-func (s *names) name() string {
-	s.peek()
-	raw := s.str()
-	if bytes.IndexByte(raw, '\\') < 0 && len(raw) > 1 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var name string
-	if json.Unmarshal(raw, &name) != nil {
-		return string(raw)
-	}
-	return name
-}
-
-// str returns the string at the current position, with its quotes.
-func (s *names) str() []byte {
-	from := s.at
-	for s.at++; s.at < len(s.text); {
-		i := bytes.IndexByte(s.text[s.at:], '"')
-		if i < 0 {
-			s.at = len(s.text)
-			break
-		}
-		end := s.at + i
-		s.at = end + 1
-		escapes := 0
-		for end-escapes-1 > from && s.text[end-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			break
-		}
-	}
-	return s.text[from:s.at]
+	_, err = dec.Token() // the closing bracket
+	return err
 }

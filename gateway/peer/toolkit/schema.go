@@ -19,13 +19,10 @@ import (
 // decides.
 func Validate(schema, args json.RawMessage) error {
 	s := schemas.get(schema)
-	switch {
-	case s.resolved == nil:
+	if s == nil {
 		return unclear(args)
-	case s.flat.fits(args):
-		return nil
 	}
-	_, err := validated(s.resolved, args)
+	_, err := validated(s, args)
 	return err
 }
 
@@ -34,27 +31,22 @@ const maxSchemas = 1024
 
 // schemas caches prepared schemas, because preparing one takes longer than the rest of a small
 // call.
-var schemas = cache{ready: make(map[string]ready)}
-
-// ready is a prepared schema. resolved is nil if it accepts everything.
-type ready struct {
-	resolved *jsonschema.Resolved
-	flat     *flat
-}
+var schemas = cache{ready: make(map[string]*jsonschema.Resolved)}
 
 type cache struct {
 	mu    sync.Mutex // guards the field below
-	ready map[string]ready
+	ready map[string]*jsonschema.Resolved
 }
 
-func (c *cache) get(schema json.RawMessage) ready {
+// get returns a prepared schema; nil for one that accepts everything.
+func (c *cache) get(schema json.RawMessage) *jsonschema.Resolved {
 	c.mu.Lock()
 	r, ok := c.ready[string(schema)]
 	c.mu.Unlock()
 	if ok {
 		return r
 	}
-	r = ready{prepare(schema), flatten(schema)}
+	r = prepare(schema)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.ready) >= maxSchemas {

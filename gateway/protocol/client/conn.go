@@ -199,7 +199,7 @@ func callBehind[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R],
 		case len(res.Payload) == 0:
 			return out, nil
 		}
-		if err := protocol.Decode(res.Payload, &out); err != nil {
+		if err := protocol.Unmarshal(res.Payload, &out); err != nil {
 			return out, fmt.Errorf("read the result of %s: %w", m.Name, err)
 		}
 		return out, nil

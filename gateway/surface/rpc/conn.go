@@ -86,10 +86,6 @@ func (c *Conn) read() error {
 		}
 		return nil
 	})
-	sock, direct := c.ws.NetConn().(*wire.Socket)
-	if direct {
-		sock.Before = c.srv.held.flush
-	}
 	c.ws.SetPingHandler(func(payload string) error {
 		c.alive()
 		c.out.Pong(payload)
@@ -111,9 +107,6 @@ func (c *Conn) read() error {
 			c.badFrame(err)
 		case frame.Request != nil:
 			c.accept(*frame.Request)
-		}
-		if !direct {
-			c.srv.held.flush()
 		}
 		// The gateway sends no requests, so it expects no response and no event.
 	}

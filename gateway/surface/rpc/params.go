@@ -20,7 +20,7 @@ func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(co
 	all[m.Name] = func(ctx context.Context, c *Conn, raw json.RawMessage) (any, error) {
 		var p P
 		if len(raw) > 0 && string(raw) != "null" {
-			if err := protocol.Decode(raw, &p); err != nil {
+			if err := protocol.Unmarshal(raw, &p); err != nil {
 				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, protocol.Problem(err)))
 			}
 		}

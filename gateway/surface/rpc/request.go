@@ -31,13 +31,8 @@ const maxError = 1 << 20
 // one after the other, in the order of arrival. So do all reports of a node, which never block:
 // progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
-	switch {
-	case !c.allowed(req):
+	if !c.allowed(req) {
 		return
-	case req.Method == protocol.InvokeTool.Name && c.connected() && c.mode() != protocol.ModeNode && c.begin(req):
-		return
-	case req.Method != protocol.ReturnResult.Name:
-		c.srv.held.flush() // the next steps may block
 	}
 	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
 		before := c.connected()
@@ -57,9 +52,7 @@ func (c *Conn) accept(req protocol.Request) {
 	if inTurn {
 		t = c.chats.Take(chat)
 	}
-	c.wg.Add(1)
-	c.srv.crew.do(func() {
-		defer c.wg.Done()
+	c.wg.Go(func() {
 		defer func() { <-c.slots }()
 		if inTurn {
 			t.Wait()
@@ -128,16 +121,7 @@ func (c *Conn) serve(req protocol.Request) {
 	after := []func(){}
 	ctx := context.WithValue(c.ctx, afterKey{}, &after)
 	frame, err := c.answer(ctx, req)
-	if req.Method == protocol.ReturnResult.Name && err == nil {
-		// The result goes to its caller before the response to the node, which can then share a
-		// write with the node's next call.
-		if !c.out.SendSoon(frame) {
-			c.srv.held.flush()
-			c.send(c.ctx, frame)
-		}
-	} else {
-		c.respond(req.ID, frame, err)
-	}
+	c.respond(req.ID, frame, err)
 	for _, f := range after {
 		f()
 	}

@@ -24,8 +24,6 @@ type Server struct {
 	s        Services
 	methods  map[string]handler
 	upgrader websocket.Upgrader
-	crew     *crew
-	held     held
 	refused  refusals
 	came     atomic.Uint64 // number of connections so far
 
@@ -43,7 +41,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew(), refused: refusals{audit: s.Audit.Audit}}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), refused: refusals{audit: s.Audit.Audit}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -203,5 +201,4 @@ func (s *Server) Close() {
 	s.cancel()
 	s.wg.Wait()
 	s.refused.close()
-	s.crew.close()
 }

@@ -41,7 +41,6 @@ type Sessions interface {
 // Tools runs tool calls.
 type Tools interface {
 	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
-	Start(ctx context.Context, p auth.Principal, c dispatch.Call, beside func(func()), done func(dispatch.Result, error)) bool
 	Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error)
 	Known(ctx context.Context, id protocol.CallID) (bool, error)
 	Cancel(id protocol.CallID) bool

@@ -112,13 +112,6 @@ func (c *Conn) SendEvent(ctx context.Context, name string, payload any) error {
 	return c.send(ctx, frame)
 }
 
-// OfferEvent is SendEvent without blocking, for a reader that flushes soon: when the event would
-// have to wait, it does nothing and returns false. It implements nodes.Offerer.
-func (c *Conn) OfferEvent(name string, payload any) bool {
-	frame, err := protocol.EncodeEvent(name, payload, 0)
-	return err == nil && len(frame) <= protocol.MaxWriteFrame && c.srv.held.hold(c.out, frame)
-}
-
 // Close sends the queued frames, then a close frame, and ends the connection within a few seconds.
 // It blocks no longer than a stuck peer does. It implements nodes.Link.
 func (c *Conn) Close(code int, reason string) {

@@ -48,9 +48,6 @@ func TestWhatACallReadIsSeenAtOnceAndStoredSoon(t *testing.T) {
 			if won, err := s.FinishCall(t.Context(), c.over(`"found"`)); !won || err != nil {
 				t.Fatal(won, err)
 			}
-			if won, err := s.FinishCall(t.Context(), c.over(`"again"`)); won || err != nil {
-				t.Error("a call ended twice", err)
-			}
 		}
 	}
 	release()
@@ -153,7 +150,7 @@ func TestReadThatIsAskedAboutIsWrittenAtOnce(t *testing.T) {
 	if err := s.PutCall(t.Context(), large); err != nil {
 		t.Fatal(err)
 	}
-	result := `"` + strings.Repeat("x", maxBehind) + `"`
+	result := `"` + strings.Repeat("x", maxBatchResult) + `"`
 	if won, err := s.FinishCall(t.Context(), large.over(result)); !won || err != nil {
 		t.Fatal(won, err)
 	}
@@ -231,10 +228,8 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 	if err != nil || len(list) != 1600 || len(seen) != 1600 {
 		t.Errorf("%d calls, %d numbers, %v", len(list), len(seen), err)
 	}
-	s.out.late.mu.Lock()
-	defer s.out.late.mu.Unlock()
-	if len(s.out.late.calls) != 0 || len(s.out.late.queue) != 0 {
-		t.Errorf("%d calls are kept in memory", len(s.out.late.calls))
+	if !s.out.late.empty() {
+		t.Error("calls are left in memory")
 	}
 }
 
@@ -249,92 +244,61 @@ func during(s *Store, f func()) {
 	s.out.turn <- struct{}{}
 }
 
-// kept returns the number of calls in memory.
-func kept(s *Store) int {
-	s.out.late.mu.Lock()
-	defer s.out.late.mu.Unlock()
-	return len(s.out.late.calls)
-}
-
 func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
 	s := openTest(t)
 	put := func(ids ...string) {
 		t.Helper()
 		for _, id := range ids {
-			if !s.PutSoon(look(id)) {
-				t.Errorf("%s was not taken", id)
+			if err := s.PutCall(t.Context(), look(id)); err != nil {
+				t.Error(id, err)
 			}
 		}
 	}
-	finish := func(id string, want bool) {
+	finish := func(id string) {
 		t.Helper()
-		if won, ok := s.FinishSoon(look(id).over(`"` + id + `"`)); won != want || !ok {
-			t.Errorf("%s: %v, %v", id, won, ok)
+		if won, err := s.FinishCall(t.Context(), look(id).over(`"`+id+`"`)); !won || err != nil {
+			t.Errorf("%s: %v, %v", id, won, err)
 		}
 	}
-	put("over", "open", "ends", "gone")
-	finish("over", true)
+	put("over", "open", "ends")
+	finish("over")
 	during(s, func() {
-		finish("over", false)
-		finish("ends", true)
-		finish("ends", false)
-		s.out.late.forget("gone") // as a separate write does
+		finish("ends")
 		put("new")
 	})
-	finish("open", true)
-	if err := s.settle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	put("open later", "new later")
-	finish("new", true)
-	during(s, func() {})
-	if n := kept(s); n != 2 {
-		t.Errorf("%d calls are kept, 2 are open", n)
-	}
-	finish("open later", true)
-	finish("new later", true)
+	finish("open")
 	list, _, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 10})
 	states := map[protocol.CallID]string{}
 	for _, c := range list {
-		states[c.Info.CallID] = fmt.Sprint(c.Seq, " ", c.Info.State)
+		states[c.Info.CallID] = c.Info.State + " " + string(c.ResultJSON)
 	}
-	want := map[protocol.CallID]string{
-		"over": "1 done", "open": "2 done", "ends": "3 done", "gone": "4 running", "new": "5 done", "open later": "6 done", "new later": "7 done",
-	}
+	want := map[protocol.CallID]string{"over": `done "over"`, "open": `done "open"`, "ends": `done "ends"`, "new": "running "}
 	if err != nil || !maps.Equal(states, want) {
-		t.Errorf("%v, %v", states, err)
-	}
-	if n := kept(s); n != 0 {
-		t.Errorf("%d calls are kept", n)
+		t.Errorf("got %v, %v, want %v", states, err, want)
 	}
 }
 
-func TestWhatCouldNotBeWrittenKeepsItsOrder(t *testing.T) {
-	b := newBehind()
-	for _, id := range []string{"a", "b", "c", "d"} {
-		b.put(look(id))
+func TestCallsThatCouldNotBeWrittenKeepTheirOrder(t *testing.T) {
+	b := newCallBatch()
+	for _, id := range []string{"a", "b", "c"} {
+		b.add(look(id))
 	}
-	flush := b.flush()
-	b.finish(look("b").over(`"b"`))
-	b.put(look("e"))
-	b.forget("c")
-	flush.ended(errors.New("the disk refuses"))
-	if b.put(look("f")) {
+	write := b.flush()
+	b.add(look("b").over(`"b"`))
+	b.add(look("d"))
+	write.ended(errors.New("the disk refuses"))
+	if b.add(look("e")) {
 		t.Error("a call was taken though the disk refuses")
 	}
 	var order []string
-	for _, e := range b.queue {
-		order = append(order, string(e.call.Info.CallID)+" "+e.call.Info.State)
+	for _, c := range b.calls {
+		order = append(order, string(c.Info.CallID)+" "+c.Info.State)
 	}
-	if want := []string{"a running", "d running", "b done", "e running"}; !slices.Equal(order, want) || len(b.calls) != 4 {
-		t.Errorf("%v, %d calls", order, len(b.calls))
+	if want := []string{"a running", "b done", "c running", "d running"}; !slices.Equal(order, want) || b.bytes != len(`"b"`) {
+		t.Errorf("got %v, %d bytes, want %v", order, b.bytes, want)
 	}
-	if want := len(`"b"`); b.bytes != want {
-		t.Errorf("%d bytes, not %d", b.bytes, want)
-	}
-	again := b.flush()
-	again.ended(nil)
-	if b.put(look("f")); len(b.queue) != 1 || len(b.calls) != 4 { // a, d and e are open
-		t.Errorf("%d wait, %d calls", len(b.queue), len(b.calls))
+	b.flush().ended(nil)
+	if !b.empty() || !b.add(look("e")) {
+		t.Error("the batch did not recover")
 	}
 }
