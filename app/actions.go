@@ -97,7 +97,7 @@ func pickFolder(w fyne.Window, done func(string)) {
 // export saves a chat as Markdown to a file that the person chooses.
 func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
-		title, text, err := s.b.state.Export(ctx, key)
+		title, text, err := s.b.state.Chats.Export(ctx, key)
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {
@@ -151,7 +151,7 @@ func fileName(title string) string {
 func (s *shell) delete(key protocol.SessionKey) {
 	e, _ := s.view.Session(key)
 	title := state.TitleOf(e)
-	bind.Go(s.ctx, func(ctx context.Context) (time.Time, error) { return s.b.state.Delete(ctx, key) }, func(until time.Time, err error) {
+	bind.Go(s.ctx, func(ctx context.Context) (time.Time, error) { return s.b.state.Chats.Delete(ctx, key) }, func(until time.Time, err error) {
 		if err != nil {
 			s.say("The chat was not deleted: " + err.Error())
 			return
@@ -182,7 +182,7 @@ func (s *shell) openAnother(but protocol.SessionKey) {
 
 // restore restores a deleted chat, and opens it if it was open before.
 func (s *shell) restore(key protocol.SessionKey, show bool) {
-	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.b.state.Restore(ctx, key) }, func(_ struct{}, err error) {
+	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.b.state.Chats.Restore(ctx, key) }, func(_ struct{}, err error) {
 		if err != nil {
 			s.say("The chat could not be brought back: " + err.Error())
 			return

@@ -50,7 +50,18 @@ type backend struct {
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
 	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), quit: quitLimit}
+	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: newState(f), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), quit: quitLimit}
+}
+
+// newState returns the view models of the gateway that the flags select.
+func newState(f flags) *state.App {
+	switch {
+	case f.peer != nil:
+		return state.NewRemoteApp(f.peer.Device)
+	case f.join != "":
+		return state.NewRemoteApp("")
+	}
+	return state.NewApp()
 }
 
 // start starts everything in the background, so that the window does not wait for the disk, the
@@ -70,12 +81,6 @@ func (b *backend) start() {
 	if b.f.join != "" {
 		// never send this computer's own token to a remote gateway
 		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()}
-	}
-	switch {
-	case b.f.peer != nil:
-		b.state.From(b.f.peer.Device)
-	case b.f.join != "":
-		b.state.From("")
 	}
 	b.wg.Go(func() {
 		memory.Thrift(b.early)

@@ -50,7 +50,7 @@ func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	b := newTestBackend(t)
 	b.start()
 	await(t, b, "a machine", online)
-	chat := b.state.Chat(protocol.MainSession)
+	chat := b.state.Chats.Open(protocol.MainSession)
 	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +88,14 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	b.start()
 	defer b.stop()
 	await(t, b, "a machine", online)
-	if _, err := b.state.Chat(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
+	if _, err := b.state.Chats.Open(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	v := await(t, b, "a question", func(v state.View) bool { return len(v.Approvals) == 1 })
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Answer(v.Approvals[0], protocol.DecisionDeny, "", "not now")
+	b.state.Approvals.Answer([]protocol.Approval{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "not now"})
 	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
 	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.Here || c.Reason != "not now" {
 		t.Errorf("closed %+v", c)
@@ -196,7 +196,7 @@ func TestFailureToStartIsShown(t *testing.T) {
 	if v.Connected {
 		t.Error("connected to a gateway that did not start")
 	}
-	if _, err := b.state.Chat("a").Send(t.Context(), "hello", nil, ""); err == nil {
+	if _, err := b.state.Chats.Open("a").Send(t.Context(), "hello", nil, ""); err == nil {
 		t.Error("a message was taken")
 	}
 	if err := os.Remove(filepath.Join(b.home, "fairlead.db")); err != nil {

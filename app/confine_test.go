@@ -67,7 +67,7 @@ func elsewhere(t *testing.T) string {
 // answer sends a message to the main chat and waits for the next tool result.
 func answer(t *testing.T, b *backend, text string) string {
 	t.Helper()
-	chat := b.state.Chat(protocol.MainSession)
+	chat := b.state.Chats.Open(protocol.MainSession)
 	before := len(chat.Value.Get().Messages)
 	if _, err := chat.Send(t.Context(), text, nil, ""); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (c *conversation) turn(key protocol.SessionKey) {
 	c.key = key
 	c.s.forget(before)
 	c.chatView = state.ChatView{Key: key, Loading: true}
-	c.chat = c.s.b.state.Chat(key)
+	c.chat = c.s.b.state.Chats.Open(key)
 	c.watch()
 	c.draw()
 	if own := c.s.torn[key]; own == nil || own == c {
@@ -136,21 +136,23 @@ func (c *conversation) handlers() chat.Handlers {
 		Stop:     func() { c.chat.Stop("") },
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
-		Answer:   func(q protocol.Approval, decision string) { s.b.state.Answer(q, decision, protocol.ScopeOnce, "") },
-		Review:   s.review,
-		Older:    func() { c.chat.Older() },
+		Answer: func(q protocol.Approval, decision string) {
+			s.b.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
+		},
+		Review: s.review,
+		Older:  func() { c.chat.Older() },
 		SearchAll: func(query string) {
 			s.searchFor(query)
 			s.window.RequestFocus()
 		},
 		Reload:     func() { c.chat.Reload() },
-		Rename:     func(title string) { s.b.state.Rename(c.key, title) },
+		Rename:     func(title string) { s.b.state.Chats.Rename(c.key, title) },
 		Export:     func() { s.export(c.key, c.window) },
 		Earlier:    func() { s.openArchives(c.key) },
-		Reset:      func() { s.b.state.Reset(c.key) },
+		Reset:      func() { s.b.state.Chats.Reset(c.key) },
 		Delete:     func() { s.delete(c.key) },
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
-		SetMode:    func(m state.ModeChoice) { c.s.b.state.SetMode(c.key, m) },
+		SetMode:    func(m state.ModeChoice) { c.s.b.state.Chats.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
 		Settings:   s.openSettings,
 		Resume:     func() { s.b.state.Pause(false) },
@@ -165,10 +167,10 @@ func (c *conversation) handlers() chat.Handlers {
 			bind.Go(s.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
 		},
 		Media: func(key string, done func([]byte, error)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
+			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Chats.Media(ctx, key) }, done)
 		},
 		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return s.b.state.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
+			bind.Go(s.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return s.b.state.Chats.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
 				if err != nil {
 					s.sayIn(c.window, "The pictures of that message cannot be read: "+err.Error())
 					return
@@ -182,7 +184,7 @@ func (c *conversation) handlers() chat.Handlers {
 // forget drops a chat's messages when no window shows it any more.
 func (s *shell) forget(key protocol.SessionKey) {
 	if s.conversation.key != key && s.torn[key] == nil {
-		s.b.state.Forget(key)
+		s.b.state.Chats.Close(key)
 	}
 }
 

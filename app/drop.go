@@ -84,7 +84,9 @@ func (s *shell) send(paths []string, to protocol.NodeID) {
 
 // sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *shell) sendTo(paths []string, to protocol.NodeID, dir string) {
-	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, dir) }, s.sending)
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+		return s.b.state.Transfers.Send(ctx, paths, to, dir)
+	}, s.sending)
 }
 
 func (s *shell) sending(t protocol.Transfer, err error) {
@@ -109,7 +111,7 @@ func (s *shell) droppedFiles(from protocol.NodeID, paths []string, at fyne.Posit
 // workspace.
 func (s *shell) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
-		return s.b.state.SendBetween(ctx, from, paths, to, dir)
+		return s.b.state.Transfers.SendBetween(ctx, from, paths, to, dir)
 	}, s.sending)
 }
 
@@ -147,7 +149,9 @@ func (s *shell) reveal(path string) { s.openPath(filepath.Dir(path)) }
 // fetch copies a file of a machine into a folder of this computer that the person chooses.
 func (s *shell) fetch(from protocol.NodeID, path string) {
 	pickFolder(s.window, func(dir string) {
-		bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Fetch(ctx, from, path, dir) }, func(t protocol.Transfer, err error) {
+		bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+			return s.b.state.Transfers.Fetch(ctx, from, path, dir)
+		}, func(t protocol.Transfer, err error) {
 			if err != nil {
 				s.say("Nothing was copied: " + err.Error())
 				return

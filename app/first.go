@@ -85,7 +85,7 @@ func (p *firstPage) look() {
 	} else { // the button stays under the pointer
 		p.say("Looking for model servers…", style.ColorMuted, p.again)
 	}
-	bind.Go(p.s.ctx, p.s.b.state.Detect, p.show)
+	bind.Go(p.s.ctx, p.s.b.state.Models.Detect, p.show)
 }
 
 // show lists the servers that were found.
@@ -128,7 +128,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 		p.s.openSettings()
 		return
 	}
-	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.UseServer(ctx, server) },
+	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.Models.UseServer(ctx, server) },
 		func(ref protocol.ModelRef, err error) {
 			if err != nil {
 				p.say(err.Error(), style.ColorBad, p.again)

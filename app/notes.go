@@ -40,7 +40,7 @@ func (s *shell) startNotes() (stop func()) {
 		Deny:   func(id string) { bind.Do(s.ctx, func() { s.denyNote(id) }) },
 		Shown: func(id string) {
 			if id != manyNote && !strings.HasPrefix(id, transferNote) {
-				s.b.state.ShownOn(protocol.ApprovalID(id), protocol.SurfaceNotification)
+				s.b.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
 		Off: func(why string) { bind.Do(s.ctx, func() { s.say(why) }) },
@@ -66,7 +66,7 @@ func (s *shell) reviewNote(id string) {
 func (s *shell) denyNote(id string) {
 	for _, q := range s.view.Approvals {
 		if string(q.ID) == id {
-			s.b.state.Reply([]protocol.Approval{q}, state.Reply{Decision: protocol.DecisionDeny})
+			s.b.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: protocol.DecisionDeny})
 			return
 		}
 	}

@@ -278,7 +278,7 @@ func (s *shell) followKeys() {
 }
 
 func (s *shell) newChat() {
-	bind.Go(s.ctx, s.b.state.NewChat, func(key protocol.SessionKey, err error) {
+	bind.Go(s.ctx, s.b.state.Chats.Create, func(key protocol.SessionKey, err error) {
 		if err != nil {
 			s.say("No new chat: " + err.Error())
 			return

@@ -1,8 +1,6 @@
 package app
 
-import (
-	"fairlead/app/state"
-)
+import "fairlead/app/state"
 
 func (s *shell) trayDo(i state.TrayItem) {
 	switch i.Do {
@@ -20,7 +18,7 @@ func (s *shell) trayDo(i state.TrayItem) {
 		s.show()
 		s.openInbox()
 	case state.TrayMode:
-		s.b.state.SetMode(i.Key, state.ModeChoices[i.Mode])
+		s.b.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
 	case state.TrayPause:
 		s.b.state.Pause(!s.view.Status.Paused)
 	case state.TrayTransfers:

@@ -115,7 +115,7 @@ func (b *sidebar) find(query string) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return struct{}{}, b.s.b.state.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+		return struct{}{}, b.s.b.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
 			bind.Do(ctx, func() {
 				b.found, b.looked = list, all
 				b.show(b.s.view, b.s.key)

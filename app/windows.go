@@ -58,7 +58,7 @@ func (s *shell) review(id protocol.ApprovalID) {
 	for _, q := range s.view.Approvals {
 		if q.ID == id && q.Later != 0 {
 			s.wanted = id // open it once the view has it again
-			s.b.state.Wake(id)
+			s.b.state.Approvals.Unsnooze(id)
 			return
 		}
 	}

@@ -60,7 +60,7 @@ func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers)
 
 // Load loads the list of conversations.
 func (p *Page) Load() {
-	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.app.Archives(ctx, p.key) }, p.fill)
+	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.app.Archives.List(ctx, p.key) }, p.fill)
 }
 
 func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
@@ -93,7 +93,7 @@ func (p *Page) draw() {
 			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))
 		back.Hide()
 	default:
-		name := widgets.NewText(p.app.ChatTitle(p.key), style.ColorMuted, "text")
+		name := widgets.NewText(p.app.Chats.Title(p.key), style.ColorMuted, "text")
 		name.Ellipsis = true
 		body = widgets.Border(widgets.Inset(0, 0, style.Inside, 0, name), nil, nil, nil, p.list)
 	}
@@ -113,7 +113,7 @@ func (p *Page) toChat() {
 
 // OpenHit shows an archived message that a search found.
 func (p *Page) OpenHit(h protocol.SearchHit) {
-	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.app.ArchiveOf(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.app.Archives.Find(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
 		if err != nil {
 			p.fill(nil, err)
 			return
@@ -127,7 +127,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.close()
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.end = cancel
-	c := p.app.Archived(p.key, a.ID)
+	c := p.app.Archives.Open(p.key, a.ID)
 	p.read(a, c)
 	bind.Watch(ctx, c.Value, p.show)
 	if id == "" {
@@ -193,7 +193,7 @@ func (p *Page) back() {
 func (p *Page) export() {
 	a := p.shown
 	bind.Go(p.ctx, func(ctx context.Context) ([2]string, error) {
-		title, text, err := p.app.ExportArchive(ctx, p.key, a)
+		title, text, err := p.app.Archives.Export(ctx, p.key, a)
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {

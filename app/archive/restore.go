@@ -28,7 +28,7 @@ func (p *Page) bringBack(a protocol.ArchiveInfo) {
 }
 
 func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID), failed func()) {
-	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.BringBack(ctx, p.key, id) },
+	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.Archives.Restore(ctx, p.key, id) },
 		func(before protocol.ArchiveID, err error) {
 			if err != nil {
 				failed()

@@ -85,7 +85,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
 		if e.Approval != "" {
-			res, err := p.b.UndoGrant(ctx, e.Approval)
+			res, err := p.b.RevokeGrants(ctx, e.Approval)
 			if err == nil || e.Rule == "" {
 				what = takenBack(res) + " What has run has run."
 				return err

@@ -20,11 +20,11 @@ import (
 
 // Backend has the gateway's methods that the page uses. They block.
 type Backend interface {
-	Audit(context.Context, protocol.AuditListParams) (protocol.AuditListResult, error)
-	VerifyAudit(context.Context) (protocol.AuditVerifyResult, error)
-	UndoGrant(context.Context, protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
+	List(context.Context, protocol.AuditListParams) (protocol.AuditListResult, error)
+	Verify(context.Context) (protocol.AuditVerifyResult, error)
+	RevokeGrants(context.Context, protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
 	DeleteRule(ctx context.Context, id string) error
-	ExportAudit(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error)
+	Export(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error)
 }
 
 // Handlers are the page's callbacks.
@@ -68,7 +68,7 @@ type Page struct {
 
 // New creates the page and loads the newest entries.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(a, h)
+	p := newPage(a.Audit, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
 		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
 	}
@@ -121,7 +121,7 @@ func (p *Page) fetch(before int64) {
 	asked, params := p.asked, p.params
 	params.Before = before
 	var res protocol.AuditListResult
-	p.run(func(ctx context.Context) (err error) { res, err = p.b.Audit(ctx, params); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) { res, err = p.b.List(ctx, params); return err }, func(err error) {
 		if asked != p.asked {
 			return
 		}
@@ -164,7 +164,7 @@ func (p *Page) verify() {
 	p.chain.Show()
 	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
-	p.run(func(ctx context.Context) (err error) { res, err = p.b.VerifyAudit(ctx); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) { res, err = p.b.Verify(ctx); return err }, func(err error) {
 		text, ok := state.Verified(res)
 		if err != nil {
 			text, ok = "It could not be verified: "+err.Error(), false
@@ -185,7 +185,7 @@ func (p *Page) export(asCSV bool) {
 		name = "fairlead-audit.csv"
 	}
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
-		n, err := p.b.ExportAudit(ctx, w, params, asCSV)
+		n, err := p.b.Export(ctx, w, params, asCSV)
 		return state.Plural(n, "line was", "lines were") + " written.", err
 	})
 }

@@ -27,7 +27,7 @@ type gateway struct {
 	gone   bool // the approval granted nothing
 }
 
-func (g *gateway) Audit(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+func (g *gateway) List(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
 	g.did = append(g.did, fmt.Sprintf("list %s %d %d %s %s %s", p.Kind, p.After, p.Before, p.Query, p.Node, p.SessionKey))
 	var out []protocol.AuditEntry
 	for _, e := range g.lines {
@@ -40,11 +40,11 @@ func (g *gateway) Audit(_ context.Context, p protocol.AuditListParams) (protocol
 	return protocol.AuditListResult{Entries: out[:min(len(out), p.Limit)], More: more}, g.fail
 }
 
-func (g *gateway) VerifyAudit(context.Context) (protocol.AuditVerifyResult, error) {
+func (g *gateway) Verify(context.Context) (protocol.AuditVerifyResult, error) {
 	return g.broken, g.fail
 }
 
-func (g *gateway) UndoGrant(_ context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
+func (g *gateway) RevokeGrants(_ context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
 	g.did = append(g.did, "undo "+string(id))
 	if g.gone {
 		return protocol.ApprovalUndoResult{}, protocol.ErrNotFound.With("it gave nothing")
@@ -57,7 +57,7 @@ func (g *gateway) DeleteRule(_ context.Context, id string) error {
 	return g.fail
 }
 
-func (g *gateway) ExportAudit(_ context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error) {
+func (g *gateway) Export(_ context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error) {
 	fmt.Fprintf(w, "csv %v kind %s", asCSV, p.Kind)
 	return 3, g.fail
 }

@@ -27,7 +27,7 @@ func (e *editor) keepMine() {
 
 func (e *editor) takeTheirs() {
 	e.clash.Hide()
-	e.p.app.KeepDraft(e.path, "")
+	e.p.app.Drafts.Save(e.path, "")
 	if e.theirs.Gone {
 		e.p.close()
 		return

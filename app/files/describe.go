@@ -17,7 +17,7 @@ func (p *Page) describe(marks map[string]string) map[string]string {
 		marks = map[string]string{}
 	}
 	for _, e := range p.view.Entries {
-		_, draft := p.app.Draft(e.Path)
+		_, draft := p.app.Drafts.Get(e.Path)
 		short, _, _ := state.AboutFile(e.Path)
 		switch {
 		case e.Dir:

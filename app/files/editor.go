@@ -86,7 +86,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	top = append(top, e.clash)
 	foot := widgets.Inset(style.Gap, 0, style.Inside, 0, widgets.Col(0, e.length, e.said))
 	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
-	if draft, ok := p.app.Draft(f.Path); ok && !e.fresh && draft != f.Text {
+	if draft, ok := p.app.Drafts.Get(f.Path); ok && !e.fresh && draft != f.Text {
 		e.text.SetText(draft)
 		e.say("What you typed before, not saved yet.", style.ColorNeedsYou)
 	}
@@ -123,7 +123,7 @@ func (e *editor) typed() {
 		if dirty {
 			draft = e.text.Text
 		}
-		e.p.app.KeepDraft(e.path, draft)
+		e.p.app.Drafts.Save(e.path, draft)
 	}
 	if dirty != e.drop.Visible() && !e.fresh {
 		show(e.drop, dirty)
@@ -163,7 +163,7 @@ func show(o fyne.CanvasObject, on bool) {
 }
 
 func (e *editor) discard() {
-	e.p.app.KeepDraft(e.path, "")
+	e.p.app.Drafts.Save(e.path, "")
 	e.text.SetText(e.base)
 	e.clash.Hide()
 	e.say("", style.ColorMuted)
@@ -205,7 +205,7 @@ func (e *editor) saved(at, text string, err error) {
 		return
 	}
 	e.base, e.there, e.kept = text, true, at
-	e.p.app.KeepDraft(at, "")
+	e.p.app.Drafts.Save(at, "")
 	e.clash.Hide()
 	e.typed()
 	if !e.dirty() { // no changes since
@@ -220,7 +220,7 @@ func (e *editor) delete() {
 			p.fail("The file was not deleted", err)
 			return
 		}
-		p.app.KeepDraft(e.path, "")
+		p.app.Drafts.Save(e.path, "")
 		p.close()
 		p.h.Undo("The file was deleted.", undo, time.Now().Add(state.UndoTime))
 	})

@@ -43,7 +43,7 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 		t.Errorf("it holds %q", again.text.Text)
 	}
 	test.Tap(again.drop)
-	if _, ok := p.app.Draft("SOUL.md"); ok || again.text.Text != "be kind" || again.drop.Visible() {
+	if _, ok := p.app.Drafts.Get("SOUL.md"); ok || again.text.Text != "be kind" || again.drop.Visible() {
 		t.Errorf("discarding leaves %q", again.text.Text)
 	}
 }
@@ -97,7 +97,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	p := inPage(t)
-	p.app.KeepDraft("AGENTS.md", "half")
+	p.app.Drafts.Save("AGENTS.md", "half")
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
 	var trails []string
 	for _, e := range p.view.Entries {

@@ -66,7 +66,7 @@ func (c *client) show() {
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
 	if c.acts.edit {
-		return c.acts.naming(d.Name, d.Hostname, func(name string) { p.app.RenameClient(d, name) })
+		return c.acts.naming(d.Name, d.Hostname, func(name string) { p.app.Pairings.RenameClient(d, name) })
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
@@ -79,10 +79,10 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 			})
 		}
 	}
-	text, really, do := "Revoke", "Really? Its connection ends", end(p.app.RevokeClient, "The window was not revoked: ")
+	text, really, do := "Revoke", "Really? Its connection ends", end(p.app.Pairings.RevokeClient, "The window was not revoked: ")
 	switch {
 	case state.PairingEnded(d, p.now()):
-		text, really, do = "Forget", "Really? It leaves this list", end(p.app.ForgetClient, "The window was not forgotten: ")
+		text, really, do = "Forget", "Really? It leaves this list", end(p.app.Pairings.ForgetClient, "The window was not forgotten: ")
 	case d.ID == p.view.Device:
 		really = "Really? This window is let in no more"
 	}

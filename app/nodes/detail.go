@@ -39,7 +39,7 @@ func newDetail(p *Page, id protocol.NodeID) *detail {
 
 // reload loads the machine's log.
 func (d *detail) reload() {
-	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Logs(ctx, d.id) }, func(text string, err error) {
+	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Machines.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
 		case err != nil:
 			text = "The log cannot be read: " + err.Error()
@@ -132,7 +132,7 @@ func names(calls []protocol.CallInfo) string {
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.acts.edit {
-		return d.acts.naming(n.Name, string(n.ID), func(name string) { p.app.RenameMachine(n.ID, name) })
+		return d.acts.naming(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
 	}
 	var buttons []fyne.CanvasObject
 	if p.h.Browse != nil && n.Online {
@@ -151,7 +151,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			text = "Revoke and forget"
 		}
 		buttons = append(buttons, d.acts.twice(text, "trash", "Really? Its connection ends", "Keep it", func() {
-			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.ForgetMachine(ctx, n) }, func(_ struct{}, err error) {
+			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Machines.Forget(ctx, n) }, func(_ struct{}, err error) {
 				d.acts.sure = ""
 				if err != nil {
 					p.h.Say("The machine was not forgotten: " + err.Error())
@@ -173,7 +173,7 @@ func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 		if icon != nil {
 			content = widgets.Row(style.Gap, -1, icon, text)
 		}
-		press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.ColourMachine(n.ID, name) })
+		press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.Machines.SetColour(n.ID, name) })
 		if name == n.Colour {
 			press.SetGround(style.ColorSelected)
 		}

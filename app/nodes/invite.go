@@ -24,7 +24,7 @@ func (p *Page) openInvite() {
 	said.Hide()
 	turn := widgets.NewButton("Let other machines reach this gateway", "globe", nil)
 	load := func() {
-		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.LoadPairing(ctx), nil }, func(r state.Pairing, _ error) {
+		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) {
 			p.showPairing(r)
 			text, color := NetworkText(r)
 			network.Set(text, color)

@@ -113,7 +113,7 @@ func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.Devices != p.devices {
 		p.devices = v.Devices
-		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.LoadPairing(ctx), nil }, func(r state.Pairing, _ error) { p.showPairing(r) })
+		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { p.showPairing(r) })
 	}
 	items := make([]widgets.ListItem, len(v.Nodes))
 	for i, n := range v.Nodes {

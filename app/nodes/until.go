@@ -53,7 +53,7 @@ func (p *Page) setEnd(a *acts, id protocol.DeviceID, until int64) {
 	if !ok {
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.SetPairingEnd(ctx, d, until) }, func(undo func(), err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
 		a.sure = ""
 		if err != nil {
 			p.h.Say("The end was not changed: " + err.Error())

@@ -182,7 +182,7 @@ func (d *detail) keep() {
 		return
 	}
 	var rule protocol.Rule
-	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.PutRule(ctx, d.rule.ID, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.Put(ctx, d.rule.ID, raw); return err }, func(err error) {
 		if err != nil {
 			d.say("It was not kept: " + err.Error())
 			d.p.Box.Refresh()
@@ -205,7 +205,7 @@ func (d *detail) try() {
 		return
 	}
 	var res protocol.RuleTryResult
-	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.TryRule(ctx, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.Try(ctx, raw); return err }, func(err error) {
 		if err != nil {
 			d.say("It could not be tried: " + err.Error())
 			d.p.Box.Refresh()

@@ -20,13 +20,18 @@ import (
 
 // Backend has the gateway's methods that the page uses. They block.
 type Backend interface {
-	Rules(context.Context) (protocol.RulesResult, error)
-	PutRule(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error)
-	DeleteRule(ctx context.Context, id string) error
-	RestoreRule(ctx context.Context, id string) error
-	ExportRules(context.Context) ([]byte, error)
-	ImportRules(ctx context.Context, file []byte) (protocol.RulesImportResult, error)
-	TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error)
+	Editor
+	Export(context.Context) ([]byte, error)
+	Import(ctx context.Context, file []byte) (protocol.RulesImportResult, error)
+}
+
+// Editor lists and changes the rules.
+type Editor interface {
+	List(context.Context) (protocol.RulesResult, error)
+	Put(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error)
+	Delete(ctx context.Context, id string) error
+	Restore(ctx context.Context, id string) error
+	Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error)
 }
 
 // Handlers are the page's callbacks.
@@ -64,7 +69,7 @@ type Page struct {
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
+	p := newPage(ctx, a.Rules, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
 		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
 	}
@@ -96,7 +101,7 @@ func newPage(ctx context.Context, b Backend, h Handlers) *Page {
 // Load loads the rules.
 func (p *Page) Load() {
 	var all protocol.RulesResult
-	p.run(func(ctx context.Context) (err error) { all, err = p.b.Rules(ctx); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) { all, err = p.b.List(ctx); return err }, func(err error) {
 		if err != nil {
 			p.problem("The rules could not be loaded.", err)
 			return
@@ -194,7 +199,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 
 // remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
-	p.run(func(ctx context.Context) error { return p.b.DeleteRule(ctx, r.ID) }, func(err error) {
+	p.run(func(ctx context.Context) error { return p.b.Delete(ctx, r.ID) }, func(err error) {
 		if err != nil {
 			p.h.Say("The rule was not deleted: " + err.Error())
 			return
@@ -202,7 +207,7 @@ func (p *Page) remove(r protocol.Rule) {
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
-			p.run(func(ctx context.Context) error { return p.b.RestoreRule(ctx, r.ID) }, func(err error) {
+			p.run(func(ctx context.Context) error { return p.b.Restore(ctx, r.ID) }, func(err error) {
 				if err != nil {
 					p.h.Say("The rule could not be brought back: " + err.Error())
 				}
@@ -214,7 +219,7 @@ func (p *Page) remove(r protocol.Rule) {
 
 func (p *Page) save() {
 	var file []byte
-	p.run(func(ctx context.Context) (err error) { file, err = p.b.ExportRules(ctx); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) { file, err = p.b.Export(ctx); return err }, func(err error) {
 		if err != nil {
 			p.h.Say("The rules were not exported: " + err.Error())
 			return
@@ -226,7 +231,7 @@ func (p *Page) save() {
 func (p *Page) load() {
 	p.h.Open(func(file []byte) {
 		var res protocol.RulesImportResult
-		p.run(func(ctx context.Context) (err error) { res, err = p.b.ImportRules(ctx, file); return err }, func(err error) {
+		p.run(func(ctx context.Context) (err error) { res, err = p.b.Import(ctx, file); return err }, func(err error) {
 			if err != nil {
 				p.h.Say("The rules were not imported: " + err.Error())
 				return

@@ -27,11 +27,11 @@ type gateway struct {
 
 func (g *gateway) note(f string, a ...any) { g.did = append(g.did, fmt.Sprintf(f, a...)) }
 
-func (g *gateway) Rules(context.Context) (protocol.RulesResult, error) {
+func (g *gateway) List(context.Context) (protocol.RulesResult, error) {
 	return protocol.RulesResult{Rules: g.rules, Default: "ask"}, g.fail
 }
 
-func (g *gateway) PutRule(_ context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
+func (g *gateway) Put(_ context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
 	g.note("put %s %s", id, strings.Join(strings.Fields(string(policy)), ""))
 	r := protocol.Rule{ID: id, Policy: policy, Words: "Kept"}
 	if !strings.Contains(string(policy), "verdict") {
@@ -40,22 +40,22 @@ func (g *gateway) PutRule(_ context.Context, id string, policy json.RawMessage) 
 	return r, g.fail
 }
 
-func (g *gateway) DeleteRule(_ context.Context, id string) error {
+func (g *gateway) Delete(_ context.Context, id string) error {
 	g.note("delete %s", id)
 	return g.fail
 }
 
-func (g *gateway) RestoreRule(_ context.Context, id string) error {
+func (g *gateway) Restore(_ context.Context, id string) error {
 	g.note("restore %s", id)
 	return g.fail
 }
-func (g *gateway) ExportRules(context.Context) ([]byte, error) { return []byte(`{"rules":[]}`), g.fail }
-func (g *gateway) ImportRules(_ context.Context, file []byte) (protocol.RulesImportResult, error) {
+func (g *gateway) Export(context.Context) ([]byte, error) { return []byte(`{"rules":[]}`), g.fail }
+func (g *gateway) Import(_ context.Context, file []byte) (protocol.RulesImportResult, error) {
 	g.note("import %s", file)
 	return protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}, g.fail
 }
 
-func (g *gateway) TryRule(_ context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
+func (g *gateway) Try(_ context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
 	return protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
 		CallID: "1", Tool: "Bash", Node: "server",
 		Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,

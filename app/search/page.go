@@ -103,7 +103,7 @@ func (p *Page) find(page int64) {
 			case <-ctx.Done():
 			}
 		}
-		return p.app.SearchMessages(ctx, query, page)
+		return p.app.Chats.SearchMessages(ctx, query, page)
 	}, func(r state.Found, err error) {
 		if asked != p.asked {
 			return
@@ -133,7 +133,7 @@ func (p *Page) show(r state.Found) {
 	for i, h := range p.hits {
 		title := h.Title
 		if title == "" {
-			title = p.app.ChatTitle(h.SessionKey)
+			title = p.app.Chats.Title(h.SessionKey)
 		}
 		items[i] = widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
 	}

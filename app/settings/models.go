@@ -262,7 +262,7 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 
 // use sets the default model.
 func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.UseModel(ctx, ref) }, func(_ struct{}, err error) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.Models.Use(ctx, ref) }, func(_ struct{}, err error) {
 		if err != nil {
 			said.Set(problem(err), style.ColorBad)
 			return

@@ -44,7 +44,7 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 func (m *models) detect() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
 	return box, func() {
-		bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
+		bind.Go(m.p.ctx, m.p.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
@@ -67,7 +67,7 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 
 // useServer selects a detected server and its first model.
 func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {
 			said.Set(problem(err), style.ColorBad)
 			return

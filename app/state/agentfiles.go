@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"fairlead/gateway/protocol"
 )
@@ -143,24 +144,68 @@ func (f *Files) SaveOver(ctx context.Context, p, text, base string, was bool) er
 	return f.Save(ctx, p, text)
 }
 
-// KeepDraft retains unsaved changes of an agent file in memory; an empty text drops them.
-func (a *App) KeepDraft(p, text string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.drafts == nil {
-		a.drafts = map[string]string{}
-	}
-	if text == "" {
-		delete(a.drafts, p)
-		return
-	}
-	a.drafts[p] = text
+// FileDrafts retains unsaved changes of agent files in memory. It is safe for concurrent use.
+type FileDrafts struct {
+	mu    sync.Mutex // guards texts
+	texts map[string]string
 }
 
-// Draft returns the unsaved changes of an agent file.
-func (a *App) Draft(p string) (text string, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	text, ok = a.drafts[p]
+// Save retains the unsaved text of a file; an empty text drops it.
+func (d *FileDrafts) Save(path, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if text == "" {
+		delete(d.texts, path)
+		return
+	}
+	d.texts[path] = text
+}
+
+// Get returns the unsaved text of a file.
+func (d *FileDrafts) Get(path string) (text string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	text, ok = d.texts[path]
 	return text, ok
+}
+
+// Save writes one of the agent's files. It blocks.
+func (f *Files) Save(ctx context.Context, p, text string) error {
+	if strings.TrimSpace(p) == "" {
+		return protocol.ErrBadRequest.With("the file needs a name")
+	}
+	if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
+		return err
+	}
+	f.Reload()
+	return nil
+}
+
+// Delete deletes one of the agent's files and returns a function that restores it. It blocks.
+func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
+	r, err := Call(ctx, f.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := protocol.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var was protocol.WorkspaceReadResult
+	if err := json.Unmarshal(raw, &was); err != nil {
+		return nil, err
+	}
+	if _, err := Call(ctx, f.a, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
+		return nil, err
+	}
+	f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
+	f.Reload()
+	return func() {
+		f.a.start(func(ctx context.Context) {
+			if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &was.Content, Encoding: was.Encoding}); err != nil {
+				f.a.fail(err)
+			}
+			f.Reload()
+		})
+	}, nil
 }

@@ -68,12 +68,12 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 func TestDraftsAreKeptUntilTheyAreSaved(t *testing.T) {
 	a := NewApp()
 	defer a.Close()
-	a.KeepDraft("SOUL.md", "half a")
-	if text, ok := a.Draft("SOUL.md"); !ok || text != "half a" {
+	a.Drafts.Save("SOUL.md", "half a")
+	if text, ok := a.Drafts.Get("SOUL.md"); !ok || text != "half a" {
 		t.Errorf("%q", text)
 	}
-	a.KeepDraft("SOUL.md", "")
-	if _, ok := a.Draft("SOUL.md"); ok {
+	a.Drafts.Save("SOUL.md", "")
+	if _, ok := a.Drafts.Get("SOUL.md"); ok {
 		t.Error("it stays")
 	}
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -13,128 +12,55 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// View is the state of the whole gateway. Its slices must not be changed.
-type View struct {
-	Connected bool
-	// Problem is the reason why there is no connection. It is empty while connected and during the
-	// first attempt.
-	Problem   string
-	Loaded    bool // the first snapshot has arrived
-	Status    protocol.Status
-	Sessions  []protocol.SessionEntry // newest activity first
-	Nodes     []protocol.NodeInfo     // online first, then by name
-	Approvals []protocol.Approval     // pending and not being answered here, oldest first
-	Runs      []protocol.RunInfo      // active runs, and the latest failed run of each chat
-	Calls     []protocol.CallInfo
-	Transfers []protocol.Transfer // unfinished, oldest first
-	Notice    *protocol.Notice    // the latest notice
-	// Closed are recently closed approvals, oldest first, for the windows that showed them.
-	Closed []Closed
-	// Finished are the transfers that succeeded or failed while this window was open, oldest first.
-	Finished []protocol.Transfer
-	// Models are the choices of the model menu in the header.
-	Models []ModelChoice
-	// Config, Devices and Ended count the changes of the configuration, of pairings, and of the
-	// history of transfers.
-	Config, Devices, Ended int
-	// Skills and Channels count the changes of the agent's skills, and of channels and their
-	// contacts.
-	Skills, Channels int
-	// Strangers is the number of people on channels who wait for access.
-	Strangers int
-
-	// RulesChanged counts the changes of the rules, FilesChanged those of the agents' files.
-	RulesChanged, FilesChanged int
-
-	// Elsewhere reports whether the gateway is remote. Device is the ID of this computer as a
-	// paired device there, if it is one.
-	Elsewhere bool
-	Device    protocol.DeviceID
-
-	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
-}
-
-// Closed is an approval that is no longer pending. Here reports whether this window answered it.
-type Closed struct {
-	protocol.Approval
-	Here bool
-}
-
-// maxFinished is the number of finished transfers that are retained.
-const maxFinished = 32
-
-// maxClosed is the number of closed approvals that are retained.
-const maxClosed = 32
-
-// Working reports whether any run is in progress.
-func (v View) Working() bool {
-	for _, r := range v.Runs {
-		if !r.Over() && r.State != protocol.RunQueued {
-			return true
-		}
-	}
-	return false
-}
-
-// Session finds a chat. For an unknown chat it returns an entry with its key, marked as the main
-// chat if the gateway says so.
-func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
-	for _, s := range v.Sessions {
-		if s.SessionKey == key {
-			return s, true
-		}
-	}
-	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
-}
-
-// Moved reports whether a key is the default key of the main chat while the gateway's main chat has
-// another key: messages to the default key arrive in that chat.
-func (v View) Moved(key protocol.SessionKey) bool {
-	main := v.Status.MainSession
-	if key != protocol.MainSession || main == "" || main == key {
-		return false
-	}
-	e, known := v.Session(key)
-	return !known || !e.Main || strings.HasPrefix(string(main), "agent:"+string(protocol.MainAgent)+":")
-}
-
-// App is the root of the view models. Its methods are safe for concurrent use.
+// App is the root of the view models: the connection to the gateway, and the models that all
+// windows share. Its methods are safe for concurrent use.
 type App struct {
 	Value *Value[View]
 
-	c      atomic.Pointer[client.Client] // nil until Use
+	Chats     *Chats
+	Archives  Archives
+	Approvals Approvals
+	Rules     Rules
+	Audit     AuditLog
+	Machines  Machines
+	Pairings  Pairings
+	Transfers *Transfers
+	Models    Models
+	Drafts    *FileDrafts
+
+	client atomic.Pointer[client.Client] // nil until Use
 	ctx    context.Context               // context of the actions
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // counts running actions
 
 	mu     sync.Mutex // guards the fields below
-	chats  map[protocol.SessionKey]*Chat
-	files  []*Files          // open pages of files
-	drafts map[string]string // unsaved changes of the agent's files, by path
-	// removed are the transfers that will be removed from the history unless the person undoes
-	// that.
-	removed map[protocol.TransferID]bool
-	closed  bool
+	files  []*Files   // open pages of files
+	closed bool
 }
 
-// NewApp creates the view models of a gateway. Use and Run start them. The client's OnUp and OnDown
-// must call Connected and Down. Close stops everything.
-func NewApp() *App {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &App{Value: NewValue(View{}), ctx: ctx, cancel: cancel, chats: make(map[protocol.SessionKey]*Chat), removed: make(map[protocol.TransferID]bool)}
+// NewApp creates the view models of the gateway of this computer. Use and Run start them. The
+// client's OnUp and OnDown must call Connected and Down. Close stops everything.
+func NewApp() *App { return newApp(View{}) }
+
+// NewRemoteApp creates the view models of a remote gateway. device is this computer's ID as a
+// paired device there; empty if it is not paired.
+func NewRemoteApp(device protocol.DeviceID) *App {
+	return newApp(View{Elsewhere: true, Device: device})
+}
+
+func newApp(v View) *App {
+	a := &App{Value: NewValue(v)}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
+	a.Transfers = &Transfers{app: a, removed: make(map[protocol.TransferID]bool)}
+	a.Drafts = &FileDrafts{texts: make(map[string]string)}
+	a.Archives, a.Approvals, a.Rules, a.Audit = Archives{a}, Approvals{a}, Rules{a}, AuditLog{a}
+	a.Machines, a.Pairings, a.Models = Machines{a}, Pairings{a}, Models{a}
+	return a
 }
 
 // Use sets the client. Until then actions fail as without a connection.
-func (a *App) Use(c *client.Client) { a.c.Store(c) }
-
-// From declares that the gateway is remote, and the device that this computer is there, if it is
-// paired. Call it before Use.
-func (a *App) From(device protocol.DeviceID) {
-	a.Value.Update(func(v View) View {
-		v.Elsewhere, v.Device = true, device
-		return v
-	})
-}
+func (a *App) Use(c *client.Client) { a.client.Store(c) }
 
 // Close cancels the running actions and waits for them. No action starts afterwards.
 func (a *App) Close() {
@@ -194,7 +120,7 @@ func sentence(err error) string {
 
 // Run follows the gateway until ctx ends or the gateway refuses the feed.
 func (a *App) Run(ctx context.Context) error {
-	c := a.c.Load()
+	c := a.client.Load()
 	if c == nil {
 		return protocol.ErrNotConnected
 	}
@@ -203,22 +129,10 @@ func (a *App) Run(ctx context.Context) error {
 
 func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Value.Update(func(v View) View { return begin(v, s) })
-	for _, c := range a.open() {
-		c.reload()
-	}
-	a.loadModels()
+	a.Chats.reload()
+	a.Models.load()
 	a.loadStrangers()
-	a.resumeHere(s.Transfers)
-}
-
-func (a *App) open() []*Chat {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]*Chat, 0, len(a.chats))
-	for _, c := range a.chats {
-		list = append(list, c)
-	}
-	return list
+	a.Transfers.resumeLocal(s.Transfers)
 }
 
 // apply applies one change of the feed.
@@ -226,27 +140,22 @@ func (a *App) apply(c protocol.Change) {
 	a.Value.Update(func(v View) View { return reduce(v, c) })
 	switch c.Kind {
 	case protocol.ChangeMessage, protocol.ChangeHistory:
-		a.mu.Lock()
-		chat := a.chats[c.SessionKey]
-		a.mu.Unlock()
-		if chat != nil {
-			chat.apply(c)
-		}
+		a.Chats.apply(c)
 	case protocol.ChangeChannels:
 		a.loadStrangers()
 	case protocol.ChangeConfig:
 		if top, _, _ := strings.Cut(c.Path, "."); top == "model" || top == "apiKeys" || top == "providers" {
-			a.loadModels()
+			a.Models.load()
 		}
 	}
 }
 
-// rpcLimit is the timeout of an action.
-const rpcLimit = 30 * time.Second
+// actionTimeout is the timeout of an action.
+const actionTimeout = 30 * time.Second
 
 // Call calls a method and waits for its result. Forms use it through bind.Go.
 func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (R, error) {
-	c := a.c.Load()
+	c := a.client.Load()
 	if c == nil {
 		var zero R
 		return zero, protocol.ErrUnavailable.With("not connected to the gateway yet")
@@ -254,14 +163,23 @@ func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (
 	return client.Call(ctx, c, m, p)
 }
 
-// act runs an action in the background; a failure becomes a notice.
-func act[P, R any](a *App, m protocol.Method[P, R], p P) {
+// do carries out an action in the background, with the timeout of an action. A failure becomes a
+// notice.
+func (a *App) do(f func(context.Context) error) {
 	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
-		if _, err := Call(ctx, a, m, p); err != nil {
+		if err := f(ctx); err != nil {
 			a.fail(err)
 		}
+	})
+}
+
+// act calls a method in the background, as an action.
+func act[P, R any](a *App, m protocol.Method[P, R], p P) {
+	a.do(func(ctx context.Context) error {
+		_, err := Call(ctx, a, m, p)
+		return err
 	})
 }
 
@@ -270,6 +188,19 @@ func (a *App) fail(err error) {
 	if a.ctx.Err() == nil {
 		a.Notify("error", sentence(err))
 	}
+}
+
+// Pause pauses or resumes the agent.
+func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PauseParams{Paused: paused}) }
+
+// Set changes a setting of the configuration; nil resets it. It blocks.
+func (a *App) Set(ctx context.Context, path string, value any) error {
+	raw, err := protocol.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = Call(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	return err
 }
 
 // Notify shows a notice.

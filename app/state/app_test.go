@@ -70,8 +70,7 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 }
 
 func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
-	a := NewApp()
-	a.From("this")
+	a := NewRemoteApp("this")
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.Value.Get().Problem; p != "The gateway does not take this computer's token any more." {
 		t.Errorf("at first: %q", p)
@@ -86,8 +85,8 @@ func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewApp()
 		defer a.Close()
-		a.Rename("a", "b")
-		if _, err := a.NewChat(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
+		a.Chats.Rename("a", "b")
+		if _, err := a.Chats.Create(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("NewChat: %v", err)
 		}
 		synctest.Wait()

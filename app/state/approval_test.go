@@ -85,7 +85,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 			return protocol.ApprovalAnswerResult{Won: true}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		if len(a.Value.Get().Approvals) != 0 {
 			t.Error("the question is still there")
 		}
@@ -120,7 +120,7 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 			return protocol.ApprovalListResult{Approvals: []protocol.Approval{question}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		v := a.Value.Get()
 		if len(v.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
@@ -138,7 +138,7 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 			return protocol.ApprovalAnswerResult{Approval: q}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		if n := a.Value.Get().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
 			t.Errorf("notice: %+v", n)
@@ -243,7 +243,7 @@ func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
 			return protocol.ApprovalListResult{Approvals: []protocol.Approval{open[1]}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Reply(open, Reply{Decision: protocol.DecisionDeny})
+		a.Approvals.Answer(open, Reply{Decision: protocol.DecisionDeny})
 		if v := a.Value.Get(); len(v.Approvals) != 0 {
 			t.Errorf("still there: %v", v.Approvals)
 		}

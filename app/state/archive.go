@@ -9,16 +9,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Archives returns the conversations that a chat had before its resets, newest first. Messages that
+// Archives reads and restores the archived conversations of chats.
+type Archives struct{ app *App }
+
+// List returns the conversations that a chat had before its resets, newest first. Messages that
 // were only compacted are still in the chat. It blocks.
-func (a *App) Archives(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
-	r, err := Call(ctx, a, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
 }
 
-// ArchiveOf returns the archive that contains a message found by a search. It blocks.
-func (a *App) ArchiveOf(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
-	list, err := a.Archives(ctx, h.SessionKey)
+// Find returns the archive that contains a message found by a search. It blocks.
+func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
+	list, err := s.List(ctx, h.SessionKey)
 	if err != nil {
 		return protocol.ArchiveInfo{}, err
 	}
@@ -30,42 +33,36 @@ func (a *App) ArchiveOf(ctx context.Context, h protocol.SearchHit) (protocol.Arc
 	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is not in the archive any more")
 }
 
-// Archived opens an archived conversation for reading, with its newest messages loaded. It blocks.
-func (a *App) Archived(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
-	c := &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
+// Open opens an archived conversation for reading, with its newest messages loaded. It blocks.
+func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
+	c := &Chat{Key: key, app: s.app, Value: NewValue(ChatView{Key: key, Loading: true})}
 	c.fetch = func(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
-		r, err := Call(ctx, a, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
+		r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
 		return r.Messages, len(r.Messages) == n, err
 	}
-	c.reload()
+	c.Reload()
 	return c
 }
 
-// ExportArchive writes an archived conversation as Markdown. It blocks while the messages are
+// Export writes an archived conversation as Markdown. It blocks while the messages are
 // loaded.
-func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
-	r, err := Call(ctx, a, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
+func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
 		return "", "", fmt.Errorf("load the conversation: %w", err)
 	}
-	title = a.ChatTitle(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
-	return title, Markdown(title, r.Messages, a.Value.Get(), time.Local), nil
+	title = s.app.Chats.Title(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
+	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil
 }
 
-// BringBack replaces a chat's present conversation by an archived one. before is the archive of the
+// Restore replaces a chat's present conversation by an archived one. before is the archive of the
 // present one, empty if that had no messages. It blocks.
-func (a *App) BringBack(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
-	r, err := Call(ctx, a, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
+func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
 	if err == nil && r.Archived != nil {
 		before = r.Archived.ID
 	}
 	return before, err
-}
-
-// ChatTitle returns a chat's title.
-func (a *App) ChatTitle(key protocol.SessionKey) string {
-	entry, _ := a.Value.Get().Session(key)
-	return TitleOf(entry)
 }
 
 // ArchiveLine summarizes an archive: 24 messages · 12k tokens.

@@ -35,17 +35,17 @@ func attic(f *fake, n int64) {
 
 func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 	bubble(t, func(f *fake) { attic(f, 4) }, func(t *testing.T, a *App, f *fake) {
-		list, err := a.Archives(t.Context(), "k")
+		list, err := a.Archives.List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {
 			t.Errorf("%+v, %v", list, err)
 		}
-		if i, err := a.ArchiveOf(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
+		if i, err := a.Archives.Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
 			t.Errorf("%+v, %v", i, err)
 		}
-		if _, err := a.ArchiveOf(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
+		if _, err := a.Archives.Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
 			t.Error("an archive that is gone is found")
 		}
-		title, md, err := a.ExportArchive(t.Context(), "k", list[0])
+		title, md, err := a.Archives.Export(t.Context(), "k", list[0])
 		if err != nil || !strings.Contains(title, "until 1 January 1970") || strings.Count(md, "## You") != 4 {
 			t.Errorf("%q: %s, %v", title, md, err)
 		}
@@ -54,7 +54,7 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 
 func TestArchiveIsReadByPages(t *testing.T) {
 	bubble(t, func(f *fake) { attic(f, 2*pageSize) }, func(t *testing.T, a *App, f *fake) {
-		c := a.Archived("k", "r")
+		c := a.Archives.Open("k", "r")
 		synctest.Wait()
 		if v := c.Value.Get(); len(v.Messages) != pageSize || !v.More || v.Loading {
 			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
@@ -71,7 +71,7 @@ func TestArchiveIsReadByPages(t *testing.T) {
 		if v := c.Value.Get(); len(v.Messages) != 2*pageSize || v.More {
 			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
 		}
-		if n := len(a.open()); n != 0 {
+		if n := len(a.Chats.open); n != 0 {
 			t.Errorf("%d chats are kept for an archive", n)
 		}
 	})
@@ -99,7 +99,7 @@ func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		for id, want := range map[protocol.ArchiveID]protocol.ArchiveID{"r": "now", "first": ""} {
-			if before, err := a.BringBack(t.Context(), "k", id); err != nil || before != want {
+			if before, err := a.Archives.Restore(t.Context(), "k", id); err != nil || before != want {
 				t.Errorf("%s: %q %v", id, before, err)
 			}
 		}

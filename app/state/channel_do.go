@@ -148,7 +148,7 @@ func (c *Channels) do(a ChannelAccount, words string, f func(context.Context) er
 	key := a.Key()
 	c.setBusy(key, words)
 	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		err := f(ctx)
 		c.setBusy(key, "")
@@ -178,7 +178,7 @@ func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
 	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = drop(v.Pending, same); return v })
 	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
 		var err error
@@ -213,7 +213,7 @@ func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
 
 func (c *Channels) config(path string, value any) {
 	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
 			value = nil

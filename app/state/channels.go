@@ -110,7 +110,7 @@ func (c *Channels) Follow(ctx context.Context) {
 // Load loads the accounts once. It blocks.
 func (c *Channels) Load(ctx context.Context) {
 	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	next, err := c.load(ctx)
 	if whole.Err() != nil {
@@ -185,7 +185,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 // loadStrangers counts the people who wait for access.
 func (a *App) loadStrangers() {
 	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
 			a.Value.Update(func(v View) View { v.Strangers = len(r.Pairs); return v })

@@ -33,35 +33,8 @@ type Chat struct {
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }
 
-// Chat returns the view model of a conversation. The first call loads it, as soon as there is a
-// connection.
-func (a *App) Chat(key protocol.SessionKey) *Chat {
-	a.mu.Lock()
-	c := a.chats[key]
-	known := c != nil
-	if !known {
-		c = &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
-		c.fetch = c.preview
-		a.chats[key] = c
-	}
-	a.mu.Unlock()
-	if !known && a.Value.Get().Loaded {
-		c.reload()
-	}
-	return c
-}
-
-// Forget drops a conversation's messages when no window shows it any more.
-func (a *App) Forget(key protocol.SessionKey) {
-	a.mu.Lock()
-	delete(a.chats, key)
-	a.mu.Unlock()
-}
-
 // Reload loads the newest messages again.
-func (c *Chat) Reload() { c.reload() }
-
-func (c *Chat) reload() {
+func (c *Chat) Reload() {
 	load := 0
 	c.Value.Update(func(v ChatView) ChatView {
 		v.load++
@@ -141,7 +114,7 @@ func (c *Chat) older(n int) {
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatView) {
 	c.app.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		list, more, err := c.fetch(ctx, before, n)
 		c.Value.Update(func(v ChatView) ChatView { return into(v, page{list, more}, err) })
@@ -174,7 +147,7 @@ func add(list []protocol.Message, m protocol.Message) []protocol.Message {
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
 		c.Value.Update(func(v ChatView) ChatView { v.Messages, v.More = nil, false; return v })
-		c.reload()
+		c.Reload()
 		return
 	}
 	if ch.Message == nil {
@@ -194,7 +167,7 @@ func (c *Chat) apply(ch protocol.Change) {
 // command with a response. It blocks until the gateway has stored the message. If err is not nil,
 // the message was not stored, or the result is unknown, and the person keeps their text.
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	return Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
 }

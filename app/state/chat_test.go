@@ -32,7 +32,7 @@ func history(f *fake, n int64) {
 
 func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 	bubble(t, func(f *fake) { history(f, 2*pageSize+7) }, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		synctest.Wait()
 		v := c.Value.Get()
 		if v.Loading || !v.More || len(v.Messages) != pageSize || v.Messages[pageSize-1].Seq != 2*pageSize+7 {
@@ -59,7 +59,7 @@ func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 
 func TestChatOpenedBeforeTheConnectionLoadsWithIt(t *testing.T) {
 	a := NewApp()
-	c := a.Chat("a")
+	c := a.Chats.Open("a")
 	if !c.Value.Get().Loading {
 		t.Error("it does not say that it is loading")
 	}
@@ -75,7 +75,7 @@ func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
 			return protocol.SessionPreviewResult{Messages: []protocol.Message{text(1, "one"), text(2, "two")}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		synctest.Wait()
 		m2, m3 := text(2, "two"), text(3, "three")
 		f.change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m2},
@@ -90,7 +90,7 @@ func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
 
 func TestResetEmptiesTheChat(t *testing.T) {
 	bubble(t, func(f *fake) { history(f, 3) }, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		synctest.Wait()
 		history(f, 0)
 		f.change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
@@ -111,7 +111,7 @@ func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
 			return protocol.SessionPreviewResult{}, protocol.ErrStorage.With("the disk is full")
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		synctest.Wait()
 		if v := c.Value.Get(); v.Loading || v.Problem != "The disk is full" {
 			t.Fatalf("loading %v, problem %q", v.Loading, v.Problem)
@@ -127,7 +127,7 @@ func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
 
 func TestReconnectLoadsTheChatAgain(t *testing.T) {
 	bubble(t, func(f *fake) { history(f, 1) }, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		synctest.Wait()
 		history(f, 4)
 		f.cut()
@@ -148,11 +148,11 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 			return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: "r", Queued: true}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		r, err := a.Chat("a").Send(t.Context(), "hello", []protocol.Attachment{{MimeType: "image/png"}}, "nas")
+		r, err := a.Chats.Open("a").Send(t.Context(), "hello", []protocol.Attachment{{MimeType: "image/png"}}, "nas")
 		if err != nil || !r.Queued {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if _, err := a.Chat("a").Send(t.Context(), "hello", nil, ""); !errors.Is(err, protocol.ErrBadRequest) {
+		if _, err := a.Chats.Open("a").Send(t.Context(), "hello", nil, ""); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("a refused message: %v", err)
 		}
 	})
@@ -161,16 +161,16 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
 	bubble(t, func(f *fake) {
 		on(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
-			time.Sleep(2 * rpcLimit)
+			time.Sleep(2 * actionTimeout)
 			return protocol.ChatSendResult{}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		began := time.Now()
-		_, err := a.Chat("a").Send(t.Context(), "hello", nil, "")
-		if err == nil || time.Since(began) != rpcLimit {
+		_, err := a.Chats.Open("a").Send(t.Context(), "hello", nil, "")
+		if err == nil || time.Since(began) != actionTimeout {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
-		time.Sleep(2 * rpcLimit)
+		time.Sleep(2 * actionTimeout)
 	})
 }
 
@@ -197,7 +197,7 @@ func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
 
 func TestChatLoadsBackToAMessage(t *testing.T) {
 	bubble(t, func(f *fake) { history(f, 5000) }, func(t *testing.T, a *App, f *fake) {
-		c := a.Chat("a")
+		c := a.Chats.Open("a")
 		if err := c.Reach(t.Context(), 1200); err != nil {
 			t.Fatal(err)
 		}

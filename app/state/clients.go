@@ -152,27 +152,27 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 }
 
 // RenameClient renames a client; an empty name restores its computer's name.
-func (a *App) RenameClient(d protocol.Device, name string) {
+func (p Pairings) RenameClient(d protocol.Device, name string) {
 	if strings.TrimSpace(name) == "" {
 		name = d.Hostname
 	}
-	act(a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
+	act(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
 // RevokeClient revokes a client's pairing and closes its connections. It stays in the list until it
 // is forgotten. For this window's own device it calls device.leave instead: a revoked connection
 // closes before the response arrives. It blocks.
-func (a *App) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
-	if id == a.Value.Get().Device {
-		_, err := Call(ctx, a, protocol.DeviceLeave, protocol.Empty{})
+func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
+	if id == p.app.Value.Get().Device {
+		_, err := Call(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
 		return err
 	}
-	_, err := Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
+	_, err := Call(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
 	return err
 }
 
 // ForgetClient removes a client from the list. It blocks.
-func (a *App) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
-	_, err := Call(ctx, a, protocol.DeviceForget, protocol.DeviceParams{ID: id})
+func (p Pairings) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
+	_, err := Call(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
 	return err
 }

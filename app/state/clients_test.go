@@ -96,11 +96,11 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 
 func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		a.RenameClient(protocol.Device{ID: "c", Hostname: "tab"}, " ")
-		if err := a.RevokeClient(t.Context(), "c"); err != nil {
+		a.Pairings.RenameClient(protocol.Device{ID: "c", Hostname: "tab"}, " ")
+		if err := a.Pairings.RevokeClient(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.ForgetClient(t.Context(), "c"); err != nil {
+		if err := a.Pairings.ForgetClient(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -115,7 +115,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
 		a.Value.Update(func(v View) View { v.Device = "own"; return v })
-		if err := a.RevokeClient(t.Context(), "own"); err != nil {
+		if err := a.Pairings.RevokeClient(t.Context(), "own"); err != nil {
 			t.Fatal(err)
 		}
 		if left, revoked := len(f.called(protocol.DeviceLeave.Name)), len(f.called(protocol.DeviceRevoke.Name)); left != 1 || revoked != 0 {

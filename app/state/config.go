@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -19,4 +20,40 @@ func configAt[T any](ctx context.Context, a *App, path string) (T, error) {
 		return out, fmt.Errorf("read %s: %w", path, err)
 	}
 	return out, nil
+}
+
+// SecretPlace says where a pasted key will be stored.
+func SecretPlace(st protocol.Status) string {
+	if st.SecretStore == "" || st.SecretStore == "keychain" {
+		return "the system's keychain"
+	}
+	return "a file that only you can read"
+}
+
+// MissingSecrets says which configured secrets are missing.
+func MissingSecrets(st protocol.Status) string {
+	var names []string
+	for _, path := range st.Missing {
+		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
+			path = "the key of " + provider
+		}
+		names = append(names, path)
+	}
+	verb := " is not there."
+	if len(names) > 1 {
+		verb = " are not there."
+	}
+	return protocol.Capital(strings.Join(names, ", ") + verb)
+}
+
+// SecretsDo says how to restore them.
+func SecretsDo(st protocol.Status) string {
+	if st.SecretStore == "keychain" {
+		if len(st.Missing) > 1 {
+			return "The system's keychain does not have them any more: enter them again in the settings."
+		}
+		return "The system's keychain does not have it any more: enter it again in the settings."
+	}
+	return "The system's keychain does not answer; it may be locked. Unlock it and start Fairlead again, or enter what is missing in the settings: until then it is kept in " +
+		st.SecretStore + ", which only you can read."
 }

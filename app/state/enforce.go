@@ -116,13 +116,3 @@ func modeText(e *protocol.Enforcement) string {
 	}
 	return text + "; they have no network"
 }
-
-// Local finds the machine that runs in the gateway's own process.
-func (v View) Local() (protocol.NodeInfo, bool) {
-	for _, n := range v.Nodes {
-		if n.Local {
-			return n, true
-		}
-	}
-	return protocol.NodeInfo{}, false
-}

@@ -131,7 +131,7 @@ func (f *Files) Reload() {
 func (f *Files) show() {
 	turn := f.live.next()
 	f.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		want := f.Value.Get()
 		entries, note, err := f.list(ctx, turn, want)

@@ -31,7 +31,7 @@ const (
 // Look opens a file for reading.
 func (f *Files) Look(p string) {
 	f.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		place := f.Value.Get().Place
 		file, err := f.read(ctx, place, p)

@@ -37,7 +37,7 @@ func past(n int) func(*fake) {
 
 func historyOf(t *testing.T, a *App) (text string) {
 	t.Helper()
-	list, n, err := a.History(t.Context())
+	list, n, err := a.Transfers.History(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +57,14 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 			}
 		}
 		before := a.Value.Get().Ended
-		undo := a.RemoveTransfers("t1")
+		undo := a.Transfers.Remove("t1")
 		shows("t0 t2 of 2")
 		undo()
 		shows("t0 t1 t2 of 3")
 		if n := a.Value.Get().Ended - before; n != 2 {
 			t.Errorf("the page was told %d times", n)
 		}
-		undo = a.RemoveTransfers("t1")
+		undo = a.Transfers.Remove("t1")
 		time.Sleep(UndoTime - time.Second)
 		if n := len(f.called(protocol.TransferForget.Name)); n != 0 {
 			t.Error("it is removed before the time to take that back is over")
@@ -80,7 +80,7 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 
 func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
 	bubble(t, past(1200), func(t *testing.T, a *App, f *fake) {
-		undo, err := a.ClearHistory(t.Context())
+		undo, err := a.Transfers.ClearHistory(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
 		if got := historyOf(t, a); got != "t0 t1 t2 of 1200" {
 			t.Errorf("%q is shown again", got)
 		}
-		if _, err := a.ClearHistory(t.Context()); err != nil {
+		if _, err := a.Transfers.ClearHistory(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(UndoTime + time.Second)

@@ -10,53 +10,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// NameOf returns a machine's display name.
-func NameOf(n protocol.NodeInfo) string {
-	if n.Name != "" {
-		return n.Name
-	}
-	return string(n.ID)
-}
-
-// MachineName returns the display name of a machine ID, even if the machine no longer exists.
-func (v View) MachineName(id protocol.NodeID) string {
-	if n, ok := v.Node(id); ok {
-		return NameOf(n)
-	}
-	return string(id)
-}
-
-// ChatName returns the display name of a chat key, even if the chat no longer exists.
-func (v View) ChatName(key protocol.SessionKey) string {
-	for _, s := range v.Sessions {
-		if s.SessionKey == key {
-			return TitleOf(s)
-		}
-	}
-	return string(key)
-}
-
 // named returns a name, followed by the ID in the records if that differs.
 func named(name, id string) string {
 	if name == id || id == "" {
 		return name
 	}
 	return name + " (" + id + ")"
-}
-
-// Node finds a machine.
-func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	for _, n := range v.Nodes {
-		if n.ID == id {
-			return n, true
-		}
-	}
-	return protocol.NodeInfo{}, false
-}
-
-// CallsOn returns the calls in progress on a machine.
-func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
-	return drop(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
 }
 
 // MachineLine summarizes a machine: its system, latency and activity.
@@ -150,90 +109,49 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	return facts
 }
 
-// RenameMachine renames a machine; an empty name restores its own.
-func (a *App) RenameMachine(id protocol.NodeID, name string) {
-	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
+// Machines changes the known machines.
+type Machines struct{ app *App }
+
+// Rename renames a machine; an empty name restores its own.
+func (m Machines) Rename(id protocol.NodeID, name string) {
+	act(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
-// ColourMachine sets a machine's colour, one of [protocol.NodeColours]; empty restores the
+// SetColour sets a machine's colour, one of [protocol.NodeColours]; empty restores the
 // automatic one.
-func (a *App) ColourMachine(id protocol.NodeID, colour string) {
-	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
+func (m Machines) SetColour(id protocol.NodeID, colour string) {
+	act(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
-// ForgetMachine removes a machine from the list and closes its connection. A paired machine is
+// Forget removes a machine from the list and closes its connection. A paired machine is
 // revoked first, since it would otherwise reconnect. The result says if the same device is still
 // paired as a window, which the person may want to revoke as well. It blocks.
-func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
+func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	var gone protocol.Device
 	if n.Device != "" {
 		var err error
-		if gone, err = Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
+		if gone, err = Call(ctx, m.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
 			return err
 		}
 	}
-	if _, err := Call(ctx, a, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
+	if _, err := Call(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
 		return err
 	}
-	list, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
+	list, err := Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return nil // already forgotten
 	}
 	for _, d := range list.Devices {
 		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
-			a.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too, revoke it under Machines, Paired windows.", d.Name))
+			m.app.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too, revoke it under Machines, Paired windows.", d.Name))
 		}
 	}
 	return nil
 }
 
 // Logs returns the last lines of a machine's log. It blocks.
-func (a *App) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
+func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
 	n := 300.0
-	r, err := Call(ctx, a, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
+	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
 	return strings.Join(r.Lines, "\n"), err
-}
-
-// Pairing has the pending pairing requests and the open invitations.
-type Pairing struct {
-	protocol.DeviceListResult
-	Problem string // reason why loading failed
-}
-
-// LoadPairing loads it. It blocks.
-func (a *App) LoadPairing(ctx context.Context) Pairing {
-	r, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
-	if err != nil {
-		return Pairing{Problem: sentence(err)}
-	}
-	return Pairing{DeviceListResult: r}
-}
-
-// RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
-// a sentence.
-func RequestText(r protocol.DeviceRequest, now time.Time) string {
-	who := r.Device.Name
-	if who == "" {
-		who = r.Device.Hostname
-	}
-	if r.Kind == protocol.RequestWiden {
-		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
-	}
-	text := who + " wants to be paired as a machine"
-	if r.Device.Role == protocol.RoleClient {
-		text = who + " wants to be paired as a window that may " + RightsText(r.Device.Scopes)
-	}
-	var more []string
-	for _, s := range []string{r.Device.OS, r.Device.Address} {
-		if s != "" {
-			more = append(more, s)
-		}
-	}
-	if len(more) > 0 {
-		text += " (" + strings.Join(more, ", ") + ")"
-	}
-	if r.Device.ExpiresAt > 0 {
-		text += ", until " + When(r.Device.ExpiresAt, now)
-	}
-	return text
 }

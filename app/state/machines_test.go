@@ -74,10 +74,10 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 
 func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "nas", Device: "d1"}); err != nil {
+		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "nas", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "old"}); err != nil {
+		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "old"}); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(f.called(protocol.DeviceRevoke.Name)); n != 1 {
@@ -102,7 +102,7 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 			}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
+		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
 		if n := a.Value.Get().Notice; n == nil || n.Text != "The windows of laptop are still let in. To end that too, revoke it under Machines, Paired windows." {

@@ -51,10 +51,10 @@ func ModeWord(m protocol.ApprovalMode) string {
 }
 
 // SetMode sets a chat's mode.
-func (a *App) SetMode(key protocol.SessionKey, c ModeChoice) {
-	m := protocol.ApprovalMode{Mode: c.Mode}
-	if c.For > 0 {
-		m.Until = time.Now().Add(c.For).UnixMilli()
+func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
+	m := protocol.ApprovalMode{Mode: choice.Mode}
+	if choice.For > 0 {
+		m.Until = time.Now().Add(choice.For).UnixMilli()
 	}
-	act(a, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
+	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
 }

@@ -3,6 +3,8 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,27 +37,69 @@ const OperatorModel = "operator/built-in"
 // maxChoices limits the menu's length; the settings list all models.
 const maxChoices = 40
 
-// loadModels asks the current provider for its models. It does not contact other providers, so that
+// Models finds and selects models.
+type Models struct{ app *App }
+
+// load asks the current provider for its models. It does not contact other providers, so that
 // no unwanted requests are sent. If the provider does not answer, the list stays short, and the
 // settings show why.
-func (a *App) loadModels() {
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+func (m Models) load() {
+	m.app.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
-		status, err := Call(ctx, a, protocol.StatusGet, protocol.Empty{})
+		status, err := Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
 		if err != nil {
 			return
 		}
 		choices := []ModelChoice{operator}
 		if p := status.Model.Provider; p != "" && p != operator.Ref.Provider {
-			if r, err := Call(ctx, a, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
+			if r, err := Call(ctx, m.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
 				choices = append(choices, choicesOf(status.Model, r.Models)...)
 			} else if status.Model.ID != "" {
 				choices = append(choices, ModelChoice{Ref: status.Model, Name: status.Model.ID})
 			}
 		}
-		a.Value.Update(func(v View) View { v.Models = choices; return v })
+		m.app.Value.Update(func(v View) View { v.Models = choices; return v })
 	})
+}
+
+// Detect searches for model servers on the gateway's machine. It blocks for some seconds.
+func (m Models) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
+	r, err := Call(ctx, m.app, protocol.ModelsDetect, protocol.Empty{})
+	return r.Servers, err
+}
+
+// UseServer makes a detected server the default, with its first model that supports tools, or else
+// its first model. It blocks.
+func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (protocol.ModelRef, error) {
+	if len(s.Models) == 0 {
+		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
+	}
+	ref := protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID}
+	for _, m := range s.Models {
+		if m.Tools {
+			ref.ID = m.ID
+			break
+		}
+	}
+	if err := m.app.Set(ctx, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
+		return ref, err
+	}
+	return ref, m.Use(ctx, ref)
+}
+
+// Use sets the default model, for chats without their own. The thinking level stays unchanged.
+// It blocks.
+func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
+	type model struct {
+		protocol.ModelRef
+		ThinkingLevel json.RawMessage `json:"thinkingLevel,omitempty"`
+	}
+	r, err := Call(ctx, m.app, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.thinkingLevel"})
+	if err != nil {
+		return err
+	}
+	return m.app.Set(ctx, "model", model{ref, r.Value})
 }
 
 // choicesOf selects from a provider's list: the models with tool support, which the agent needs, or

@@ -20,7 +20,7 @@ func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		d := protocol.Device{ID: "tab", ExpiresAt: 50}
-		undo, err := a.SetPairingEnd(t.Context(), d, 0)
+		undo, err := a.Pairings.SetExpiry(t.Context(), d, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
 		if got := strings.Join(sent, " "); got != `{"deviceId":"tab","expiresAt":0} {"deviceId":"tab","expiresAt":50}` {
 			t.Error(got)
 		}
-		if undo, err := a.SetPairingEnd(t.Context(), d, 200); undo != nil || err == nil || !strings.Contains(err.Error(), "paired until then") {
+		if undo, err := a.Pairings.SetExpiry(t.Context(), d, 200); undo != nil || err == nil || !strings.Contains(err.Error(), "paired until then") {
 			t.Errorf("a refused end: %v", err)
 		}
 	})

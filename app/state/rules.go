@@ -11,40 +11,48 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Rules loads the rules. It blocks.
-func (a *App) Rules(ctx context.Context) (protocol.RulesResult, error) {
-	return Call(ctx, a, protocol.RulesList, protocol.Empty{})
+// Rules loads and changes the rules about calls. Its methods block.
+type Rules struct{ app *App }
+
+// List loads the rules. It blocks.
+func (s Rules) List(ctx context.Context) (protocol.RulesResult, error) {
+	return Call(ctx, s.app, protocol.RulesList, protocol.Empty{})
 }
 
-// PutRule creates a rule, or changes the one with the same ID. It blocks.
-func (a *App) PutRule(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
-	return Call(ctx, a, protocol.RulePut, protocol.RulePutParams{ID: id, Policy: policy})
+// Put creates a rule, or changes the one with the same ID. It blocks.
+func (s Rules) Put(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
+	return Call(ctx, s.app, protocol.RulePut, protocol.RulePutParams{ID: id, Policy: policy})
 }
 
-// DeleteRule deletes a rule; RestoreRule undoes that. It blocks.
-func (a *App) DeleteRule(ctx context.Context, id string) error {
-	_, err := Call(ctx, a, protocol.RuleDelete, protocol.RuleParams{ID: id})
+// Delete deletes a rule; RestoreRule undoes that. It blocks.
+func (s Rules) Delete(ctx context.Context, id string) error {
+	_, err := Call(ctx, s.app, protocol.RuleDelete, protocol.RuleParams{ID: id})
 	return err
 }
 
-// RestoreRule restores a deleted rule. It blocks.
-func (a *App) RestoreRule(ctx context.Context, id string) error {
-	_, err := Call(ctx, a, protocol.RuleRestore, protocol.RuleParams{ID: id})
+// Restore restores a deleted rule. It blocks.
+func (s Rules) Restore(ctx context.Context, id string) error {
+	_, err := Call(ctx, s.app, protocol.RuleRestore, protocol.RuleParams{ID: id})
 	return err
 }
 
-// ExportRules returns all rules as a file. It blocks.
-func (a *App) ExportRules(ctx context.Context) ([]byte, error) {
-	r, err := Call(ctx, a, protocol.RulesSave, protocol.Empty{})
+// Export returns all rules as a file. It blocks.
+func (s Rules) Export(ctx context.Context) ([]byte, error) {
+	r, err := Call(ctx, s.app, protocol.RulesSave, protocol.Empty{})
 	return r.File, err
 }
 
-// ImportRules adds the rules of a file. It blocks.
-func (a *App) ImportRules(ctx context.Context, file []byte) (protocol.RulesImportResult, error) {
+// Import adds the rules of a file. It blocks.
+func (s Rules) Import(ctx context.Context, file []byte) (protocol.RulesImportResult, error) {
 	if !json.Valid(file) {
 		return protocol.RulesImportResult{}, fmt.Errorf("the file holds no rules: it is not JSON")
 	}
-	return Call(ctx, a, protocol.RulesImport, protocol.RulesImportParams{File: file})
+	return Call(ctx, s.app, protocol.RulesImport, protocol.RulesImportParams{File: file})
+}
+
+// Try describes which earlier calls a rule would have decided differently. It blocks.
+func (s Rules) Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return Call(ctx, s.app, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
 }
 
 // FindRules returns the rules whose description, origin or text contain every word of a query.

@@ -213,7 +213,7 @@ func (s *Schedules) SetHeartbeat(every string) {
 
 func (s *Schedules) do(f func(context.Context) error) {
 	s.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		if err := f(ctx); err != nil {
 			s.a.fail(err)

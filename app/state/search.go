@@ -23,8 +23,8 @@ const SearchPage = 100
 
 // SearchMessages searches the messages of all chats, newest first; page is Next of the previous
 // page. It blocks.
-func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
-	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
+func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
+	r, err := Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 	return Found{r.Hits, r.Next, r.Reached}, err
 }
 
@@ -34,10 +34,10 @@ const chatsFound = 50
 // Search searches chats by title or text. A large store takes a while, so found is called with all
 // results so far whenever there are more, and at the end with all set to true. found owns the list.
 // Search blocks until the end.
-func (a *App) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
+func (c *Chats) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
 	var list []protocol.SessionEntry
 	for page := ""; ; {
-		r, err := Call(ctx, a, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: chatsFound, Page: page})
+		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: chatsFound, Page: page})
 		if err != nil {
 			return err
 		}

@@ -42,11 +42,11 @@ func TestSearchAsksForThePageAfter(t *testing.T) {
 			return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{MessageID: "first"}}, Next: 7}, nil
 		})
 	}, func(t *testing.T, a *App, _ *fake) {
-		first, err := a.SearchMessages(t.Context(), "x", 0)
+		first, err := a.Chats.SearchMessages(t.Context(), "x", 0)
 		if err != nil || first.Next != 7 {
 			t.Fatal(first, err)
 		}
-		if second, err := a.SearchMessages(t.Context(), "x", first.Next); err != nil || second.Hits[0].MessageID != "second" || second.Next != 0 {
+		if second, err := a.Chats.SearchMessages(t.Context(), "x", first.Next); err != nil || second.Hits[0].MessageID != "second" || second.Next != 0 {
 			t.Error(second, err)
 		}
 	})
@@ -83,7 +83,7 @@ func TestChatsAreShownAsTheyAreFound(t *testing.T) {
 	}, func(t *testing.T, a *App, _ *fake) {
 		for query, want := range map[string]string{"few": "2 false, 5 true, ", "many": "40 false, 50 true, "} {
 			var told strings.Builder
-			if err := a.Search(t.Context(), query, func(list []protocol.SessionEntry, all bool) {
+			if err := a.Chats.Search(t.Context(), query, func(list []protocol.SessionEntry, all bool) {
 				fmt.Fprintf(&told, "%d %v, ", len(list), all)
 				for i, e := range list {
 					if e != entries(i, i+1)[0] {

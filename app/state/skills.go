@@ -74,7 +74,7 @@ func (s *Skills) Load(ctx context.Context) { s.load(ctx, protocol.SkillsStatus) 
 func (s *Skills) Reread(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) }
 
 func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
-	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	r, err := Call(ctx, s.a, m, protocol.SkillsParams{})
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Skills) Show(path string) {
 }
 
 func (s *Skills) read(ctx context.Context, path string) {
-	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	text, err := s.text(ctx, path)
 	s.Value.Update(func(v SkillsView) SkillsView {
@@ -199,7 +199,7 @@ func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 // do performs an action; a failure becomes a notice. Then it reloads the gateway's state.
 func (s *Skills) do(f func(context.Context) error) {
 	s.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		if err := f(ctx); err != nil {
 			s.a.fail(err)

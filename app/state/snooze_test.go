@@ -24,7 +24,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 			return protocol.OK{OK: true}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
-		a.Snooze(one)
+		a.Approvals.Snooze(one)
 		v := a.Value.Get()
 		if w := v.Waiting(); len(w) != 1 || w[0].ID != "two" || len(v.Approvals) != 2 {
 			t.Errorf("waiting %v", w)
@@ -51,13 +51,13 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		if w := a.Value.Get().Waiting(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}
-		a.Wake("two")
+		a.Approvals.Unsnooze("two")
 		if w := a.Value.Get().Waiting(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		synctest.Wait()
 		refuse = true
-		a.Snooze(one, two)
+		a.Approvals.Snooze(one, two)
 		synctest.Wait()
 		v = a.Value.Get()
 		if w := v.Waiting(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {

@@ -3,257 +3,79 @@ package state
 import (
 	"context"
 	"fmt"
-	"path"
-	"strings"
+	"slices"
+	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// SizeText formats a size: 812 B, 1.4 GB.
-func SizeText(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	v, i := float64(n), 0
-	for v >= 999.5 && i < len(units)-1 {
-		v, i = v/1000, i+1
-	}
-	if i == 0 || v >= 9.95 {
-		return fmt.Sprintf("%.0f %s", v, units[i])
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
-}
+// Transfers starts and controls transfers, and reads and clears their history. Its methods are safe
+// for concurrent use.
+type Transfers struct {
+	app *App
 
-// ETAText formats an estimated duration.
-func ETAText(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return ""
-	case d < 10*time.Second:
-		return "a few seconds"
-	case d < time.Minute:
-		return fmt.Sprintf("about %d s", int(d.Round(10*time.Second).Seconds()))
-	case d < 90*time.Minute:
-		return fmt.Sprintf("about %d min", max(1, int(d.Round(time.Minute).Minutes())))
-	case d < 36*time.Hour:
-		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
-	}
-	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
-}
-
-// EndName returns the display name of an end of a transfer.
-func EndName(v View, id protocol.NodeID) string {
-	switch id {
-	case protocol.Here:
-		return "this computer"
-	case "gsv":
-		return "the agent's files"
-	}
-	if n, ok := v.Node(id); ok {
-		return NameOf(n)
-	}
-	return string(id)
-}
-
-// Elsewhere reports whether an end of a transfer is a window or command line on another computer,
-// whose files are not this computer's.
-func Elsewhere(v View, t protocol.Transfer) bool {
-	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
-}
-
-// EndOf returns the display name of an end of a transfer, t.From or t.To.
-func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
-	if id == protocol.Here && Elsewhere(v, t) {
-		return "another computer"
-	}
-	return EndName(v, id)
-}
-
-// PathOf returns the path of an end written as machine:path.
-func PathOf(end string) string {
-	_, p, _ := strings.Cut(end, ":")
-	return p
-}
-
-// middle shortens a long name in its middle, because its end has the file's extension.
-func middle(name string, n int) string {
-	r := []rune(name)
-	if len(r) <= n {
-		return name
-	}
-	tail := n / 3
-	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
-}
-
-// TransferTitle describes a transfer: photos to nas. A long name is shortened, so that the
-// destination stays visible.
-func TransferTitle(v View, t protocol.Transfer) string {
-	what := ""
-	for _, s := range t.Sources {
-		what = middle(Shown(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
-		break
-	}
-	if what == "" || what == "." || what == "/" {
-		what = "everything"
-	}
-	if n := len(t.Sources) - 1; n > 0 {
-		what += fmt.Sprintf(" and %d more", n)
-	}
-	return what + " to " + EndOf(v, t, t.To)
-}
-
-// TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
-func TransferLine(v View, t protocol.Transfer, now time.Time) string {
-	var parts []string
-	add := func(s string) {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	done := SizeText(t.BytesDone)
-	if t.Bytes > 0 {
-		done += " of " + SizeText(t.Bytes)
-	}
-	if t.Files > 1 {
-		done = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, done)
-	}
-	switch t.State {
-	case protocol.TransferQueued:
-		add("Waits for its turn")
-	case protocol.TransferWaiting:
-		why := t.Error
-		if away := awayEnd(v, t); away != "" { // whatever failed when the machine went offline
-			why = "Waits for " + away
-		}
-		// which says it together with the machine it waits for
-		if !strings.HasPrefix(why, "Waits") {
-			add("Waits")
-		}
-		add(why)
-		if t.ExpiresAt > 0 {
-			add("until " + When(t.ExpiresAt, now))
-		}
-	case protocol.TransferRunning:
-		if t.Bytes == 0 && t.BytesDone == 0 {
-			add("Counting files")
-			break
-		}
-		add(done)
-		if t.Speed > 0 {
-			add(SizeText(t.Speed) + "/s")
-		}
-		add(ETAText(time.Duration(t.ETA) * time.Millisecond))
-		add(t.Route)
-	case protocol.TransferPaused:
-		add("Paused")
-		add(done)
-	case protocol.TransferDone:
-		add(SizeText(t.BytesDone))
-		add("from " + EndOf(v, t, t.From))
-		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
-			add("in " + Length(time.Duration(took)*time.Millisecond))
-		}
-		add(t.Route)
-	case protocol.TransferCancelled:
-		add("Cancelled")
-		add(done)
-	default:
-		if !strings.HasPrefix(t.Error, "Failed") {
-			add("Failed")
-		}
-		add(t.Error)
-	}
-	if t.Skipped > 0 {
-		add(Plural(t.Skipped, "file was there already", "files were there already"))
-	}
-	switch {
-	case t.Undone > 0:
-		add(Plural(t.Undone, "replaced file was brought back", "replaced files were brought back"))
-	case t.Kept > 0:
-		add(Plural(t.Kept, "file was replaced", "files were replaced"))
-	}
-	if t.Failed > 0 {
-		add(Plural(t.Failed, "file failed", "files failed"))
-	}
-	return strings.Join(parts, " · ")
-}
-
-// awayEnd returns the display name of an end of a transfer that is an offline machine; empty if
-// there is none.
-func awayEnd(v View, t protocol.Transfer) string {
-	for _, id := range []protocol.NodeID{t.From, t.To} {
-		if n, ok := v.Node(id); ok && !n.Online {
-			return NameOf(n)
-		}
-	}
-	return ""
-}
-
-// Progress returns the transferred fraction, from 0 to 1; it is 0 while the size is unknown.
-func Progress(t protocol.Transfer) float64 {
-	switch {
-	case t.State == protocol.TransferDone:
-		return 1
-	case t.Bytes <= 0:
-		return 0
-	}
-	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
+	mu sync.Mutex // guards removed
+	// removed are the transfers that will be removed from the history unless the person undoes
+	// that.
+	removed map[protocol.TransferID]bool
 }
 
 // Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
 // folder is its workspace. A transfer to an offline machine waits for it. It blocks.
-func (a *App) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+func (s *Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
 		p.Sources = append(p.Sources, protocol.Here+":"+f)
 	}
-	return Call(ctx, a, protocol.TransferStart, p)
+	return Call(ctx, s.app, protocol.TransferStart, p)
 }
 
 // Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
 // transfer is queued.
-func (a *App) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
-	return Call(ctx, a, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
+func (s *Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
+	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
 // SendBetween queues a transfer of files and folders of a machine to a folder of another one; an
 // empty folder is its workspace. It blocks.
-func (a *App) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+func (s *Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
 		p.Sources = append(p.Sources, string(from)+":"+f)
 	}
-	return Call(ctx, a, protocol.TransferStart, p)
+	return Call(ctx, s.app, protocol.TransferStart, p)
 }
 
-// PauseTransfer pauses a transfer. As in the methods below, a failure becomes a notice.
-func (a *App) PauseTransfer(id protocol.TransferID) {
-	act(a, protocol.TransferPause, protocol.TransferParams{ID: id})
+// Pause pauses a transfer. As in the methods below, a failure becomes a notice.
+func (s *Transfers) Pause(id protocol.TransferID) {
+	act(s.app, protocol.TransferPause, protocol.TransferParams{ID: id})
 }
 
-// ResumeTransfer resumes a transfer.
-func (a *App) ResumeTransfer(id protocol.TransferID) {
-	act(a, protocol.TransferResume, protocol.TransferParams{ID: id})
+// Resume resumes a transfer.
+func (s *Transfers) Resume(id protocol.TransferID) {
+	act(s.app, protocol.TransferResume, protocol.TransferParams{ID: id})
 }
 
-// CancelTransfer cancels a transfer.
-func (a *App) CancelTransfer(id protocol.TransferID) {
-	act(a, protocol.TransferCancel, protocol.TransferParams{ID: id})
+// Cancel cancels a transfer.
+func (s *Transfers) Cancel(id protocol.TransferID) {
+	act(s.app, protocol.TransferCancel, protocol.TransferParams{ID: id})
 }
 
-// RetryTransfer restarts a failed or cancelled transfer.
-func (a *App) RetryTransfer(id protocol.TransferID) {
-	act(a, protocol.TransferRetry, protocol.TransferParams{ID: id})
+// Retry restarts a failed or cancelled transfer.
+func (s *Transfers) Retry(id protocol.TransferID) {
+	act(s.app, protocol.TransferRetry, protocol.TransferParams{ID: id})
 }
 
 // SendAgain queues a finished transfer again: files that the destination already has are skipped.
-func (a *App) SendAgain(t protocol.Transfer) {
-	act(a, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
+func (s *Transfers) SendAgain(t protocol.Transfer) {
+	act(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
-// UndoTransfer restores the files that a transfer replaced, and returns their number in words. It
+// Undo restores the files that a transfer replaced, and returns their number in words. It
 // blocks.
-func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, error) {
-	now, err := Call(ctx, a, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
+func (s *Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
+	now, err := Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
 		return "", err
 	}
@@ -267,16 +89,88 @@ func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, er
 	return text, nil
 }
 
-// resumeHere resumes the transfers of this computer's files over a new connection.
-func (a *App) resumeHere(list []protocol.Transfer) {
+// resumeLocal resumes the transfers of this computer's files over a new connection.
+func (s *Transfers) resumeLocal(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
-			a.start(func(ctx context.Context) {
-				ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+			s.app.start(func(ctx context.Context) {
+				ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 				defer cancel()
 				// the gateway correctly refuses transfers of another window
-				Call(ctx, a, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+				Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			})
 		}
 	}
+}
+
+// historyPage is the number of finished transfers per request, the gateway's maximum.
+const historyPage = 500
+
+// History returns the newest finished transfers and the number of all of them. It blocks.
+func (s *Transfers) History(ctx context.Context) ([]protocol.Transfer, int, error) {
+	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := drop(r.Transfers, func(t protocol.Transfer) bool { return s.removed[t.ID] })
+	return list, max(r.Count-len(s.removed), len(list)), err
+}
+
+// ClearHistory is [Transfers.Remove] for all transfers that have finished by now. It blocks.
+func (s *Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
+	var ids []protocol.TransferID
+	for {
+		r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Offset: len(ids), Limit: historyPage})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range r.Transfers {
+			ids = append(ids, t.ID)
+		}
+		if len(r.Transfers) == 0 || len(ids) >= r.Count {
+			return s.Remove(ids...), nil
+		}
+	}
+}
+
+// Remove removes finished transfers from the history. They leave the view at once, but are
+// deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
+// If the program exits earlier, they stay.
+func (s *Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
+	back := make(chan struct{}, 1)
+	s.hide(ids, true)
+	s.app.start(func(ctx context.Context) {
+		timer := time.NewTimer(UndoTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			for part := range slices.Chunk(ids, historyPage) {
+				if _, err := Call(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
+					s.app.fail(err)
+					break
+				}
+			}
+		case <-back:
+		case <-ctx.Done():
+		}
+		s.hide(ids, false)
+	})
+	return func() {
+		select {
+		case back <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (s *Transfers) hide(ids []protocol.TransferID, gone bool) {
+	s.mu.Lock()
+	for _, id := range ids {
+		if gone {
+			s.removed[id] = true
+		} else {
+			delete(s.removed, id)
+		}
+	}
+	s.mu.Unlock()
+	s.app.Value.Update(func(v View) View { v.Ended++; return v })
 }

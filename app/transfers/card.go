@@ -34,12 +34,12 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuiet("Pause", "pause", func() {
 		if c.paused {
-			p.app.ResumeTransfer(id)
+			p.app.Transfers.Resume(id)
 		} else {
-			p.app.PauseTransfer(id)
+			p.app.Transfers.Pause(id)
 		}
 	})
-	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.CancelTransfer(id) })
+	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.Transfers.Cancel(id) })
 	c.cancel = cancel
 	inner := widgets.Col(style.Gap, container.New(&headLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))

@@ -19,9 +19,9 @@ const listed = 50
 // open shows a finished transfer with all known details, such as the full error.
 func (p *Page) open(t protocol.Transfer) {
 	p.detail = t.ID
-	again := widgets.NewButton("Send again", "reset", func() { p.app.SendAgain(t); p.Back() })
+	again := widgets.NewButton("Send again", "reset", func() { p.app.Transfers.SendAgain(t); p.Back() })
 	if t.State != protocol.TransferDone {
-		again = widgets.NewButton("Try again", "reset", func() { p.app.RetryTransfer(t.ID); p.Back() })
+		again = widgets.NewButton("Try again", "reset", func() { p.app.Transfers.Retry(t.ID); p.Back() })
 	}
 	var acts []fyne.CanvasObject
 	if !state.Elsewhere(p.view, t) {

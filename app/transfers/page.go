@@ -80,7 +80,7 @@ func (p *Page) show(v state.View) {
 	if v.Loaded && v.Ended != p.ended {
 		p.ended = v.Ended
 		bind.Go(p.ctx, func(ctx context.Context) (past, error) {
-			list, n, err := p.app.History(ctx)
+			list, n, err := p.app.Transfers.History(ctx)
 			return past{list, n}, err
 		}, p.showHistory)
 	}
@@ -181,9 +181,9 @@ func (p *Page) menu(i int, at fyne.Position) {
 		return
 	}
 	t := p.history[i]
-	again := fyne.NewMenuItem("Send again", func() { p.app.SendAgain(t) })
+	again := fyne.NewMenuItem("Send again", func() { p.app.Transfers.SendAgain(t) })
 	if t.State != protocol.TransferDone {
-		again = fyne.NewMenuItem("Try again", func() { p.app.RetryTransfer(t.ID) })
+		again = fyne.NewMenuItem("Try again", func() { p.app.Transfers.Retry(t.ID) })
 	}
 	again.Disabled = state.Elsewhere(p.view, t)
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
@@ -199,12 +199,12 @@ func (p *Page) menu(i int, at fyne.Position) {
 
 // remove removes one from the history and offers to undo that.
 func (p *Page) remove(t protocol.Transfer) {
-	p.h.Undo(fmt.Sprintf("“%s” was removed from the history.", state.TransferTitle(p.view, t)), p.app.RemoveTransfers(t.ID), time.Now().Add(state.UndoTime))
+	p.h.Undo(fmt.Sprintf("“%s” was removed from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
 }
 
 // clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
-	bind.Go(p.ctx, p.app.ClearHistory, func(undo func(), err error) {
+	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
 		if err != nil {
 			p.h.Say("The history was not cleared: " + err.Error())
 			return
@@ -215,7 +215,7 @@ func (p *Page) clear() {
 
 // undo restores the files that a transfer replaced.
 func (p *Page) undo(t protocol.Transfer) {
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.UndoTransfer(ctx, t) }, func(said string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(said string, err error) {
 		if err != nil {
 			said = "Nothing was brought back: " + err.Error()
 		}

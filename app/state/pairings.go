@@ -4,10 +4,58 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
+
+// Pairing has the pending pairing requests and the open invitations.
+type Pairing struct {
+	protocol.DeviceListResult
+	Problem string // reason why loading failed
+}
+
+// Pairings reads and changes the paired devices.
+type Pairings struct{ app *App }
+
+// Load loads it. It blocks.
+func (p Pairings) Load(ctx context.Context) Pairing {
+	r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return Pairing{Problem: sentence(err)}
+	}
+	return Pairing{DeviceListResult: r}
+}
+
+// RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
+// a sentence.
+func RequestText(r protocol.DeviceRequest, now time.Time) string {
+	who := r.Device.Name
+	if who == "" {
+		who = r.Device.Hostname
+	}
+	if r.Kind == protocol.RequestWiden {
+		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
+	}
+	text := who + " wants to be paired as a machine"
+	if r.Device.Role == protocol.RoleClient {
+		text = who + " wants to be paired as a window that may " + RightsText(r.Device.Scopes)
+	}
+	var more []string
+	for _, s := range []string{r.Device.OS, r.Device.Address} {
+		if s != "" {
+			more = append(more, s)
+		}
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	if r.Device.ExpiresAt > 0 {
+		text += ", until " + When(r.Device.ExpiresAt, now)
+	}
+	return text
+}
 
 // PairingEnd is a validity period of a pairing from now on, in days; 0 is unlimited.
 type PairingEnd struct {
@@ -91,12 +139,14 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	return facts
 }
 
-// SetPairingEnd sets the expiry of a pairing, in Unix milliseconds; 0 is never. It returns a
+// SetExpiry sets the expiry of a pairing, in Unix milliseconds; 0 is never. It returns a
 // function that restores the previous expiry. When a pairing expires, its connections are closed.
 // It blocks.
-func (a *App) SetPairingEnd(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
-	if _, err := Call(ctx, a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
+func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
+	if _, err := Call(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err
 	}
-	return func() { act(a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt}) }, nil
+	return func() {
+		act(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
+	}, nil
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,108 +9,6 @@ import (
 
 	"fairlead/gateway/protocol"
 )
-
-// Reply is a person's answer to an approval.
-type Reply struct {
-	Decision string // allow or deny
-	Scope    string // for allow
-	Reason   string // for deny
-	Offers   []int  // indexes of the offered rules to create, for a scope beyond the session
-	Until    int64  // expiry of those rules in Unix milliseconds; 0 is never
-	Access   []int  // indexes of the folders to open for the call
-	// Args replace the call's arguments.
-	Args json.RawMessage
-}
-
-// Answer answers an approval without options. See [App.Reply].
-func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
-	a.Reply([]protocol.Approval{q}, Reply{Decision: decision, Scope: scope, Reason: reason})
-}
-
-// Reply answers approvals: one, or several identical ones in one request. They leave the view at
-// once; if answering one fails, it returns to the view.
-func (a *App) Reply(list []protocol.Approval, r Reply) {
-	if len(list) == 0 {
-		return
-	}
-	a.Value.Update(func(v View) View {
-		for _, q := range list {
-			v = answering(v, q.ID, true)
-		}
-		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return holds(list, x.ID) })
-		return v
-	})
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
-		defer cancel()
-		outcomes, err := a.send(ctx, list, r)
-		var back []protocol.Approval
-		if err != nil {
-			back, outcomes = list, nil
-		}
-		lost := ""
-		for i, q := range list[:len(outcomes)] {
-			switch {
-			case outcomes[i].Error != nil:
-				err = outcomes[i].Error
-				back = append(back, q)
-			case !outcomes[i].Won && outcomes[i].Approval.State != protocol.ApprovalSuperseded:
-				lost = Ended(*outcomes[i].Approval)
-			}
-		}
-		if err != nil {
-			a.fail(fmt.Errorf("your answer was not taken: %w", err))
-			a.bring(ctx, back)
-		}
-		if lost != "" {
-			a.Notify("info", "This question was answered already: "+lost+".")
-		}
-	})
-}
-
-func holds(list []protocol.Approval, id protocol.ApprovalID) bool {
-	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
-}
-
-// send sends the answer and returns the outcome for each approval.
-func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
-	if len(list) == 1 {
-		q := list[0]
-		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
-			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
-			Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args,
-		})
-		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
-	}
-	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args}
-	for _, q := range list {
-		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
-	}
-	res, err := Call(ctx, a, protocol.ApprovalAll, p)
-	if err == nil && len(res.Outcomes) != len(list) {
-		err = fmt.Errorf("the gateway answered for %d of %d questions", len(res.Outcomes), len(list))
-	}
-	return res.Outcomes, err
-}
-
-// bring returns approvals to the view whose answer failed, if they are still pending.
-func (a *App) bring(ctx context.Context, list []protocol.Approval) {
-	open, err := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
-	a.Value.Update(func(v View) View {
-		for _, q := range list {
-			v = answering(v, q.ID, false)
-			if err != nil {
-				v = reduceApproval(v, q)
-			}
-		}
-		for _, q := range open.Approvals {
-			if holds(list, q.ID) {
-				v = reduceApproval(v, q)
-			}
-		}
-		return v
-	})
-}
 
 // WithNetwork returns a command's arguments with network access requested or not.
 func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
@@ -266,11 +163,6 @@ func TriedOn(n int) string {
 
 // NothingToTry is shown if there are no earlier calls.
 const NothingToTry = "No call was made yet that it could be tried on."
-
-// TryRule describes which earlier calls a rule would have decided differently. It blocks.
-func (a *App) TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
-	return Call(ctx, a, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
-}
 
 // Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {

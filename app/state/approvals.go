@@ -1,0 +1,207 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Reply is a person's answer to an approval.
+type Reply struct {
+	Decision string // allow or deny
+	Scope    string // for allow
+	Reason   string // for deny
+	Offers   []int  // indexes of the offered rules to create, for a scope beyond the session
+	Until    int64  // expiry of those rules in Unix milliseconds; 0 is never
+	Access   []int  // indexes of the folders to open for the call
+	// Args replace the call's arguments.
+	Args json.RawMessage
+}
+
+// Approvals shows, answers and snoozes the pending approvals.
+type Approvals struct{ app *App }
+
+// MarkShown reports to the gateway that a surface has shown an approval; an empty surface is a
+// window of its own.
+func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
+	act(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
+}
+
+// Answer answers approvals: one, or several identical ones in one request. They leave the view at
+// once; if answering one fails, it returns to the view.
+func (s Approvals) Answer(list []protocol.Approval, r Reply) {
+	if len(list) == 0 {
+		return
+	}
+	s.app.Value.Update(func(v View) View {
+		for _, q := range list {
+			v = answering(v, q.ID, true)
+		}
+		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return holds(list, x.ID) })
+		return v
+	})
+	s.app.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+		defer cancel()
+		outcomes, err := s.send(ctx, list, r)
+		var back []protocol.Approval
+		if err != nil {
+			back, outcomes = list, nil
+		}
+		lost := ""
+		for i, q := range list[:len(outcomes)] {
+			switch {
+			case outcomes[i].Error != nil:
+				err = outcomes[i].Error
+				back = append(back, q)
+			case !outcomes[i].Won && outcomes[i].Approval.State != protocol.ApprovalSuperseded:
+				lost = Ended(*outcomes[i].Approval)
+			}
+		}
+		if err != nil {
+			s.app.fail(fmt.Errorf("your answer was not taken: %w", err))
+			s.restore(ctx, back)
+		}
+		if lost != "" {
+			s.app.Notify("info", "This question was answered already: "+lost+".")
+		}
+	})
+}
+
+func holds(list []protocol.Approval, id protocol.ApprovalID) bool {
+	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
+}
+
+// send sends the answer and returns the outcome for each approval.
+func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
+	if len(list) == 1 {
+		q := list[0]
+		res, err := Call(ctx, s.app, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
+			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
+			Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args,
+		})
+		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
+	}
+	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args}
+	for _, q := range list {
+		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+	}
+	res, err := Call(ctx, s.app, protocol.ApprovalAll, p)
+	if err == nil && len(res.Outcomes) != len(list) {
+		err = fmt.Errorf("the gateway answered for %d of %d questions", len(res.Outcomes), len(list))
+	}
+	return res.Outcomes, err
+}
+
+// restore returns approvals to the view whose answer failed, if they are still pending.
+func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
+	open, err := Call(ctx, s.app, protocol.ApprovalList, protocol.Empty{})
+	s.app.Value.Update(func(v View) View {
+		for _, q := range list {
+			v = answering(v, q.ID, false)
+			if err != nil {
+				v = reduceApproval(v, q)
+			}
+		}
+		for _, q := range open.Approvals {
+			if holds(list, q.ID) {
+				v = reduceApproval(v, q)
+			}
+		}
+		return v
+	})
+}
+
+// SnoozeFor is how long "Not now" snoozes an approval.
+const SnoozeFor = protocol.SnoozeFor
+
+// Waiting returns the pending approvals that are not snoozed.
+func (v View) Waiting() []protocol.Approval {
+	return drop(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
+}
+
+// Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
+// answered.
+func (s Approvals) Snooze(list ...protocol.Approval) {
+	s.snooze(list, SnoozeFor)
+}
+
+// Unsnooze ends the snoozing of an approval.
+func (s Approvals) Unsnooze(id protocol.ApprovalID) {
+	s.snooze([]protocol.Approval{{ID: id}}, 0)
+}
+
+// snooze updates the view at once; the gateway's confirmation follows by the feed.
+func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
+	p := protocol.ApprovalSnoozeParams{For: d.Milliseconds()}
+	for _, q := range list {
+		p.IDs = append(p.IDs, q.ID)
+	}
+	set := func(later func(was int64) int64) {
+		s.app.Value.Update(func(v View) View {
+			open := make([]protocol.Approval, len(v.Approvals))
+			for i, q := range v.Approvals {
+				if holds(list, q.ID) {
+					q.Later = later(q.Later)
+				}
+				open[i] = q
+			}
+			v.Approvals = open
+			return v
+		})
+	}
+	until := int64(0)
+	if d > 0 {
+		until = time.Now().Add(d).UnixMilli()
+	}
+	set(func(int64) int64 { return until })
+	s.app.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+		defer cancel()
+		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
+			s.app.fail(fmt.Errorf("the question could not be put off: %w", err))
+			set(func(was int64) int64 {
+				if was == until {
+					return 0
+				}
+				return was
+			})
+		}
+	})
+}
+
+// Group is an approval together with all pending ones that ask exactly the same.
+type Group struct {
+	protocol.Approval
+	All []protocol.Approval
+	// Later is the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is not.
+	Later int64
+}
+
+// Inbox returns the pending approvals, with identical ones grouped and snoozed ones last.
+func Inbox(v View) []Group {
+	var now, later []Group
+	seen := make(map[protocol.ApprovalID]bool)
+	for _, q := range v.Approvals {
+		if seen[q.ID] {
+			continue
+		}
+		g := Group{Approval: q, All: Alike(v.Approvals, q), Later: q.Later}
+		for _, x := range g.All {
+			seen[x.ID] = true
+			if x.Later == 0 {
+				g.Later = 0
+			}
+		}
+		if g.Later == 0 {
+			now = append(now, g)
+		} else {
+			later = append(later, g)
+		}
+	}
+	return append(now, later...)
+}

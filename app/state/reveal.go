@@ -1,0 +1,89 @@
+package state
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Reveal makes deceptive characters visible: control, bidirectional and zero-width characters,
+// unusual blanks, and combining marks. Line breaks, tabs and spaces stay. changed reports whether
+// there were any.
+func Reveal(s string) (text string, changed bool) {
+	var b strings.Builder
+	for _, r := range s {
+		if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		changed = true
+	}
+	return b.String(), changed
+}
+
+// fillers are letters and marks without a visible shape.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
+	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1},
+	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+func hidden(r rune) bool {
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
+}
+
+// Lookalikes returns the words of a text that mix Latin letters with similar Greek or Cyrillic
+// ones, together with those letters: "аpple (а is U+0430)". Each word appears once, and at most
+// five are returned.
+func Lookalikes(s string) []string {
+	var out []string
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		latin := false
+		var other []string
+		for _, r := range word {
+			latin = latin || unicode.Is(unicode.Latin, r)
+			if said := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, said) {
+				other = append(other, said)
+			}
+		}
+		if said := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, said) && len(out) < 5 {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// Shown returns an unambiguous form of a file's name or path for one line: control characters, line
+// breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and scripts need are
+// retained.
+func Shown(name string) string {
+	if !strings.ContainsFunc(name, turning) {
+		return name
+	}
+	var b strings.Builder
+	for _, r := range name {
+		if turning(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func turning(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
+
+// Title returns the entry's name in that form.
+func (e FileEntry) Title() string { return Shown(path.Base(e.Path)) }

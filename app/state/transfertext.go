@@ -1,0 +1,234 @@
+package state
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// SizeText formats a size: 812 B, 1.4 GB.
+func SizeText(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, i := float64(n), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 9.95 {
+		return fmt.Sprintf("%.0f %s", v, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
+
+// ETAText formats an estimated duration.
+func ETAText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second:
+		return "a few seconds"
+	case d < time.Minute:
+		return fmt.Sprintf("about %d s", int(d.Round(10*time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", max(1, int(d.Round(time.Minute).Minutes())))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
+	}
+	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
+}
+
+// EndName returns the display name of an end of a transfer.
+func EndName(v View, id protocol.NodeID) string {
+	switch id {
+	case protocol.Here:
+		return "this computer"
+	case "gsv":
+		return "the agent's files"
+	}
+	if n, ok := v.Node(id); ok {
+		return NameOf(n)
+	}
+	return string(id)
+}
+
+// Elsewhere reports whether an end of a transfer is a window or command line on another computer,
+// whose files are not this computer's.
+func Elsewhere(v View, t protocol.Transfer) bool {
+	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
+}
+
+// EndOf returns the display name of an end of a transfer, t.From or t.To.
+func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
+	if id == protocol.Here && Elsewhere(v, t) {
+		return "another computer"
+	}
+	return EndName(v, id)
+}
+
+// PathOf returns the path of an end written as machine:path.
+func PathOf(end string) string {
+	_, p, _ := strings.Cut(end, ":")
+	return p
+}
+
+// middle shortens a long name in its middle, because its end has the file's extension.
+func middle(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	tail := n / 3
+	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+}
+
+// TransferTitle describes a transfer: photos to nas. A long name is shortened, so that the
+// destination stays visible.
+func TransferTitle(v View, t protocol.Transfer) string {
+	what := ""
+	for _, s := range t.Sources {
+		what = middle(Shown(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
+		break
+	}
+	if what == "" || what == "." || what == "/" {
+		what = "everything"
+	}
+	if n := len(t.Sources) - 1; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	return what + " to " + EndOf(v, t, t.To)
+}
+
+// TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
+func TransferLine(v View, t protocol.Transfer, now time.Time) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	done := SizeText(t.BytesDone)
+	if t.Bytes > 0 {
+		done += " of " + SizeText(t.Bytes)
+	}
+	if t.Files > 1 {
+		done = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, done)
+	}
+	switch t.State {
+	case protocol.TransferQueued:
+		add("Waits for its turn")
+	case protocol.TransferWaiting:
+		why := t.Error
+		if away := awayEnd(v, t); away != "" { // whatever failed when the machine went offline
+			why = "Waits for " + away
+		}
+		// which says it together with the machine it waits for
+		if !strings.HasPrefix(why, "Waits") {
+			add("Waits")
+		}
+		add(why)
+		if t.ExpiresAt > 0 {
+			add("until " + When(t.ExpiresAt, now))
+		}
+	case protocol.TransferRunning:
+		if t.Bytes == 0 && t.BytesDone == 0 {
+			add("Counting files")
+			break
+		}
+		add(done)
+		if t.Speed > 0 {
+			add(SizeText(t.Speed) + "/s")
+		}
+		add(ETAText(time.Duration(t.ETA) * time.Millisecond))
+		add(t.Route)
+	case protocol.TransferPaused:
+		add("Paused")
+		add(done)
+	case protocol.TransferDone:
+		add(SizeText(t.BytesDone))
+		add("from " + EndOf(v, t, t.From))
+		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
+			add("in " + Length(time.Duration(took)*time.Millisecond))
+		}
+		add(t.Route)
+	case protocol.TransferCancelled:
+		add("Cancelled")
+		add(done)
+	default:
+		if !strings.HasPrefix(t.Error, "Failed") {
+			add("Failed")
+		}
+		add(t.Error)
+	}
+	if t.Skipped > 0 {
+		add(Plural(t.Skipped, "file was there already", "files were there already"))
+	}
+	switch {
+	case t.Undone > 0:
+		add(Plural(t.Undone, "replaced file was brought back", "replaced files were brought back"))
+	case t.Kept > 0:
+		add(Plural(t.Kept, "file was replaced", "files were replaced"))
+	}
+	if t.Failed > 0 {
+		add(Plural(t.Failed, "file failed", "files failed"))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// awayEnd returns the display name of an end of a transfer that is an offline machine; empty if
+// there is none.
+func awayEnd(v View, t protocol.Transfer) string {
+	for _, id := range []protocol.NodeID{t.From, t.To} {
+		if n, ok := v.Node(id); ok && !n.Online {
+			return NameOf(n)
+		}
+	}
+	return ""
+}
+
+// Progress returns the transferred fraction, from 0 to 1; it is 0 while the size is unknown.
+func Progress(t protocol.Transfer) float64 {
+	switch {
+	case t.State == protocol.TransferDone:
+		return 1
+	case t.Bytes <= 0:
+		return 0
+	}
+	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
+}
+
+// TransferNews returns the finished transfers to announce to this window's person: not those of
+// another computer's files, and not those of the agent, which its chat reports.
+func TransferNews(v View) []protocol.Transfer {
+	return drop(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || Elsewhere(v, t) })
+}
+
+// TransferEnd describes a finished transfer and its outcome.
+func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string) {
+	text = TransferLine(v, t, now)
+	if t.State == protocol.TransferDone {
+		text = "Arrived · " + text
+	}
+	return TransferTitle(v, t), text
+}
+
+// TransferEnds describes the outcomes of several transfers.
+func TransferEnds(list []protocol.Transfer) (title, text string) {
+	arrived, failed := 0, 0
+	for _, t := range list {
+		if t.State == protocol.TransferDone {
+			arrived++
+		} else {
+			failed++
+		}
+	}
+	var parts []string
+	if arrived > 0 {
+		parts = append(parts, fmt.Sprintf("%d arrived", arrived))
+	}
+	if failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", failed))
+	}
+	return fmt.Sprintf("%d transfers have ended", len(list)), strings.Join(parts, " · ")
+}
