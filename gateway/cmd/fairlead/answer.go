@@ -16,7 +16,7 @@ import (
 
 func approvalsListCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the questions that wait for you", Args: cobra.NoArgs,
+		Use: "list", Short: "List pending approvals", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
@@ -28,7 +28,7 @@ func approvalsListCommand(o *options) *cobra.Command {
 					return printJSON(out, r)
 				}
 				if len(r.Approvals) == 0 {
-					fmt.Fprintln(out, "Nothing waits for you.")
+					fmt.Fprintln(out, "No pending approvals.")
 					return nil
 				}
 				names := c.machineNames(ctx)
@@ -50,14 +50,14 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	var same bool
 	cmd := &cobra.Command{
 		Use: decision + " ID", Args: cobra.ExactArgs(1),
-		Short: map[string]string{protocol.DecisionAllow: "Allow what a question asks about", protocol.DecisionDeny: "Deny what a question asks about"}[decision],
+		Short: map[string]string{protocol.DecisionAllow: "Allow a pending call", protocol.DecisionDeny: "Deny a pending call"}[decision],
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if args != "" && !json.Valid([]byte(args)) {
-				return &exitError{code: exitUsage, err: errors.New("--args is not JSON")}
+				return &exitError{code: exitUsage, err: errors.New("--args is not valid JSON")}
 			}
 			end, ok := protocol.RuleEndByKey(until)
 			if !ok && until != "" {
-				return &exitError{code: exitUsage, err: fmt.Errorf("--until is 1h, today, 30d or never, not %s", until)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--until must be 1h, today, 30d or never, not %s", until)}
 			}
 			ends := end.At(time.Now())
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -82,22 +82,22 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 					return printJSON(cmd.OutOrStdout(), r)
 				}
 				if !r.Won {
-					return fmt.Errorf("too late: the question was %s by %s", r.Approval.State, r.Approval.AnsweredBy)
+					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s.\n", protocol.Capital(r.Approval.State))
 				return nil
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&same, "same", false, "answer every open question that asks exactly the same, too")
+	cmd.Flags().BoolVar(&same, "same", false, "also answer every other pending approval for exactly the same call")
 	if decision == protocol.DecisionAllow {
-		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
-		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
-		cmd.Flags().StringVar(&until, "until", "", "when the rules that are made end: 1h, today, 30d or never (default never)")
-		cmd.Flags().IntSliceVar(&access, "open", nil, "numbers of the folders outside to open for this call, from 0; the question names them")
-		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the offered rules to make, from 0; default those that allow exactly what was shown")
+		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "scope: once, session (this chat), folder, node (this machine) or always; the approval lists the scopes it offers")
+		cmd.Flags().StringVar(&args, "args", "", "replace the call's arguments with this JSON; the changed call is checked again and runs once")
+		cmd.Flags().StringVar(&until, "until", "", "when the new rules expire: 1h, today, 30d or never (default never)")
+		cmd.Flags().IntSliceVar(&access, "open", nil, "numbers of the folders outside the workspace to allow for this call, from 0; the approval lists them")
+		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the suggested rules to create, from 0 (default: those that allow exactly this call)")
 	} else {
-		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
+		cmd.Flags().StringVar(&reason, "reason", "", "reason, shown to the agent")
 	}
 	return cmd
 }
@@ -125,9 +125,9 @@ func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.A
 	}
 	switch {
 	case len(found) == 0:
-		return a, fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", id)
+		return a, fmt.Errorf("no pending approval has the ID %s; to list them: fairlead approvals list", id)
 	case len(found) > 1 && !(same && len(alike(found, found[0])) == len(found)):
-		return a, &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), id)}
+		return a, &exitError{code: exitUsage, err: fmt.Errorf("%d approvals begin with %s; type more of the ID", len(found), id)}
 	}
 	return found[0], nil
 }
@@ -155,17 +155,17 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 	if asJSON {
 		return printJSON(out, r)
 	}
-	fmt.Fprintf(out, "Answered: %d of %d.\n", r.Won(), len(list))
+	fmt.Fprintf(out, "Answered %d of %d.\n", r.Won(), len(list))
 	for _, o := range r.Outcomes {
 		switch {
 		case o.Error != nil:
 			fmt.Fprintf(out, "  %s  %s\n", o.ID, clean(o.Error.Message))
 		case !o.Won:
-			fmt.Fprintf(out, "  %s  was %s by %s\n", o.ID, o.Approval.State, clean(o.Approval.AnsweredBy))
+			fmt.Fprintf(out, "  %s  already %s by %s\n", o.ID, o.Approval.State, clean(o.Approval.AnsweredBy))
 		}
 	}
 	if r.Won() == 0 {
-		return errors.New("none of them was open any more")
+		return errors.New("none of them was still pending")
 	}
 	return nil
 }
@@ -173,10 +173,10 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 // approvalsUndoCommand makes the command that revokes the rules that an answer saved.
 func approvalsUndoCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "undo ID", Short: "Take back the rules and permissions that the answer to a question gave; audit names the question", Args: cobra.ExactArgs(1),
+		Use: "undo ID", Short: "Undo the rules and grants that an answer created; the audit log shows the approval's ID", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(o, cmd, protocol.ApprovalUndo, protocol.ApprovalParams{ID: protocol.ApprovalID(args[0])}, func(out io.Writer, r protocol.ApprovalUndoResult) error {
-				_, err := fmt.Fprintf(out, "Taken back: %d %s, %d %s for its chat.\n", r.Rules, plural(r.Rules, "rule"), r.Grants, plural(r.Grants, "permission"))
+				_, err := fmt.Fprintf(out, "Removed %d %s and %d %s for its chat.\n", r.Rules, plural(r.Rules, "rule"), r.Grants, plural(r.Grants, "grant"))
 				return err
 			})
 		},

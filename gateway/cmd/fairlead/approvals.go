@@ -17,7 +17,7 @@ import (
 )
 
 func approvalsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "approvals", Short: "Answer questions, and see and change the rules"}
+	cmd := &cobra.Command{Use: "approvals", Short: "Answer pending approvals and manage rules"}
 	cmd.AddCommand(approvalsListCommand(o), approvalsAnswerCommand(o, protocol.DecisionAllow), approvalsAnswerCommand(o, protocol.DecisionDeny),
 		approvalsLaterCommand(o), approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 	return cmd
@@ -35,12 +35,12 @@ func approvalsTestCommand(o *options) *cobra.Command {
 	var file, cwd, command, shell, node, session string
 	cmd := &cobra.Command{
 		Use:   "test --policy FILE --cwd DIR --command STRING",
-		Short: "Judge a command by a rules file; nothing is run",
-		Long: `Judges a command by the rules in FILE, without a gateway and without running anything. It prints the verdict (allow, ask or deny), then
+		Short: "Show what a rules file decides about a command, without running it",
+		Long: `Shows what the rules in FILE decide about a command, without a gateway and without running it. Prints the verdict (allow, ask or deny), then
 every part of the command with its verdict and the rule or reason for it. FILE is what "approvals export" writes; "-" reads it from
 standard input.
 
-The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.`,
+The exit code is 0 for every verdict and 1 when the rules cannot be read.`,
 		Example: `  fairlead approvals test --policy rules.json --cwd . --command 'git status && rm -rf build'`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,11 +86,11 @@ The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.
 	}
 	f := cmd.Flags()
 	f.StringVar(&file, "policy", "", "file with the rules")
-	f.StringVar(&cwd, "cwd", "", "folder that the command would run in")
+	f.StringVar(&cwd, "cwd", "", "folder in which the command would run")
 	f.StringVar(&command, "command", "", "command to judge")
-	f.StringVar(&shell, "shell", "bash", "shell that would run it: bash, sh, zsh, cmd, powershell or another one")
+	f.StringVar(&shell, "shell", "bash", "shell that would run it: bash, sh, zsh, cmd, powershell or another")
 	f.StringVar(&node, "node", "", "machine that would run it")
-	f.StringVar(&session, "session", "", "chat that it would run for")
+	f.StringVar(&session, "session", "", "chat for which it would run")
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func resolveLinks(path string) (string, error) {
 			return "", err
 		}
 		if _, err := os.Lstat(path); err == nil {
-			return "", fmt.Errorf("the link %s leads nowhere", path)
+			return "", fmt.Errorf("the link %s points to nothing", path)
 		}
 		dir := filepath.Dir(path)
 		if dir == path {
@@ -160,10 +160,10 @@ func printJudged(w io.Writer, r judged) {
 		fmt.Fprintf(w, "         %s\n", why)
 	}
 	if len(r.Loose) > 0 {
-		fmt.Fprintf(w, "  nothing keeps the code that it runs from %s\n", visible(strings.Join(r.Loose, ", ")))
+		fmt.Fprintf(w, "  the code that it runs could still touch %s\n", visible(strings.Join(r.Loose, ", ")))
 	}
 	for _, o := range r.Offers {
-		fmt.Fprintf(w, "  a rule could allow %s\n", visible(o.Text))
+		fmt.Fprintf(w, "  possible rule: allow %s\n", visible(o.Text))
 	}
 }
 

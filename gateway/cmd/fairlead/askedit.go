@@ -43,7 +43,7 @@ func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage,
 	}
 	file, err := os.CreateTemp("", "fairlead-*.json")
 	if err != nil {
-		return nil, fmt.Errorf("make a file to edit: %w", err)
+		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}
 	defer os.Remove(file.Name())
 	text, err := json.MarshalIndent(args, "", "  ")
@@ -51,7 +51,7 @@ func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage,
 		_, err = file.Write(text)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("make a file to edit: %w", err)
+		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}
 	cmd := exec.Command(words[0], append(words[1:], file.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -60,10 +60,10 @@ func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage,
 	}
 	changed, err := os.ReadFile(file.Name())
 	if err != nil {
-		return nil, fmt.Errorf("read what was edited: %w", err)
+		return nil, fmt.Errorf("read the edited file: %w", err)
 	}
 	if !json.Valid(changed) {
-		return nil, errors.New("what you wrote is not JSON; nothing was changed")
+		return nil, errors.New("this is not valid JSON; nothing was changed")
 	}
 	return changed, nil
 }

@@ -22,7 +22,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
 		// Print this once, when the first surface failed.
 		if a.Unseen == 1 && !a.Shown && !t.interactive() {
-			t.note("Waiting, not yet seen.")
+			t.note("Waiting for an answer. No window has shown the approval yet.")
 		}
 		return nil
 	}
@@ -42,9 +42,9 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	case t.approve == protocol.ScopeOnce:
 		answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 	case t.approve == protocol.DecisionDeny:
-		answer.Reason = "the command was started with --approve deny"
+		answer.Reason = "denied by --approve deny"
 	case !t.interactive():
-		t.note("Waiting for an answer from a Fairlead window or another terminal.")
+		t.note("Waiting for an answer in a Fairlead window or another terminal.")
 		return nil
 	default:
 		shown := protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
@@ -108,7 +108,7 @@ func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.A
 		case change := <-ch.changes:
 			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending && !elsewhere {
 				elsewhere = true // reading the line cannot be cancelled
-				ch.term.note(fmt.Sprintf("\r\nThe question was %s by %s. Press Enter.\r", q.State, q.AnsweredBy))
+				ch.term.note(fmt.Sprintf("\r\nThe approval was %s by %s. Press Enter.\r", q.State, q.AnsweredBy))
 				continue
 			}
 			ch.held = append(ch.held, change)

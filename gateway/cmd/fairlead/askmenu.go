@@ -28,9 +28,9 @@ var choices = []choice{
 func menu(a protocol.Approval, others int, together bool) string {
 	var b strings.Builder
 	if others > 0 && !together {
-		fmt.Fprintf(&b, "[=] answer the %s exactly this, too\n", othersAsk(others))
+		fmt.Fprintf(&b, "[=] give the same answer to the %s the same\n", othersAsk(others))
 	} else if others > 0 {
-		fmt.Fprintf(&b, "Your answer is for all %d that ask this. [=] only for this one\n", others+1)
+		fmt.Fprintf(&b, "Your answer applies to all %d identical approvals. [=] only to this one\n", others+1)
 	}
 	b.WriteString("[a] allow once")
 	for _, c := range choices {
@@ -45,7 +45,7 @@ func menu(a protocol.Approval, others int, together bool) string {
 	for i, f := range folderOffers(a) {
 		fmt.Fprintf(&b, "\n[o%d] allow once, with %s", i, clean(f.Words()))
 		if f.Warning != "" {
-			fmt.Fprintf(&b, " (take care: %s)", f.Warning)
+			fmt.Fprintf(&b, " (warning: %s)", f.Warning)
 		}
 	}
 	b.WriteString("\n[d] deny  [r] deny with a reason")

@@ -17,14 +17,14 @@ import (
 func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
-		line, err := ch.term.readMessage(ctx, "Numbers of the offers to make rules of (empty: only exactly what is shown): ")
+		line, err := ch.term.readMessage(ctx, "Numbers of the suggested rules to create (empty: only for exactly this call): ")
 		if err != nil {
 			return false, backOr(err)
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(word)
 			if err != nil || n < 0 || n >= len(a.Offers) {
-				return false, fmt.Errorf("there is no offer %s", clean(word))
+				return false, fmt.Errorf("there is no suggested rule %s", clean(word))
 			}
 			answer.Offers = append(answer.Offers, n)
 		}
@@ -37,12 +37,12 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 		if err != nil {
 			return false, err
 		}
-		ch.term.note(fmt.Sprintf("%s. Of your last %d calls it would also have decided %d.", clean(r.Words), r.Looked, len(r.Changed)))
+		ch.term.note(fmt.Sprintf("%s. It would also have decided %[3]d of your last %[2]d calls.", clean(r.Words), r.Looked, len(r.Changed)))
 		for _, c := range r.Changed {
 			ch.term.note("  " + clean(brief(c.Call.Input)))
 		}
 	}
-	line, err := ch.term.readMessage(ctx, "Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
+	line, err := ch.term.readMessage(ctx, "Create this rule? [y] yes, without expiry  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
 	if err != nil {
 		return false, backOr(err)
 	}
@@ -52,7 +52,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	}
 	end, ok := protocol.RuleEndByKey(key)
 	if answer.Until = end.At(time.Now()); answer.Until > 0 {
-		ch.term.note("It ends on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
+		ch.term.note("It expires on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
 	}
 	return ok, nil
 }

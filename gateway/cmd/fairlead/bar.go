@@ -71,9 +71,9 @@ func summary(t protocol.Transfer) string {
 		// A later attempt cannot tell files that were there before from those of an earlier
 		// attempt.
 		if t.Attempts > 1 {
-			count, already = t.FilesDone, " there before the last attempt"
+			count, already = t.FilesDone, " already transferred by an earlier attempt"
 		} else if t.Skipped > 0 && count == 0 {
-			fmt.Fprintf(&s, "Skipped: %s already at %s%s. 0 B were written.\n", protocol.Plural(t.Skipped, "file"), target(t), as)
+			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", protocol.Plural(t.Skipped, "file"), target(t), as)
 			return s.String()
 		}
 		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", protocol.Plural(count, "file"), bytesText(t.BytesDone), target(t), as)
@@ -81,14 +81,14 @@ func summary(t protocol.Transfer) string {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
 		if t.Route == protocol.RouteDirect {
-			s.WriteString(", straight from machine to machine")
+			s.WriteString(", sent directly between the machines")
 		}
 		if t.Skipped > 0 {
 			fmt.Fprintf(&s, "; %s%s", protocol.Plural(t.Skipped, "file"), already)
 		}
 		s.WriteString(".\n")
 		if t.Undoable(time.Now()) {
-			fmt.Fprintf(&s, "What was there before is kept until %s (%d replaced). To have it back: fairlead transfers undo %s\n",
+			fmt.Fprintf(&s, "%[2]d replaced; the old versions are kept until %[1]s. To restore them: fairlead transfers undo %[3]s\n",
 				time.UnixMilli(t.KeptUntil).Format(time.DateOnly), t.Kept, short(t.ID))
 		}
 	}

@@ -22,13 +22,13 @@ import (
 
 func channelsCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "channels", Short: "Let people write to the agent from chat networks",
-		Long: `Connects the agent to chat networks, and says who may write to it there.
+		Use: "channels", Short: "Connect the agent to chat networks",
+		Long: `Connects the agent to chat networks and sets who may write to it there.
 
-Strangers who write are listed under "pair" until you let them in, unless channels.NAME.dmPolicy says otherwise (open, allowlist or
-pairing) or they are in channels.NAME.allowFrom. What they write is text for the agent: it runs no command and answers no question.
-You yourself, from an address in channels.NAME.owners, may use the commands of a chat (/help) in direct messages, but not
-run !commands or answer questions.`,
+Unknown senders are listed under "pair" until you approve them, unless channels.NAME.dmPolicy says otherwise (open, allowlist or
+pairing) or they are in channels.NAME.allowFrom. Their messages are only text for the agent: they cannot run commands or answer approvals.
+From an address in channels.NAME.owners, you can use chat commands (/help) in direct messages, but you cannot
+run !commands or answer approvals there.`,
 		Example: `  fairlead channels login xmpp jid=agent@example.org rooms=team@rooms.example.org
   fairlead channels start xmpp
   fairlead channels pair list
@@ -37,14 +37,14 @@ run !commands or answer questions.`,
 	var account string
 	cmd.PersistentFlags().StringVar(&account, "account", "", "account of the channel (default: default)")
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List accounts and how they are", Args: cobra.NoArgs,
+		Use: "list", Short: "List accounts and their state", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				return o.listChannels(ctx, c, cmd.OutOrStdout())
 			})
 		},
 	}, &cobra.Command{
-		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log an account in; passwords are asked for, or read from standard input, one a line",
+		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log in to an account; asks for passwords, or reads them from standard input, one per line",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -68,12 +68,12 @@ run !commands or answer questions.`,
 				if account != "" {
 					line += " --account " + r.AccountID
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "Connect it, now and whenever the gateway starts: %s\n", line)
+				fmt.Fprintf(cmd.OutOrStdout(), "To connect it now and at every start of the gateway: %s\n", line)
 				return nil
 			})
 		},
 	}, &cobra.Command{
-		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account, now and whenever the gateway starts", Args: cobra.MinimumNArgs(1),
+		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account now and at every start of the gateway", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], false)
@@ -90,13 +90,13 @@ run !commands or answer questions.`,
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
 				if a.State != protocol.AccountConnected {
-					fmt.Fprintln(cmd.OutOrStdout(), "It is tried again and again; fairlead channels list says how it is.")
+					fmt.Fprintln(cmd.OutOrStdout(), "Fairlead keeps trying to connect. To see the state: fairlead channels list")
 				}
 				return nil
 			})
 		},
-	}, o.channelAction("stop CHANNEL", "Disconnect an account; it stays known", protocol.ChannelStop, &account),
-		o.channelAction("logout CHANNEL", "Disconnect an account and forget it with its password", protocol.ChannelLogout, &account), o.pairCommand())
+	}, o.channelAction("stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
+		o.channelAction("logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), o.pairCommand())
 	return cmd
 }
 
@@ -147,7 +147,7 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 				more = "last active " + time.UnixMilli(a.LastActivity).Format("2006-01-02 15:04")
 			}
 			if a.Waiting > 0 {
-				more += fmt.Sprintf(", %d to be delivered", a.Waiting)
+				more += fmt.Sprintf(", %d waiting to be delivered", a.Waiting)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, accountState(a), strings.TrimPrefix(more, ", "))
 		}
@@ -203,7 +203,7 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 			return nil, &exitError{code: exitUsage, err: fmt.Errorf("%q is not SETTING=VALUE", w)}
 		}
 		if slices.ContainsFunc(fields, func(f protocol.ChannelField) bool { return f.Name == name && f.Secret }) {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("the %s must not be on the command line: fairlead channels login asks for it", name)}
+			return nil, &exitError{code: exitUsage, err: fmt.Errorf("do not give the %s on the command line; fairlead channels login asks for it", name)}
 		}
 		if cfg[name], err = protocol.Marshal(value); err != nil {
 			return nil, err
@@ -239,7 +239,7 @@ func asking(cmd *cobra.Command) bool {
 
 func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
 	if asking(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s (empty keeps what is known): ", f.Title)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s (leave empty to keep the current value): ", f.Title)
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && f.Secret && asking(cmd) {
 		value, err := term.ReadPassword(int(in.Fd()))
@@ -257,9 +257,9 @@ func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField)
 }
 
 func (o *options) pairCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "pair", Short: "Let strangers who wrote in, or not"}
+	cmd := &cobra.Command{Use: "pair", Short: "Approve or reject unknown senders"}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List strangers who wrote", Args: cobra.NoArgs,
+		Use: "list", Short: "List unknown senders", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairList, protocol.Empty{})
@@ -267,7 +267,7 @@ func (o *options) pairCommand() *cobra.Command {
 					return o.shown(cmd, r, err)
 				}
 				if len(r.Pairs) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "Nobody waits.")
+					fmt.Fprintln(cmd.OutOrStdout(), "No unknown senders are waiting.")
 				}
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				for _, k := range slices.Sorted(maps.Keys(r.Pairs)) {
@@ -278,7 +278,7 @@ func (o *options) pairCommand() *cobra.Command {
 			})
 		},
 	}, &cobra.Command{
-		Use: "approve CHANNEL SENDER", Short: "Let somebody write to the agent from now on", Args: cobra.ExactArgs(2),
+		Use: "approve CHANNEL SENDER", Short: "Allow a sender to write to the agent", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
@@ -286,7 +286,7 @@ func (o *options) pairCommand() *cobra.Command {
 			})
 		},
 	}, &cobra.Command{
-		Use: "reject CHANNEL SENDER", Short: "Forget a stranger; they may ask again", Args: cobra.ExactArgs(2),
+		Use: "reject CHANNEL SENDER", Short: "Reject a sender, who can ask again", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})

@@ -23,19 +23,19 @@ func chatCommand(o *options) *cobra.Command {
 	var local bool
 	cmd := &cobra.Command{
 		Use:   "chat [MESSAGE]",
-		Short: "Chat with the agent in this terminal; with MESSAGE, one question and its answer",
-		Long: `Chats with the agent. Questions about tool calls are asked in the terminal; any window may answer them too, the first answer
-wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is your own command and runs at once.`,
+		Short: "Chat with the agent in this terminal, or send one MESSAGE",
+		Long: `Chats with the agent. Approvals are shown in the terminal and in every window; the first answer counts. Ctrl+C stops the run; pressed
+again, it leaves the chat. A line that starts with ! is your own command and runs at once.`,
 		Example: "  fairlead chat \"run make test\"\n  fairlead chat --approve deny \"what can you do\"\n  echo \"list the Go files\" | fairlead chat",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch approve {
 			case "", protocol.ScopeOnce, protocol.DecisionDeny:
 			default:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--approve is once or deny, not %q", approve)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--approve must be once or deny, not %q", approve)}
 			}
 			if workspace != "" && !local {
-				return &exitError{code: exitUsage, err: errors.New("--workspace holds only with --local; another gateway's node has its own")}
+				return &exitError{code: exitUsage, err: errors.New("--workspace needs --local; another gateway's node has its own workspace")}
 			}
 			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
 			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
@@ -58,11 +58,11 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&session, "session", "", "which chat (default: the main one)")
-	f.StringVar(&approve, "approve", "", "answer every question of this run: once or deny")
-	f.StringVar(&nodeID, "node", "", "machine for !commands")
-	f.BoolVar(&local, "local", false, "run gateway and node in this process when none is running")
-	f.StringVar(&workspace, "workspace", "", "with --local: folder the node works in (default: the current folder)")
+	f.StringVar(&session, "session", "", "chat to use (default: the main chat)")
+	f.StringVar(&approve, "approve", "", "answer every approval of this run: once or deny")
+	f.StringVar(&nodeID, "node", "", "machine that runs !commands")
+	f.BoolVar(&local, "local", false, "run the gateway and a node in this process if no gateway is running")
+	f.StringVar(&workspace, "workspace", "", "with --local: the node's workspace (default: the current folder)")
 	return cmd
 }
 
@@ -158,11 +158,11 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 			return err
 		}
 		if message = strings.TrimSpace(all); message == "" {
-			return &exitError{code: exitUsage, err: errors.New("no message: give one as argument or on standard input")}
+			return &exitError{code: exitUsage, err: errors.New("no message: give one as an argument or on standard input")}
 		}
 		return ch.ask(ctx, message)
 	}
-	ch.term.note("Ask for something, such as: run ls -la · list the Go files · what can you do. Leave with Ctrl+D.")
+	ch.term.note("Type a request, for example: run ls -la · list the Go files · what can you do. Press Ctrl+D to leave.")
 	for {
 		line, err := ch.term.readMessage(ctx, "› ")
 		if errors.Is(err, io.EOF) {
@@ -215,7 +215,7 @@ func mainOf(s protocol.Status) protocol.SessionKey {
 // ask sends a message and follows its run to the end.
 func (ch *chat) ask(ctx context.Context, message string) error {
 	if strings.HasPrefix(message, "!") && !ch.hasFeed() {
-		return &exitError{code: exitFailed, err: errors.New("this gateway does not offer commands that begin with !; fairlead tools call runs one on a machine")}
+		return &exitError{code: exitFailed, err: errors.New("this gateway does not support commands that start with !; use fairlead tools call instead")}
 	}
 	run := protocol.RunID(protocol.NewID())
 	res, err := call(ctx, ch.c, protocol.ChatSend, protocol.ChatSendParams{
@@ -227,7 +227,7 @@ func (ch *chat) ask(ctx context.Context, message string) error {
 	switch res.Status {
 	case protocol.ChatStarted:
 		if res.Queued {
-			ch.term.notice(cmp.Or(pausedWords(ch.status), "Waiting for the run before this one."))
+			ch.term.notice(cmp.Or(pausedWords(ch.status), "Waiting for the previous run to finish."))
 		}
 		err := ch.follow(ctx, res.RunID)
 		if ctx.Err() != nil {

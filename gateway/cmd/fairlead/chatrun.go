@@ -87,7 +87,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 		ch.term.continueAt(r)
 		return false, nil
 	}
-	ch.term.note("The connection was lost for a moment.")
+	ch.term.note("The connection was lost and restored.")
 	found := false
 	p, err := call(ctx, ch.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
 	if err == nil {
@@ -99,7 +99,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 		}
 	}
 	if !found {
-		return true, &exitError{code: exitFailed, err: errors.New("the run ended meanwhile, without an answer that could be fetched; the chat shows what became of it")}
+		return true, &exitError{code: exitFailed, err: errors.New("the run ended while the connection was lost, and its answer could not be fetched; open the chat to see it")}
 	}
 	return true, nil
 }

@@ -71,7 +71,7 @@ func TestAMessageToAPausedAgentSaysWhyItWaits(t *testing.T) {
 		go func() { over <- ch.run(ctx, c, "what can you do") }()
 		queued(ctx, t, c)
 		pause(ctx, t, c, false)
-		if err := <-over; err != nil || !strings.Contains(out.String(), "run make test") || !strings.Contains(note.String(), "The agent is paused, so your message waits.") {
+		if err := <-over; err != nil || !strings.Contains(out.String(), "run make test") || !strings.Contains(note.String(), "The agent is paused, so your message is waiting.") {
 			t.Errorf("%v, %q, %q", err, out.String(), note.String())
 		}
 	})

@@ -12,9 +12,9 @@ import (
 )
 
 func configCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Read or change the gateway's configuration"}
+	cmd := &cobra.Command{Use: "config", Short: "Read or change the gateway's settings"}
 	cmd.AddCommand(&cobra.Command{
-		Use: "get [PATH]", Short: "Print a value, or everything; secrets read as ***", Args: cobra.MaximumNArgs(1),
+		Use: "get [PATH]", Short: "Print one setting or all of them; secrets are shown as ***", Args: cobra.MaximumNArgs(1),
 		Example: "  fairlead config get model.provider",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := strings.Join(args, "")
@@ -38,7 +38,7 @@ func configCommand(o *options) *cobra.Command {
 			})
 		},
 	}, &cobra.Command{
-		Use: "set PATH VALUE", Short: "Change a value; VALUE is JSON or text, null resets it", Args: cobra.ExactArgs(2),
+		Use: "set PATH VALUE", Short: "Change a setting; VALUE is JSON or text, null restores the default", Args: cobra.ExactArgs(2),
 		Example: "  fairlead config set model.provider anthropic\n  fairlead config set timeouts.toolMs 120000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			value := json.RawMessage(args[1])

@@ -13,7 +13,7 @@ import (
 
 func configSchemaCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [PATH]", Short: "Explain every setting, or those below PATH; * stands for a name", Args: cobra.MaximumNArgs(1),
+		Use: "schema [PATH]", Short: "Describe all settings, or those below PATH; * stands for any name", Args: cobra.MaximumNArgs(1),
 		Example: "  fairlead config schema agents",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			below := strings.Join(args, "")
@@ -29,7 +29,7 @@ func configSchemaCommand(o *options) *cobra.Command {
 					}
 				}
 				if len(fields) == 0 {
-					return protocol.ErrNotFound.With(fmt.Sprintf("There is no setting %s", below))
+					return protocol.ErrNotFound.With(fmt.Sprintf("there is no setting %s", below))
 				}
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), fields)
@@ -69,10 +69,10 @@ func facts(f protocol.ConfigField) []string {
 		list = append(list, "default "+string(f.Default))
 	}
 	if f.Secret {
-		list = append(list, "secret, kept in the keychain")
+		list = append(list, "secret, stored in the keychain")
 	}
 	if f.Restart {
-		list = append(list, "in force after a restart")
+		list = append(list, "takes effect after a restart")
 	}
 	return list
 }
@@ -89,7 +89,7 @@ func tellRestart(ctx context.Context, c *connection, out io.Writer, path string)
 	}
 	for _, f := range r.Fields {
 		if f.Restart && concerns(f.Path, path) {
-			fmt.Fprintf(out, "%s takes effect at the gateway's next start.\n", f.Path)
+			fmt.Fprintf(out, "%s takes effect after the gateway restarts.\n", f.Path)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 func pairListCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List devices, requests that wait for you, and open invitations", Args: cobra.NoArgs,
+		Use: "list", Short: "List devices, pending requests and open invitations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
@@ -34,7 +34,7 @@ func pairListCommand(o *options) *cobra.Command {
 				}
 				w.Flush()
 				if len(r.Devices) == 0 {
-					fmt.Fprintln(out, "No device is paired. Let one in: fairlead pair")
+					fmt.Fprintln(out, "No device is paired. To add one: fairlead pair")
 				}
 				for _, q := range r.Requests {
 					fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
@@ -54,11 +54,11 @@ func deviceState(d protocol.Device) string {
 	case d.RevokedAt > 0:
 		return "revoked by " + d.RevokedBy + " " + ago(d.RevokedAt)
 	case d.ExpiresAt > 0 && d.ExpiresAt <= time.Now().UnixMilli():
-		return "its time is over"
+		return "access expired"
 	case d.Online:
 		return "online" + untilText(d)
 	case d.LastSeenAt > 0:
-		return "offline, seen " + ago(d.LastSeenAt) + untilText(d)
+		return "offline, last seen " + ago(d.LastSeenAt) + untilText(d)
 	}
 	return "never connected" + untilText(d)
 }
@@ -68,12 +68,12 @@ func untilText(d protocol.Device) string {
 	if d.ExpiresAt == 0 {
 		return ""
 	}
-	return ", let in until " + time.UnixMilli(d.ExpiresAt).Format("2006-01-02 15:04")
+	return ", access until " + time.UnixMilli(d.ExpiresAt).Format("2006-01-02 15:04")
 }
 
 func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " REQUEST", Short: short + ", by the id that \"fairlead pair list\" shows", Args: cobra.ExactArgs(1),
+		Use: verb + " REQUEST", Short: short + "; \"fairlead pair list\" shows the request's ID", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				p := protocol.DeviceRequestParams{ID: args[0]}
@@ -81,7 +81,7 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 					if _, err := call(ctx, c, protocol.DeviceDeny, p); err != nil || o.json {
 						return err
 					}
-					fmt.Fprintln(cmd.OutOrStdout(), "The request is refused.")
+					fmt.Fprintln(cmd.OutOrStdout(), "Request denied.")
 					return nil
 				}
 				d, err := call(ctx, c, protocol.DeviceApprove, p)
@@ -105,7 +105,7 @@ func letIn(d protocol.Device) string {
 		for _, s := range d.Scopes {
 			rights = append(rights, string(s))
 		}
-		return fmt.Sprintf("%s is paired as a client. It may: %s.", d.Name, strings.Join(rights, ", "))
+		return fmt.Sprintf("%s is paired as a client. It can: %s.", d.Name, strings.Join(rights, ", "))
 	}
 	tools := "none"
 	if d.Reach != nil && len(d.Reach.Tools) > 0 {
@@ -117,7 +117,7 @@ func letIn(d protocol.Device) string {
 // device finds a device by ID, name or machine.
 func device(ctx context.Context, c *connection, text string) (protocol.Device, error) {
 	if text == "" {
-		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the name of the device is empty; fairlead pair list shows them")}
+		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the device name is empty; to list devices: fairlead pair list")}
 	}
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -134,7 +134,7 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	}
 	switch len(found) {
 	case 0:
-		return protocol.Device{}, protocol.ErrNotFound.With(fmt.Sprintf("no paired device is called %s; fairlead pair list shows them", text))
+		return protocol.Device{}, protocol.ErrNotFound.With(fmt.Sprintf("no paired device is named %s; to list devices: fairlead pair list", text))
 	case 1:
 		return found[0], nil
 	}
@@ -142,7 +142,7 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	for _, d := range found {
 		ids = append(ids, fmt.Sprintf("%s (%s)", d.ID, d.Role))
 	}
-	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are called %s: give the id, one of %s", len(found), text, strings.Join(ids, ", ")))
+	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are named %s; use an ID instead: %s", len(found), text, strings.Join(ids, ", ")))
 }
 
 func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
@@ -176,14 +176,14 @@ func tellOther(ctx context.Context, cmd *cobra.Command, c *connection, ended pro
 	}
 	for _, d := range r.Devices {
 		if d.Fingerprint == ended.Fingerprint && d.ID != ended.ID && d.RevokedAt == 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "The same device is still paired as a %s. To end that too: fairlead pair revoke %s\n", d.Role, d.ID)
+			fmt.Fprintf(cmd.ErrOrStderr(), "The same device is still paired as a %s. To revoke that too: fairlead pair revoke %s\n", d.Role, d.ID)
 		}
 	}
 }
 
 func pairForgetCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "forget DEVICE", Short: "End a pairing and forget that there was one", Args: cobra.ExactArgs(1),
+		Use: "forget DEVICE", Short: "Revoke a device and delete its record", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				d, err := device(ctx, c, args[0])
@@ -201,7 +201,7 @@ func pairForgetCommand(o *options) *cobra.Command {
 
 func pairRenameCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "rename DEVICE NAME", Short: "Give a device another name", Args: cobra.ExactArgs(2),
+		Use: "rename DEVICE NAME", Short: "Rename a device", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				d, err := device(ctx, c, args[0])
@@ -217,11 +217,11 @@ func pairRenameCommand(o *options) *cobra.Command {
 
 func pairUntilCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "until DEVICE END", Short: "Set when a pairing ends: 1h, today, 30d, never or now", Args: cobra.ExactArgs(2),
+		Use: "until DEVICE END", Short: "Set when a device's access expires: 1h, today, 30d, never or now", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end, ok := protocol.RuleEndByKey(args[1])
 			if !ok && args[1] != "now" {
-				return &exitError{code: exitUsage, err: fmt.Errorf("a pairing ends 1h, today, 30d, never or now, not %s", args[1])}
+				return &exitError{code: exitUsage, err: fmt.Errorf("END must be 1h, today, 30d, never or now, not %s", args[1])}
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				d, err := device(ctx, c, args[0])

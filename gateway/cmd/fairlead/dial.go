@@ -36,7 +36,7 @@ func (o *options) findToken() (string, error) {
 	}
 	t, err := keychain.Open(home).Get(gateway.TokenName)
 	if errors.Is(err, keychain.ErrNotFound) {
-		return "", protocol.ErrUnauthorized.With("no token on this computer: start a gateway here (fairlead gateway --node, or the desktop program), or set FAIRLEAD_TOKEN to that of the one at --url")
+		return "", protocol.ErrUnauthorized.With("there is no token on this computer: start a gateway here (fairlead gateway --node, or the desktop app), or set FAIRLEAD_TOKEN to the token of the gateway at --url")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
@@ -136,7 +136,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	case <-timer.C:
 		c.close()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
-			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop program", where))
+			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop app", where))
 	}
 }
 

@@ -29,7 +29,7 @@ type finding struct {
 
 func doctorCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong, and say how to mend it", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check for problems and show how to fix them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := o.examine(cmd.Context())
 			if o.json {
@@ -41,7 +41,7 @@ func doctorCommand(o *options) *cobra.Command {
 			}
 			for _, f := range found {
 				if f.State == "bad" {
-					return &exitError{code: exitFailed, err: errors.New("something is wrong"), shown: true}
+					return &exitError{code: exitFailed, err: errors.New("problems found"), shown: true}
 				}
 			}
 			return nil
@@ -55,13 +55,13 @@ func (o *options) examine(ctx context.Context) []finding {
 
 	home, err := o.homeDir()
 	if err != nil {
-		add("data folder", "bad", err.Error(), "set FAIRLEAD_HOME to a folder you may write")
+		add("data folder", "bad", err.Error(), "set FAIRLEAD_HOME to a folder that you can write to")
 		return all
 	}
 	if err := writable(home); err != nil {
-		fix := "make the folder writable, or set FAIRLEAD_HOME to another"
+		fix := "make the folder writable, or set FAIRLEAD_HOME to another one"
 		if errors.Is(err, syscall.ENOSPC) {
-			fix = "free space on its disk"
+			fix = "free up space on its disk"
 		}
 		add("data folder", "bad", err.Error(), fix)
 	} else {
@@ -71,14 +71,14 @@ func (o *options) examine(ctx context.Context) []finding {
 	if where := secrets.Where(); where == "keychain" {
 		add("secrets", "ok", "in the system's keychain", "")
 	} else {
-		add("secrets", "warning", "no keychain here; they are in "+where+", readable by you alone", "unlock or install a keychain (Debian: gnome-keyring)")
+		add("secrets", "warning", "no keychain is available; secrets are stored in "+where+", which only you can read", "unlock or install a keychain (Debian: gnome-keyring)")
 	}
 
 	c, err := o.connect(ctx)
 	if err != nil {
-		fix := "start one: fairlead gateway --node, or the desktop program"
+		fix := "start one with fairlead gateway --node or the desktop app"
 		if errors.Is(err, protocol.ErrUnauthorized) {
-			fix = "give the token of that gateway in FAIRLEAD_TOKEN (fairlead token prints it on its computer)"
+			fix = "set FAIRLEAD_TOKEN to the gateway's token (run fairlead token on the gateway's computer to print it)"
 		}
 		add("gateway", "bad", err.Error(), fix)
 		return all
@@ -97,37 +97,37 @@ func (o *options) examineGateway(ctx context.Context, c *connection, add func(ch
 	if why := c.specificationOnly(); why != "" {
 		add("gateway", "note", o.url+", "+why, "")
 		o.examineNodes(ctx, c, add)
-		add("model", "note", status.Model.String()+"; this gateway cannot try it", "")
+		add("model", "note", status.Model.String()+"; this gateway cannot test it", "")
 		return
 	}
 	if status.Version != gateway.Version {
-		add("gateway", "warning", fmt.Sprintf("%s runs version %s, this is %s", o.url, status.Version, gateway.Version), "restart the older one")
+		add("gateway", "warning", fmt.Sprintf("%s runs version %s, this program is version %s", o.url, status.Version, gateway.Version), "restart the older one")
 	} else {
 		add("gateway", "ok", o.url, "")
 	}
 	if status.Storage != "" {
-		add("database", "bad", status.Storage, "free space on the disk of the data folder; nothing is lost")
+		add("database", "bad", status.Storage, "free up space on the data folder's disk; no saved messages were lost")
 	} else {
-		add("database", "ok", "can be written", "")
+		add("database", "ok", "writable", "")
 	}
 	if len(status.Missing) > 0 {
-		add("settings", "warning", strings.Join(status.Missing, ", ")+" were set, and cannot be read from where secrets are", "unlock the keychain and restart the gateway, or set them again")
+		add("settings", "warning", strings.Join(status.Missing, ", ")+" cannot be read from the secret store", "unlock the keychain and restart the gateway, or enter them again")
 	}
 	if status.Paused {
-		add("agent", "warning", "is paused", "let it go on in the tray, or: fairlead resume")
+		add("agent", "warning", "paused", "resume it in the tray menu or with fairlead resume")
 	}
 	o.examineNodes(ctx, c, add)
 
 	if status.Model.Provider == "operator" {
-		add("model", "ok", "the built-in operator answers; no model is connected", "")
+		add("model", "ok", "no model is connected; the built-in operator answers", "")
 		return
 	}
 	test, err := call(ctx, c, protocol.ModelsTest, protocol.ModelsTestParams{Provider: status.Model.Provider, Model: status.Model.ID})
 	switch {
 	case err != nil:
-		add("model", "bad", err.Error(), "choose another in Settings")
+		add("model", "bad", err.Error(), "choose another model in Settings")
 	case !test.OK:
-		add("model", "bad", test.Message, "look at the provider and its key in Settings")
+		add("model", "bad", test.Message, "check the provider and its key in Settings")
 	default:
 		add("model", "ok", fmt.Sprintf("%s: %s", status.Model, test.Message), "")
 	}
@@ -144,17 +144,17 @@ func (o *options) examineNodes(ctx context.Context, c *connection, add func(chec
 		switch {
 		case n.Online && n.Host != nil:
 			online++
-			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, works in %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.SandboxWords(n.Host.Sandbox, n.Host)), "")
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.SandboxWords(n.Host.Sandbox, n.Host)), "")
 			examineEnforcement(n.ID, n.Host.Enforcement, add)
 		case n.Online:
 			online++
 			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools", len(n.Tools)), "")
 		default:
-			add("machine "+string(n.ID), "warning", "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node there")
+			add("machine "+string(n.ID), "warning", "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node on it")
 		}
 	}
 	if online == 0 {
-		add("machines", "warning", "none is connected: the agent has no hands", "start the gateway with --node, or fairlead node on a machine")
+		add("machines", "warning", "no machine is connected, so the agent cannot do anything", "start the gateway with --node, or run fairlead node on a machine")
 	}
 }
 
@@ -173,9 +173,9 @@ func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(ch
 	}
 	switch {
 	case e.Mode == "full":
-		add(check, "warning", "full access: nothing is contained, as set; commands can read keys and tokens, Fairlead's own too", "start the node with --sandbox workspace-write")
+		add(check, "warning", "full access: commands are not restricted and can read keys and tokens, including Fairlead's own", "start the node with --sandbox workspace-write")
 	case len(kept) == 0:
-		add(check, "warning", "nothing is enforced; "+e.Mode+", network "+e.Network+" are wishes only", "")
+		add(check, "warning", "this machine cannot enforce these settings: "+e.Mode+", network "+e.Network+"", "")
 	default:
 		state := "ok"
 		if e.Summary != "contained" {

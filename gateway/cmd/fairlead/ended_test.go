@@ -41,7 +41,7 @@ func TestAnAnswerThatIsCutOffSaysSo(t *testing.T) {
 	var out, note bytes.Buffer
 	term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
 	term.message(protocol.Message{Role: protocol.RoleAssistant, StopReason: "length", Content: protocol.Content{protocol.Text("half")}})
-	if out.String() != "half\n" || !strings.Contains(note.String(), "may not write more") {
+	if out.String() != "half\n" || !strings.Contains(note.String(), "output limit") {
 		t.Errorf("%q %q", out.String(), note.String())
 	}
 }

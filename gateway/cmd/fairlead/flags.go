@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/cron/when"
 )
 
-var errNoID = &exitError{code: exitUsage, err: errors.New("the id is empty; give at least the beginning of one")}
+var errNoID = &exitError{code: exitUsage, err: errors.New("the ID is empty; give at least its first characters")}
 
 // lengthFlag is a flag for a duration, written as everywhere in the gateway: 30m, 24h, 2 days. 0
 // means none.
@@ -43,7 +43,7 @@ type choiceFlag[T ~string] struct {
 
 func (c choiceFlag[T]) Set(text string) error {
 	if !slices.Contains(c.legal, T(text)) {
-		return errors.New("it is " + c.words())
+		return errors.New("must be " + c.words())
 	}
 	*c.into = T(text)
 	return nil

@@ -32,11 +32,11 @@ func gatewayCommand(o *options) *cobra.Command {
 	var receive receiveFlags
 	cmd := &cobra.Command{
 		Use:   "gateway",
-		Short: "Run the gateway, and with --node also the node on this machine",
+		Short: "Run the gateway, and with --node also a node on this machine",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if name := ofNode(cmd); name != "" && !withNode {
-				return &exitError{code: exitUsage, err: fmt.Errorf("--%s is about the node on this machine; give --node, too", name)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--%s configures the node on this machine; add --node", name)}
 			}
 			if err := checkListen(listen); err != nil {
 				return err
@@ -71,10 +71,10 @@ func gatewayCommand(o *options) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", gateway.DefaultListen, "address to listen on")
-	f.BoolVar(&withNode, "node", false, "also run the node on this machine")
+	f.BoolVar(&withNode, "node", false, "also run a node on this machine")
 	f.StringVar(&nodeID, "node-id", "", "name of the node (default: the host's name)")
-	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
-	f.BoolVar(&verbose, "verbose", false, "log more")
+	f.StringVar(&workspace, "workspace", "", "the node's workspace (default: the current folder)")
+	f.BoolVar(&verbose, "verbose", false, "log debug messages")
 	confine.add(cmd)
 	receive.add(cmd)
 	return cmd
@@ -87,7 +87,7 @@ func checkListen(address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil && address != "" && address != "none" {
-		return &exitError{code: exitUsage, err: fmt.Errorf("--listen takes an address and a port, such as %s, or none; not %q", gateway.DefaultListen, address)}
+		return &exitError{code: exitUsage, err: fmt.Errorf("--listen must be an address with a port, such as %s, or none, not %q", gateway.DefaultListen, address)}
 	}
 	return nil
 }
@@ -200,10 +200,10 @@ type confineFlags struct {
 
 func (c *confineFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only (nor do file tools and transfers change anything then), workspace-write or full")
-	f.StringVar(&c.network, "network", string(sandbox.NetBlocked), "whether commands may use the network: blocked, ask (for each command that wants it) or allowed")
-	f.StringArrayVar(&c.grants, "grant", nil, "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once")
-	f.BoolVar(&c.disk, "whole-disk", false, "let the file tools use the whole disk, not only the workspace")
+	f.StringVar(&c.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may change: read-only (applies to file tools and transfers too), workspace-write or full")
+	f.StringVar(&c.network, "network", string(sandbox.NetBlocked), "network access of commands: blocked, ask (for each command that needs it) or allowed")
+	f.StringArrayVar(&c.grants, "grant", nil, "`folder` outside the workspace that may be used too, DIR or DIR:ro; can be repeated")
+	f.BoolVar(&c.disk, "whole-disk", false, "let file tools use the whole disk instead of only the workspace")
 }
 
 func (c *confineFlags) parse() (node.Confinement, error) {

@@ -51,14 +51,14 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 	if !p.noQR {
 		qrterminal.GenerateHalfBlock(i.Link, qrterminal.L, out)
 	}
-	fmt.Fprintf(out, "On the other machine, one of:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
+	fmt.Fprintf(out, "Run one of these on the other machine:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
 	if i.Install != "" {
-		fmt.Fprintf(out, "Fairlead is not there yet? This installs its node:\n\n  %s\n\n", i.Install)
+		fmt.Fprintf(out, "If Fairlead is not installed there, this installs a node:\n\n  %s\n\n", i.Install)
 	}
 	if i.InstallWindows != "" {
 		fmt.Fprintf(out, "On Windows, in PowerShell:\n\n  %s\n\n", i.InstallWindows)
 	}
-	fmt.Fprintf(out, "It counts once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
+	fmt.Fprintf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
 }
 
 // lookEvery is the interval at which a command checks whether a device has used the invitation.
@@ -82,7 +82,7 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
 				return o.tellLetIn(cmd, list.Devices[n])
 			}
-			return protocol.ErrTimeout.With("the invitation is over: nobody took it, who took it was refused, or it was guessed wrong three times")
+			return protocol.ErrTimeout.With("the invitation has ended: it expired, the request was denied, or a wrong code was entered three times")
 		}
 		select {
 		case <-ctx.Done():
@@ -95,7 +95,7 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 // decide shows the requesting device and carries out the person's decision.
 func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
-	fmt.Fprint(cmd.ErrOrStderr(), "Are the words the same there, and is it yours? Let it in? [y/N] ")
+	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
 	answer, err := readLine(ctx, cmd.InOrStdin())
 	if errors.Is(err, io.EOF) {
 		return o.leave(ctx, c, cmd, r)
@@ -117,7 +117,7 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 // leave leaves a request to a window or another terminal when nobody can be asked here, and waits
 // for the decision.
 func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "\nNobody can answer here. In another terminal, or in the window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
+	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -128,7 +128,7 @@ func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, 
 		if !slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
 			n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Device.ID && d.RevokedAt == 0 })
 			if n < 0 {
-				return &exitError{code: exitDenied, err: errors.New("it was refused, or nobody answered in time")}
+				return &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
 			}
 			return o.tellLetIn(cmd, list.Devices[n])
 		}
@@ -157,12 +157,12 @@ func printRequest(out io.Writer, r protocol.DeviceRequest) {
 		}
 	}
 	if r.Kind == protocol.RequestWiden {
-		fmt.Fprintf(w, "%s wants to offer more than it was allowed:\n", flat(d.Name))
+		fmt.Fprintf(w, "%s asks for more than it was allowed:\n", flat(d.Name))
 		for _, more := range r.Wider {
 			row("more", more)
 		}
 	} else {
-		fmt.Fprintf(w, "%s wants to be paired as a %s:\n", flat(d.Name), flat(d.Role))
+		fmt.Fprintf(w, "%s asks to be paired as a %s:\n", flat(d.Name), flat(d.Role))
 		row("words", strings.Join(r.Words, " "))
 	}
 	row("machine", string(d.NodeID))
@@ -173,7 +173,7 @@ func printRequest(out io.Writer, r protocol.DeviceRequest) {
 		row("tools", strings.Join(reach.Tools, ", "))
 		row("commands", strings.Trim(reach.Sandbox+", network "+reach.Network, ", "))
 		for _, f := range reach.Folders {
-			row("folder", f.Path+map[bool]string{true: ", only to read"}[f.ReadOnly])
+			row("folder", f.Path+map[bool]string{true: ", read-only"}[f.ReadOnly])
 		}
 		if reach.Disk {
 			row("folder", "the whole disk")

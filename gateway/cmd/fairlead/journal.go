@@ -17,9 +17,9 @@ func journalCommand(o *options) *cobra.Command {
 	var q protocol.JournalListParams
 	var since lengthFlag
 	cmd := &cobra.Command{
-		Use: "journal", Short: "Show what was called, by whom, on which machine, and how it ended", Args: cobra.NoArgs,
-		Long: `Shows the journal of calls, newest first. Every call has a row from before it starts. Contents of files are not in it, only their hash and size.
-A call whose state is unknown had started when its machine or the gateway stopped: look before you repeat it.`,
+		Use: "journal", Short: "Show the journal of tool calls: who called what, where, and the outcome", Args: cobra.NoArgs,
+		Long: `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
+The outcome of a call is unknown if its machine or the gateway stopped while it ran: check before you repeat it.`,
 		Example: `  fairlead journal --state unknown
   fairlead journal --node laptop --effect exec --since 24h --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,17 +30,17 @@ A call whose state is unknown had started when its machine or the gateway stoppe
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "how many calls, at most 1000")
-	f.IntVar(&q.Offset, "offset", 0, "how many of the newest to skip")
-	f.StringVar((*string)(&q.Node), "node", "", "only of this machine (gsv is the gateway itself)")
-	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
-	f.StringVar((*string)(&q.RunID), "run", "", "only of this run")
-	f.StringVar(&q.Tool, "tool", "", "only of this tool, such as Bash")
+	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "number of calls, at most 1000")
+	f.IntVar(&q.Offset, "offset", 0, "number of newest calls to skip")
+	f.StringVar((*string)(&q.Node), "node", "", "only this machine (gsv is the gateway itself)")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
+	f.StringVar((*string)(&q.RunID), "run", "", "only this run")
+	f.StringVar(&q.Tool, "tool", "", "only this tool, such as Bash")
 	states := []string{protocol.CallWaiting, protocol.CallRunning, protocol.CallDone, protocol.CallFailed, protocol.CallDenied, protocol.CallCancelled, protocol.CallUnknown}
-	f.Var(choiceFlag[string]{&q.State, states}, "state", "only waiting, running, done, failed, denied, cancelled or unknown ones")
+	f.Var(choiceFlag[string]{&q.State, states}, "state", "only calls in this state: waiting, running, done, failed, denied, cancelled or unknown")
 	effects := []protocol.Effect{protocol.EffectRead, protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork}
-	f.Var(choiceFlag[protocol.Effect]{&q.Effect, effects}, "effect", "only with this effect: read, write, exec or network")
-	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
+	f.Var(choiceFlag[protocol.Effect]{&q.Effect, effects}, "effect", "only calls with this effect: read, write, exec or network")
+	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k book) error {
 		return err
 	}
 	if r.More {
-		fmt.Fprintln(out, "There are older ones: -n and --offset show them.")
+		fmt.Fprintln(out, "Older calls: use -n and --offset.")
 	}
 	return nil
 }

@@ -21,14 +21,14 @@ func approvalsLaterCommand(o *options) *cobra.Command {
 	var wait time.Duration
 	var same, now bool
 	cmd := &cobra.Command{
-		Use: "later ID", Args: cobra.ExactArgs(1), Short: "Put a question off, in every window and terminal",
-		Long: `Puts an open question off, as "Not now" of the windows does: it is shown everywhere as put off and comes back by itself. Its own time runs
-on, and it can be answered all the same. ID may be the beginning of an id.`,
+		Use: "later ID", Args: cobra.ExactArgs(1), Short: "Postpone an approval in every window and terminal",
+		Long: `Postpones a pending approval, like "Not now" in a window. It comes back when the time is up, can still be answered, and still expires
+as before. ID can be the first characters of an ID.`,
 		Example: "  fairlead approvals later 3f --for 1h\n  fairlead approvals later 3f --now",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			limit := time.Duration(protocol.MaxSnooze) * time.Millisecond
 			if wait < time.Second || wait > limit {
-				return &exitError{code: exitUsage, err: fmt.Errorf("--for is between 1s and %dh", limit/time.Hour)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--for must be between 1s and %dh", limit/time.Hour)}
 			}
 			if now {
 				wait = 0
@@ -49,17 +49,17 @@ on, and it can be answered all the same. ID may be the beginning of an id.`,
 				case o.json:
 					return printJSON(cmd.OutOrStdout(), res)
 				case now:
-					fmt.Fprintf(cmd.OutOrStdout(), "Back: %d.\n", len(all))
+					fmt.Fprintf(cmd.OutOrStdout(), "Brought back: %d.\n", len(all))
 				default:
-					fmt.Fprintf(cmd.OutOrStdout(), "Put off until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(all))
+					fmt.Fprintf(cmd.OutOrStdout(), "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(all))
 				}
 				return nil
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "for", protocol.SnoozeFor, "how long, at most 24h")
+	cmd.Flags().DurationVar(&wait, "for", protocol.SnoozeFor, "how long to postpone, at most 24h")
 	cmd.Flags().BoolVar(&now, "now", false, "bring it back")
-	cmd.Flags().BoolVar(&same, "same", false, "put off every open question that asks exactly the same, too")
+	cmd.Flags().BoolVar(&same, "same", false, "also postpone every other pending approval for exactly the same call")
 	return cmd
 }
 
@@ -93,7 +93,7 @@ func (ch *chat) notNow(ctx context.Context, a protocol.Approval) error {
 func (t *terminal) putOff(a protocol.Approval) {
 	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
 	put(&t.later, a.ID, a.Later)
-	t.note("Put off until " + time.UnixMilli(a.Later).Format("15:04") + ". It can be answered all the same: fairlead approvals allow or deny " + string(a.ID) + ".")
+	t.note("Postponed until " + time.UnixMilli(a.Later).Format("15:04") + ". You can still answer it: fairlead approvals allow or deny " + string(a.ID) + ".")
 }
 
 // comesBack reports whether a postponed approval must be asked again, and records one that is

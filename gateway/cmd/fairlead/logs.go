@@ -15,11 +15,11 @@ func logsCommand(o *options) *cobra.Command {
 	var node string
 	var lines int
 	cmd := &cobra.Command{
-		Use: "logs", Short: "Show the last log lines of a machine's node", Args: cobra.NoArgs,
+		Use: "logs", Short: "Show the last log lines of a machine", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.printLogs(cmd, node, lines) },
 	}
-	cmd.Flags().StringVar(&node, "node", "", "which machine; needed when several are connected")
-	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "how many lines, at most 5000")
+	cmd.Flags().StringVar(&node, "node", "", "machine; required when several are connected")
+	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err erro
 
 func noMachine(id protocol.NodeID) error {
 	if id == "" {
-		return &exitError{code: exitUsage, err: errors.New("the name of the machine is empty; fairlead nodes list shows them")}
+		return &exitError{code: exitUsage, err: errors.New("the machine name is empty; to list machines: fairlead nodes list")}
 	}
-	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes list shows them", id))
+	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is named %s; to list machines: fairlead nodes list", id))
 }

@@ -23,10 +23,10 @@ type modelList struct {
 
 func modelsCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "models [PROVIDER]", Short: "List the models of a provider, or of the one that answers", Args: cobra.MaximumNArgs(1),
-		Long: `Asks a provider for its models: name, context in tokens, and price in US dollars per million tokens, as far as they are known. * marks
-the model that answers. PROVIDER is one of ` + strings.Join(protocol.ProviderIDs, ", ") + `;
-without it, the provider that answers.`,
+		Use: "models [PROVIDER]", Short: "List a provider's models", Args: cobra.MaximumNArgs(1),
+		Long: `Lists a provider's models with name, context window in tokens and price in US dollars per million tokens, where known. * marks
+the model in use. PROVIDER is one of ` + strings.Join(protocol.ProviderIDs, ", ") + `;
+without it, the provider in use.`,
 		Example: "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -56,7 +56,7 @@ without it, the provider that answers.`,
 
 func (l modelList) print(out io.Writer) error {
 	if len(l.Models) == 0 {
-		_, err := fmt.Fprintf(out, "%s offers no model. Load one there, then try again.\n", l.Provider)
+		_, err := fmt.Fprintf(out, "%s has no models. Load one there, then try again.\n", l.Provider)
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

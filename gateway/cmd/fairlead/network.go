@@ -34,14 +34,14 @@ func gatewaysCommand(o *options) *cobra.Command {
 				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...))
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is paired with no gateway. With a link or code from there: fairlead pair LINK")
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is not paired with a gateway. To pair it with a link or code from the gateway: fairlead pair LINK")
 				return err
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, p := range list {
 				state := "paired " + ago(p.PairedAt)
 				if p.LeftAt > 0 {
-					state = "left " + ago(p.LeftAt) + ", and it does not know yet"
+					state = "left " + ago(p.LeftAt) + ", not confirmed by the gateway yet"
 				}
 				if p.Ended != nil {
 					state = p.Ended.Reason
@@ -62,10 +62,10 @@ func gatewaysCommand(o *options) *cobra.Command {
 func leaveCommand(o *options) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
-		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
+		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if as != "" && as != protocol.RoleNode && as != protocol.RoleClient {
-				return &exitError{code: exitUsage, err: fmt.Errorf("--as is node or client, not %q", as)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--as must be node or client, not %q", as)}
 			}
 			id, peers, err := o.identity()
 			if err != nil {
@@ -89,12 +89,12 @@ func leaveCommand(o *options) *cobra.Command {
 				}
 			}
 			if deaf != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is told when a node starts on this machine, or by this command again; or revoke this machine there.\n", deaf)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is notified when a node starts on this machine or when you run this command again. You can also revoke this machine there.\n", deaf)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&as, "as", "", "end only what this machine is there, `ROLE`: node or client (default: everything)")
+	cmd.Flags().StringVar(&as, "as", "", "end only the pairing as `ROLE`: node or client (default: both)")
 	return cmd
 }
 
@@ -112,13 +112,13 @@ func networkCommand(o *options) *cobra.Command {
 		out := cmd.OutOrStdout()
 		switch {
 		case !n.Enabled:
-			fmt.Fprintln(out, "off: only programs on this machine reach the gateway")
+			fmt.Fprintln(out, "off: only programs on this machine can reach the gateway")
 		case n.Problem != "":
-			fmt.Fprintf(out, "on, but not open: %s\n", n.Problem)
+			fmt.Fprintf(out, "on, but not listening: %s\n", n.Problem)
 		default:
-			fmt.Fprintf(out, "on: paired devices reach the gateway at %s\n", strings.Join(n.Addresses, ", "))
-			fmt.Fprintf(out, "its key: %s (%s)\n", strings.Join(n.Words, " "), n.Pin)
-			fmt.Fprintf(out, "found on the local network: %s\n", map[bool]string{true: "yes", false: "no"}[n.Discovery])
+			fmt.Fprintf(out, "on: paired devices can reach the gateway at %s\n", strings.Join(n.Addresses, ", "))
+			fmt.Fprintf(out, "key: %s (%s)\n", strings.Join(n.Words, " "), n.Pin)
+			fmt.Fprintf(out, "visible on the local network: %s\n", map[bool]string{true: "yes", false: "no"}[n.Discovery])
 		}
 		return nil
 	}
@@ -131,13 +131,13 @@ func networkCommand(o *options) *cobra.Command {
 		return err
 	}
 	cmd := &cobra.Command{
-		Use: "network", Short: "Show whether other machines reach this gateway; turn that on or off", Args: cobra.NoArgs,
+		Use: "network", Short: "Show or change whether other machines can reach this gateway", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return status(ctx, c, cmd) })
 		},
 	}
 	on := &cobra.Command{
-		Use: "on", Short: "Open the gateway for paired devices on other machines", Args: cobra.NoArgs,
+		Use: "on", Short: "Let paired devices on other machines reach the gateway", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				if listen != "" {
@@ -164,18 +164,18 @@ func networkCommand(o *options) *cobra.Command {
 			})
 		},
 	}
-	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, every interface)")
+	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, all interfaces)")
 	off := &cobra.Command{
-		Use: "off", Short: "Close the gateway for other machines", Args: cobra.NoArgs,
+		Use: "off", Short: "Close the gateway to other machines", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return set(ctx, c, "network.enabled", false) })
 		},
 	}
 	discovery := &cobra.Command{
-		Use: "discovery on|off", Short: "Whether this gateway can be found on the local network", Args: cobra.ExactArgs(1),
+		Use: "discovery on|off", Short: "Make this gateway visible on the local network, or hide it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"on", "off"}, args[0]) {
-				return &exitError{code: exitUsage, err: fmt.Errorf("%q is neither on nor off", args[0])}
+				return &exitError{code: exitUsage, err: fmt.Errorf("the argument must be on or off, not %q", args[0])}
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				return set(ctx, c, "network.discovery", args[0] == "on")

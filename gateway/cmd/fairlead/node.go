@@ -33,7 +33,7 @@ type nodeFlags struct {
 
 func (n *nodeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&n.id, "id", "", "name of the node (default: the host's name)")
-	cmd.Flags().StringVar(&n.workspace, "workspace", "", "folder the node works in (default: the current folder)")
+	cmd.Flags().StringVar(&n.workspace, "workspace", "", "the node's workspace (default: the current folder)")
 	n.confine.add(cmd)
 	n.receive.add(cmd)
 	cmd.Flags().StringVar(&n.direct, "direct", direct.Off, direct.Usage)
@@ -139,9 +139,9 @@ func nodeCommand(o *options) *cobra.Command {
 	var flags nodeFlags
 	cmd := &cobra.Command{
 		Use:   "node [--gateway URL | --gateway NAME]",
-		Short: "Run the node on this machine and connect it to a gateway elsewhere",
-		Long: `Run the node on this machine. Its gateway is the one this machine is paired with (fairlead pair), or the one at --gateway, by its address and
-token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
+		Short: "Run a node on this machine and connect it to a gateway",
+		Long: `Runs a node on this machine. It connects to the gateway that this machine is paired with (fairlead pair), or to --gateway: a pairing's name, or
+an address with a token in FAIRLEAD_TOKEN.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, err := flags.options(o)
@@ -163,7 +163,7 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway to connect to: an address, or the name of a pairing")
+	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway: an address, or the name of a pairing")
 	flags.add(cmd)
 	return cmd
 }
@@ -185,7 +185,7 @@ func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownI
 		return release, err
 	}
 	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
-		slog.Debug("A gateway that was left does not know it", "err", err)
+		slog.Debug("A left gateway could not be notified", "err", err)
 	}
 	peer, err := peers.Find(to, protocol.RoleNode)
 	if errors.Is(err, protocol.ErrNotFound) && to == "" {

@@ -17,59 +17,59 @@ import (
 
 func nodesCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "nodes", Short: "Look after the machines: what they are, what they may do, their logs", Args: cobra.NoArgs,
+		Use: "nodes", Short: "List and manage machines", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
 	}
 	rename := &cobra.Command{
-		Use: "rename NODE NAME", Short: "Give a machine a name to show; \"\" takes it away", Args: cobra.ExactArgs(2),
+		Use: "rename NODE NAME", Short: "Set a machine's display name; \"\" removes it", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
 		},
 	}
 	colour := &cobra.Command{
 		Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
-		Short: "Give a machine a colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" takes it away",
+		Short: "Set a machine's colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" removes it",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
 		},
 	}
 	var force bool
 	forget := &cobra.Command{
-		Use: "forget NODE", Short: "Forget a machine; it comes back when it connects again", Args: cobra.ExactArgs(1),
+		Use: "forget NODE", Short: "Remove a machine from the list until it connects again", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
 				switch {
 				case errors.Is(err, protocol.ErrConflict) && !force:
-					return fmt.Errorf("%w. To forget it all the same: fairlead nodes forget %s --force", err, args[0])
+					return fmt.Errorf("%w. To remove it anyway: fairlead nodes forget %s --force", err, args[0])
 				case err != nil:
 					return err
 				case o.json:
 					return printJSON(cmd.OutOrStdout(), r)
 				case !r.Removed:
-					return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s", args[0]))
+					return protocol.ErrNotFound.With(fmt.Sprintf("no machine is named %s", args[0]))
 				}
 				return nil
 			})
 		},
 	}
-	forget.Flags().BoolVar(&force, "force", false, "also when it is connected: it is disconnected first")
+	forget.Flags().BoolVar(&force, "force", false, "also remove a connected machine, which is disconnected first")
 	var lines int
 	logs := &cobra.Command{
 		Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.printLogs(cmd, args[0], lines) },
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "how many lines, at most 5000")
+	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List all machines, also those that are offline", Args: cobra.NoArgs,
+		Use: "list", Short: "List all machines, including offline ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
 	},
 		&cobra.Command{
-			Use: "show NODE", Short: "Show everything known of a machine", Args: cobra.ExactArgs(1),
+			Use: "show NODE", Short: "Show a machine's details", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) },
 		},
 		&cobra.Command{
-			Use: "revoke NODE", Short: "End a machine's pairing; it is not let in again", Args: cobra.ExactArgs(1),
+			Use: "revoke NODE", Short: "Revoke a machine's pairing", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], protocol.DeviceRevoke) },
 		},
 		rename, colour, forget, logs)
@@ -97,7 +97,7 @@ func (o *options) listNodes(cmd *cobra.Command) error {
 			return printJSON(cmd.OutOrStdout(), r)
 		}
 		if len(r.Nodes) == 0 {
-			fmt.Fprintln(cmd.OutOrStdout(), "No machines. Add one: fairlead pair, or start the gateway with --node.")
+			fmt.Fprintln(cmd.OutOrStdout(), "No machines. To add one: fairlead pair, or start the gateway with --node.")
 			return nil
 		}
 		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
@@ -120,7 +120,7 @@ func presence(n protocol.NodeInfo) string {
 	case n.Online:
 		return "online"
 	case n.LastSeenAt > 0:
-		return "offline, seen " + ago(n.LastSeenAt)
+		return "offline, last seen " + ago(n.LastSeenAt)
 	}
 	return "offline"
 }
@@ -184,7 +184,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		for _, f := range h.Folders[min(1, len(h.Folders)):] {
 			how := ""
 			if f.ReadOnly {
-				how = ", only to read"
+				how = ", read-only"
 			}
 			row("folder", f.Path+how)
 		}
@@ -194,10 +194,10 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		row("sandbox", protocol.SandboxWords(h.Sandbox, h))
 	}
 	if n.Direct {
-		row("transfers", "straight to machines on its network that may too")
+		row("transfers", "directly to machines on its local network that allow it")
 	}
 	row("tools", strings.Join(n.Tools, ", "))
-	row("wait for you", strings.Join(n.Held, ", "))
+	row("need your approval", strings.Join(n.Held, ", "))
 	row("can", strings.Join(n.Caps, ", "))
 	row("device", string(n.Device))
 	return w.Flush()

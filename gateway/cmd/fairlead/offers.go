@@ -14,20 +14,20 @@ import (
 
 // extensionWords say what the extension methods are for, by the prefixes of their names.
 var extensionWords = []struct{ prefix, words string }{
-	{"approval.", "approvals from the command line"},
+	{"approval.", "approvals on the command line"},
 	{"audit.", "an audit log"},
 	{"chat.", "stopping runs"},
-	{"config.", "descriptions of its settings"},
-	{"device.", "pairing of devices"},
+	{"config.", "setting descriptions"},
+	{"device.", "device pairing"},
 	{"feed.", "live updates"},
-	{"journal.", "a journal of calls"},
-	{"models.", "lists of models"},
-	{"nodes.", "a list of all machines"},
+	{"journal.", "a call journal"},
+	{"models.", "model lists"},
+	{"nodes.", "a machine list"},
 	{"rule", "rules"},
 	{"session.archive", "earlier conversations"},
-	{"sessions.search", "a search"},
-	{"skills.", "switches for skills"},
-	{"status.", "its status"},
+	{"sessions.search", "search"},
+	{"skills.", "turning skills on and off"},
+	{"status.", "status information"},
 	{"transfer.", "file transfers"},
 	{"agent.", "pausing the agent"},
 }
@@ -51,7 +51,7 @@ func (c *connection) need(method string) error {
 			break
 		}
 	}
-	return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not offer %s (%s); Fairlead's own gateway, in its present version, does", words, method)}
+	return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not support %s (%s); a Fairlead gateway of the current version does", words, method)}
 }
 
 // call is [client.Call] for a gateway that may have only the methods of the specification.
@@ -105,5 +105,5 @@ func (c *connection) specificationOnly() string {
 	if c.offers(protocol.StatusGet.Name) {
 		return ""
 	}
-	return fmt.Sprintf("version %s knows the methods of the specification only: nothing is shown of approvals and offline machines", cmp.Or(c.hello.Server.Version, "unknown"))
+	return fmt.Sprintf("version %s supports only the basic protocol: approvals and offline machines are not shown", cmp.Or(c.hello.Server.Version, "unknown"))
 }

@@ -66,7 +66,7 @@ func (o *output) close() error {
 	if o.failed == nil {
 		return nil
 	}
-	return fmt.Errorf("the output could not be written: %w", o.failed)
+	return fmt.Errorf("write the output: %w", o.failed)
 }
 
 // plainOutput is an [output] that writes bytes unchanged.

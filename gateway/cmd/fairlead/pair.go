@@ -30,40 +30,40 @@ func pairCommand(o *options) *cobra.Command {
 	var p pairFlags
 	cmd := &cobra.Command{
 		Use:   "pair [LINK | CODE]",
-		Short: "Let another machine in, or pair this one with a gateway elsewhere",
-		Long: `Without an argument: makes an invitation for another machine, waits for whoever takes it, shows who that is, and asks you.
-With a link or code from there: pairs this machine, and prints the command that starts its node: what the person at the gateway has let in is what the
-flags of both say, so they are the same.
+		Short: "Pair another machine with this gateway, or this machine with another gateway",
+		Long: `Without an argument: creates an invitation for another machine, waits until it is used, shows which machine asks, and asks you to approve it.
+With a link or code from a gateway: pairs this machine and prints the command that starts its node. Use that command's flags unchanged: they are
+what the person at the gateway approved.
 
-Both ends show the same four words. If they differ, somebody sits in between: say no.`,
+Both sides show the same four words. If the words differ, somebody may be intercepting the connection: answer no.`,
 		Example: "  fairlead pair\n  fairlead pair 'fairlead://pair?…' --workspace ~/work\n  fairlead pair 7-maple-otter-tulip\n  fairlead pair --ask --gateway 192.168.1.7:8788\n  fairlead pair --ssh me@server",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			invitation := strings.TrimSpace(strings.Join(args, " "))
 			switch {
 			case len(args) > 0 && invitation == "":
-				return &exitError{code: exitUsage, err: errors.New("the link or code is empty. Without any, \"fairlead pair\" makes an invitation here")}
+				return &exitError{code: exitUsage, err: errors.New("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")}
 			case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
-				return &exitError{code: exitUsage, err: errors.New("--as is node or client")}
+				return &exitError{code: exitUsage, err: errors.New("--as must be node or client")}
 			case p.minutes < 1 || p.minutes > 60:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--minutes is 1 to 60, not %d", p.minutes)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--minutes must be 1 to 60, not %d", p.minutes)}
 			case p.days < 0 || p.days > 3650:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)}
 			case slices.ContainsFunc(p.scopes, unknownScope):
-				return &exitError{code: exitUsage, err: fmt.Errorf("--may is a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
 			// Otherwise an unset variable of a script would grant all rights.
 			case cmd.Flags().Changed("may") && len(p.scopes) == 0:
-				return &exitError{code: exitUsage, err: errors.New("--may is empty: leave it out to give every right, or list some of read, chat, invoke, approve and admin")}
+				return &exitError{code: exitUsage, err: errors.New("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")}
 			case len(p.scopes) > 0 && p.as != protocol.RoleClient:
-				return &exitError{code: exitUsage, err: errors.New("--may is for a client: add --as client. A node has the rights of a machine")}
+				return &exitError{code: exitUsage, err: errors.New("--may is for clients: add --as client")}
 			case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
-				return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node, without a link or code: leave out what else is there")}
+				return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node: remove --as client, --ask, and the link or code")}
 			case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
-				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: name the host, as ssh knows it")}
+				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: give the host as for ssh")}
 			case strings.HasPrefix(p.ssh, "-"):
-				return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash, which no host name does: name the host, and put options of ssh into --ssh-command", p.ssh)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash and is not a host name; put SSH options into --ssh-command", p.ssh)}
 			case strings.TrimSpace(p.sshCommand) == "":
-				return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: name the program, or leave it out")}
+				return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: give the program or omit the flag")}
 			case p.key:
 				return o.printKey(cmd)
 			case p.ssh != "":
@@ -74,7 +74,7 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 					return fmt.Errorf("read the invitation: %w", err)
 				}
 				if line = strings.TrimSpace(line); line == "" {
-					return &exitError{code: exitUsage, err: errors.New("there is no link or code in the input")}
+					return &exitError{code: exitUsage, err: errors.New("the input contains no link or code")}
 				}
 				return o.join(cmd, p, line)
 			case invitation != "" || p.ask:
@@ -84,20 +84,20 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.as, "as", protocol.RoleNode, "what is paired: a node, which runs tools, or a client, which looks and decides")
-	f.StringVar(&p.name, "name", "", "what to call the machine that comes")
-	f.IntVar(&p.minutes, "minutes", 10, "how long the invitation holds, 1 to 60")
-	f.IntVar(&p.days, "days", 0, "for how many days the pairing holds (default: without an end)")
-	f.StringSliceVar(&p.scopes, "may", nil, "what a client may do: read, chat, invoke, approve, admin (default: all)")
-	f.StringVar(&p.gateway, "gateway", "", "address of the gateway, `HOST:PORT`; it is looked for on the local network otherwise")
-	f.BoolVar(&p.ask, "ask", false, "without an invitation: have the person at the gateway asked")
-	f.StringVar(&p.ssh, "ssh", "", "pair `HOST` over SSH: its key is read there, so nobody has to compare words; the node's flags and folders are those there")
-	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "the SSH program")
-	f.BoolVar(&p.key, "key", false, "print this machine's key and end")
-	f.BoolVar(&p.noQR, "no-qr", false, "print no QR code")
+	f.StringVar(&p.as, "as", protocol.RoleNode, "role to pair: node (runs tools) or client (shows and approves)")
+	f.StringVar(&p.name, "name", "", "name for the paired machine")
+	f.IntVar(&p.minutes, "minutes", 10, "minutes until the invitation expires, 1 to 60")
+	f.IntVar(&p.days, "days", 0, "days until the pairing expires (default: never)")
+	f.StringSliceVar(&p.scopes, "may", nil, "scopes of a client: read, chat, invoke, approve, admin (default: all)")
+	f.StringVar(&p.gateway, "gateway", "", "address of the gateway, `HOST:PORT` (default: search the local network)")
+	f.BoolVar(&p.ask, "ask", false, "request pairing without an invitation; the person at the gateway decides")
+	f.StringVar(&p.ssh, "ssh", "", "pair `HOST` over SSH, which verifies its key, so no words are compared; node flags and folders apply to HOST")
+	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "SSH program")
+	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
+	f.BoolVar(&p.noQR, "no-qr", false, "do not print a QR code")
 	p.node.add(cmd)
-	cmd.AddCommand(pairListCommand(o), pairAnswerCommand(o, "approve", "Let in who asks, or allow a machine what it offers more"), pairAnswerCommand(o, "deny", "Refuse a request"),
-		deviceCommand(o, "revoke", "End a pairing", protocol.DeviceRevoke), deviceCommand(o, "rotate", "Replace a device's token; it fetches the new one by itself", protocol.DeviceRotate),
+	cmd.AddCommand(pairListCommand(o), pairAnswerCommand(o, "approve", "Approve a pairing request, or a machine's request for more access"), pairAnswerCommand(o, "deny", "Deny a request"),
+		deviceCommand(o, "revoke", "Revoke a device's pairing", protocol.DeviceRevoke), deviceCommand(o, "rotate", "Replace a device's token; the device fetches the new one automatically", protocol.DeviceRotate),
 		pairForgetCommand(o), pairRenameCommand(o), pairUntilCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
 	return cmd
 }

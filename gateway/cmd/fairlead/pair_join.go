@@ -48,7 +48,7 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	}
 	out := cmd.ErrOrStderr()
 	j.Show = func(words []string, seconds int) {
-		fmt.Fprintf(out, "The gateway shows these words too, or somebody sits in between:\n\n  %s\n\nWaiting for its person, %d seconds at most …\n", strings.Join(words, " "), seconds)
+		fmt.Fprintf(out, "Check that the gateway shows the same words:\n\n  %s\n\nWaiting for approval on the gateway, at most %d s …\n", strings.Join(words, " "), seconds)
 	}
 	j.Confirm = func(words []string) bool {
 		fmt.Fprintf(out, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
@@ -67,11 +67,11 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), peer)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, keychain.Open(home).Where())
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is stored in: %s.\n", peer.Name, keychain.Open(home).Where())
 	if p.as == protocol.RoleNode {
-		fmt.Fprintf(cmd.OutOrStdout(), "Start its node: %s\n", p.node.line(cmd))
+		fmt.Fprintf(cmd.OutOrStdout(), "To start its node: %s\n", p.node.line(cmd))
 	} else {
-		fmt.Fprintf(cmd.OutOrStdout(), "Talk to it: fairlead --url %s status\n", peer.Name)
+		fmt.Fprintf(cmd.OutOrStdout(), "To use it: fairlead --url %s status\n", peer.Name)
 	}
 	return nil
 }
@@ -101,14 +101,14 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		return cmd.Context().Err()
 	case errors.As(err, &ended) && ended.ExitCode() == notFound:
 		//lint:ignore ST1005 it begins with a name
-		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a line that installs it", p.ssh)
+		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a command that installs it", p.ssh)
 	case ended != nil && ended.ExitCode() != sshFailed: // the failed command has printed the reason
 		return fmt.Errorf("read the key of %s over SSH: %w", p.ssh, err)
 	case err != nil:
 		return fmt.Errorf("reach %s over SSH: %w", p.ssh, err)
 	}
 	if len(key) != 64 {
-		return fmt.Errorf("%s answers %.80q instead of its key", p.ssh, key)
+		return fmt.Errorf("%s answered %.80q instead of its key", p.ssh, key)
 	}
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		invite, err := call(ctx, c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
@@ -128,7 +128,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 			}
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
+		fmt.Fprintf(cmd.OutOrStdout(), "Paired %s. To start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
 		return nil
 	})
 }
@@ -149,7 +149,7 @@ func paired(ctx context.Context, c *connection, key string, invite protocol.Devi
 	if !slices.ContainsFunc(r.Devices, func(d protocol.Device) bool {
 		return d.Fingerprint == key && d.Role == protocol.RoleNode && d.RevokedAt == 0 && d.PairedAt >= invite.CreatedAt
 	}) {
-		return errors.New("it did not take the invitation")
+		return errors.New("the machine did not use the invitation")
 	}
 	return nil
 }

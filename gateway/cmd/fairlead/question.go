@@ -79,12 +79,12 @@ func questionBox(a protocol.Approval, name string) string {
 		for i, f := range p.Folders {
 			words := f.Words()
 			if f.Warning != "" {
-				words += " (take care: " + f.Warning + ")"
+				words += " (warning: " + f.Warning + ")"
 			}
 			line("folder "+strconv.Itoa(i), words)
 		}
 		if p.Truncated {
-			line("", "(the change is longer than what is shown)")
+			line("", "(the change is longer than shown here)")
 		}
 	}
 	if len(a.Parts) > 1 || a.Floor {
@@ -97,13 +97,13 @@ func questionBox(a protocol.Approval, name string) string {
 	}
 	line("sandbox", protocol.SandboxWords(a.Sandbox, a.Host))
 	line("your rules", a.Files)
-	line("why asked", a.Why)
+	line("reason", a.Why)
 	line("shown", shownWords(a))
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
 	}
 	if a.Later > 0 {
-		line("put off", "until "+time.UnixMilli(a.Later).Format("15:04"))
+		line("postponed", "until "+time.UnixMilli(a.Later).Format("15:04"))
 	}
 	b.WriteString("└\n")
 	return b.String()
@@ -133,7 +133,7 @@ func model(s string) string {
 
 func questionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
-		return "Fairlead reached its step limit: go on?"
+		return "Fairlead reached its step limit. Continue?"
 	}
 	// Tools such as SessionsList or Cron neither read nor change a file.
 	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {

@@ -14,9 +14,9 @@ type receiveFlags struct{ mode, from, folder string }
 
 func (r *receiveFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.mode, "receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (the person at this machine's terminal) or off")
-	f.StringVar(&r.from, "receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
-	f.StringVar(&r.folder, "receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
+	f.StringVar(&r.mode, "receive", transfer.Trusted, "files accepted by this machine: trusted, ask (at this machine's terminal) or off")
+	f.StringVar(&r.from, "receive-from", "", "accept files only from these `machines`, separated by commas; gsv is the agent's workspace, @here a window or command line")
+	f.StringVar(&r.folder, "receive-folder", "", "accept files only into this `folder`, which must be in the workspace or granted")
 }
 
 // parse returns the policy. It asks at this process's terminal, if there is one.

@@ -18,7 +18,7 @@ import (
 func pairResetCommand(o *options) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Give this machine a new key; every pairing with a gateway must be made again", Args: cobra.NoArgs,
+		Use: "reset", Short: "Create a new key for this machine; it must be paired with every gateway again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := o.homeDir()
 			if err != nil {
@@ -35,7 +35,7 @@ func pairResetCommand(o *options) *cobra.Command {
 				fmt.Fprintf(out, "The pairing with %s as a %s ends.\n", p.Name, p.Role)
 			}
 			if !yes {
-				fmt.Fprint(out, "Make a new key? (yes/no) ")
+				fmt.Fprint(out, "Create a new key? (yes/no) ")
 				answer, err := readLine(cmd.Context(), cmd.InOrStdin())
 				if err != nil || strings.TrimSpace(answer) != "yes" {
 					fmt.Fprintln(out, "Nothing was changed.")
@@ -43,7 +43,7 @@ func pairResetCommand(o *options) *cobra.Command {
 				}
 			}
 			for _, name := range leaveAll(cmd.Context(), peers, secrets, list) {
-				fmt.Fprintf(out, "%s was not told; revoke this machine there too.\n", name)
+				fmt.Fprintf(out, "%s could not be notified; revoke this machine there too.\n", name)
 			}
 			for _, p := range list {
 				if err := peers.Forget(p.Tie()); err != nil {
@@ -58,7 +58,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	return cmd
 }
 

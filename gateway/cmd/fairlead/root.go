@@ -24,18 +24,18 @@ func newRoot() *cobra.Command {
 	var o options
 	root := &cobra.Command{
 		Use:   "fairlead",
-		Short: "An agent that works on your computers, under your hand",
-		Long: `Fairlead lets an agent work on your computers while you stay in charge: nothing with an effect happens before you saw it and
-allowed it. This is the program without a screen; fairlead-desktop has the windows.
+		Short: "An AI agent for all your computers, with you in charge",
+		Long: `Fairlead lets an AI agent work on your computers while you stay in charge: nothing is changed or run before you have seen and allowed
+it. This is the command line; fairlead-desktop has the windows.
 
 Environment
-  FAIRLEAD_URL    gateway to talk to (default ws://127.0.0.1:8787/ws)
-  FAIRLEAD_TOKEN  token of that gateway (default: the one this computer keeps)
+  FAIRLEAD_URL    address of the gateway (default ws://127.0.0.1:8787/ws)
+  FAIRLEAD_TOKEN  token of the gateway (default: the one stored on this computer)
   FAIRLEAD_HOME   folder for all data
 
 Exit codes
-  0 done · 1 failed · 2 wrong usage · 3 the gateway, or the machine asked for, cannot be reached · 4 the token was refused
-  5 denied, or nobody answered · 6 a tool reported a failure · 130 interrupted`,
+  0 success · 1 failure · 2 wrong usage · 3 the gateway or machine cannot be reached · 4 the token was refused
+  5 denied or not answered · 6 a tool failed · 130 interrupted`,
 		Version:       gateway.Version,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -56,7 +56,7 @@ Exit codes
 	root.SetOut(newOutput(os.Stdout))
 	root.SetErr(newOutput(os.Stderr))
 	f := root.PersistentFlags()
-	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to talk to: an address, or the name of a pairing")
+	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway: an address, or the name of a pairing")
 	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
 	f.StringVar(&o.home, "home", "", "folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -97,13 +97,13 @@ func usageArgs(cmd *cobra.Command) {
 func plainFlag(err error) string {
 	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
 	if isNumber {
-		return text + ": it takes a number"
+		return text + ": must be a number"
 	}
 	if text, _, isTime := strings.Cut(err.Error(), ": time: "); isTime {
-		return text + ": it takes a time, such as 24h or 90m"
+		return text + ": must be a duration such as 24h or 90m"
 	}
 	if _, name, short := strings.Cut(text, " in -"); short && len(name) > 1 {
-		return text + "; a flag of several letters has two dashes: --" + name
+		return text + "; long flags start with two dashes: --" + name
 	}
 	return text
 }

@@ -47,13 +47,13 @@ func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R],
 
 func approvalsRulesCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rules", Short: "List your rules, or change them", Args: cobra.NoArgs,
+		Use: "rules", Short: "List or change rules", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(o, cmd, protocol.RulesList, protocol.Empty{}, printRules)
 		},
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "add JSON", Short: "Make a rule", Args: cobra.ExactArgs(1),
+		Use: "add JSON", Short: "Create a rule", Args: cobra.ExactArgs(1),
 		Example: `  fairlead approvals rules add '{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := ruleJSON(args[0])
@@ -72,15 +72,15 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 			return with(o, cmd, protocol.RulePut, protocol.RulePutParams{ID: args[0], Policy: raw}, printRule)
 		},
 	}, &cobra.Command{
-		Use: "delete ID", Short: "Delete a rule; restore brings it back", Args: cobra.ExactArgs(1),
+		Use: "delete ID", Short: "Delete a rule; restore undoes this", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(o, cmd, protocol.RuleDelete, protocol.RuleParams{ID: args[0]}, func(out io.Writer, _ protocol.OK) error {
-				_, err := fmt.Fprintf(out, "Deleted. To take it back: fairlead approvals rules restore %s\n", args[0])
+				_, err := fmt.Fprintf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
 				return err
 			})
 		},
 	}, &cobra.Command{
-		Use: "restore ID", Short: "Bring a deleted rule back", Args: cobra.ExactArgs(1),
+		Use: "restore ID", Short: "Restore a deleted rule", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(o, cmd, protocol.RuleRestore, protocol.RuleParams{ID: args[0]}, func(out io.Writer, _ protocol.OK) error {
 				_, err := fmt.Fprintln(out, "Restored.")
@@ -88,14 +88,14 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 			})
 		},
 	}, &cobra.Command{
-		Use: "try JSON", Short: "Show which earlier calls a rule would have decided in another way", Args: cobra.ExactArgs(1),
+		Use: "try JSON", Short: "Show which past calls a rule would have decided differently", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := ruleJSON(args[0])
 			if err != nil {
 				return err
 			}
 			return withBook(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, func(out io.Writer, r protocol.RuleTryResult, k book) error {
-				fmt.Fprintf(out, "Of the last %d calls it would change %d.\n", r.Looked, len(r.Changed))
+				fmt.Fprintf(out, "It would change %[2]d of the last %[1]d calls.\n", r.Looked, len(r.Changed))
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, c := range r.Changed {
 					fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now, k.where(c.Call.Node, c.Call.Tool),
@@ -110,21 +110,21 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 
 func ruleJSON(text string) (json.RawMessage, error) {
 	if !json.Valid([]byte(text)) {
-		return nil, &exitError{code: exitUsage, err: errors.New("the rule is not JSON")}
+		return nil, &exitError{code: exitUsage, err: errors.New("the rule is not valid JSON")}
 	}
 	return json.RawMessage(text), nil
 }
 
 func printRules(out io.Writer, r protocol.RulesResult) error {
 	if len(r.Rules) == 0 {
-		fmt.Fprintf(out, "No rules. What none names: %s.\n", r.Default)
+		fmt.Fprintf(out, "No rules. Default: %s.\n", r.Default)
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, rule := range r.Rules {
 		words := rule.Words
 		if rule.Problem != "" {
-			words += " (switched off: " + rule.Problem + ")"
+			words += " (disabled: " + rule.Problem + ")"
 		}
 		used := "never used"
 		if rule.Hits > 0 {
@@ -145,7 +145,7 @@ func printRule(out io.Writer, r protocol.Rule) error {
 
 func approvalsExportCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE]", Short: "Write your rules, and what you allowed for chats, to a file or to standard output", Args: cobra.MaximumNArgs(1),
+		Use: "export [FILE]", Short: "Write rules and grants to a file or standard output", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.RulesSave, protocol.Empty{})
@@ -168,7 +168,7 @@ func approvalsExportCommand(o *options) *cobra.Command {
 
 func approvalsImportCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Add the rules of a file, and what it allows for chats; - reads standard input", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Add the rules and grants of a file; - reads standard input", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var data []byte
 			var err error
@@ -185,9 +185,9 @@ func approvalsImportCommand(o *options) *cobra.Command {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return with(o, cmd, protocol.RulesImport, protocol.RulesImportParams{File: data}, func(out io.Writer, r protocol.RulesImportResult) error {
-				fmt.Fprintf(out, "%d added, %d there already.\n", r.Added, r.Skipped)
+				fmt.Fprintf(out, "%d added, %d already present.\n", r.Added, r.Skipped)
 				for _, p := range r.Problems {
-					fmt.Fprintf(out, "take care: %s\n", visible(p))
+					fmt.Fprintf(out, "warning: %s\n", visible(p))
 				}
 				return nil
 			})

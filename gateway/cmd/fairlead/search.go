@@ -23,9 +23,9 @@ func searchCommand(o *options) *cobra.Command {
 	var q protocol.SessionsSearchParams
 	var since lengthFlag
 	cmd := &cobra.Command{
-		Use: "search TEXT", Short: "Search all messages of all chats, also of archived ones", Args: cobra.MinimumNArgs(1),
-		Long: `Searches every message of every chat, newest first. All words must be in the message, in any order; case and accents do not matter.
-Words in double quotes stand side by side. The last word may be the beginning of one.`,
+		Use: "search TEXT", Short: "Search the messages of all chats, including archived ones", Args: cobra.MinimumNArgs(1),
+		Long: `Searches the messages of all chats, newest first. A match contains all words in any order; case and accents are ignored.
+Words in double quotes must be adjacent. The last word can be incomplete.`,
 		Example: `  fairlead search rsync backup
   fairlead search '"connection refused"' --since 720h --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,10 +49,10 @@ Words in double quotes stand side by side. The last word may be the beginning of
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "lines", "n", hitsShown, fmt.Sprintf("how many messages, at most %d", mostHits))
-	f.Int64Var(&q.Page, "page", 0, "the page that an earlier search named")
-	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
-	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
+	f.IntVarP(&q.Limit, "lines", "n", hitsShown, fmt.Sprintf("number of messages, at most %d", mostHits))
+	f.Int64Var(&q.Page, "page", 0, "page number, as printed by the previous search")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
+	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
 	return cmd
 }
 
@@ -94,6 +94,6 @@ func printHits(out io.Writer, r protocol.SessionsSearchResult) {
 		fmt.Fprintf(out, "  %s\n", strings.Join(strings.Fields(line.String()), " "))
 	}
 	if r.Next != 0 {
-		fmt.Fprintf(out, "There are more: --page %d shows them.\n", r.Next)
+		fmt.Fprintf(out, "More results: --page %d\n", r.Next)
 	}
 }

@@ -26,9 +26,9 @@ func sendCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send FILE… MACHINE:[DIR]",
 		Short: "Send files and folders to a machine, or fetch them with --from",
-		Long: `Send copies files and folders, with a progress bar. Every file is checked by SHA-256; when the connection, a machine or the gateway goes away in
-between, the rest is sent when it is back. The files are this computer's, read with your own rights, or those of another machine with --from. MACHINE is a
-machine's name, or gsv for the agent's workspace; DIR is in its workspace. With --from the target may also be a folder of this computer.`,
+		Long: `Copies files and folders and shows the progress. Every file is verified by SHA-256; after a lost connection the transfer resumes. The files are
+read on this computer with your permissions, or on another machine with --from. MACHINE is a machine's name, or gsv for the agent's workspace;
+DIR is in its workspace. With --from, the target can also be a folder on this computer.`,
 		Example: `  fairlead send report.pdf photos/ laptop:inbox
   fairlead send --from laptop results.csv server:data
   fairlead send --from laptop results.csv .`,
@@ -39,11 +39,11 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			}
 			switch { // empty arguments, as from unset variables of a script, are an error
 			case slices.Contains(args, ""):
-				return &exitError{code: exitUsage, err: errors.New("a name is empty: write . for the current folder")}
+				return &exitError{code: exitUsage, err: errors.New("a path is empty: use . for the current folder")}
 			case from == "" && cmd.Flags().Changed("from"):
-				return &exitError{code: exitUsage, err: errors.New("--from is empty: name the machine that has the files, or leave it out for this computer")}
+				return &exitError{code: exitUsage, err: errors.New("--from is empty: give the machine that has the files, or omit it for this computer")}
 			case wait < 0:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--later is a time such as 24h, not %s", wait)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--later must be a duration such as 24h, not %s", wait)}
 			}
 			machine := protocol.NodeID(from)
 			if machine == "" {
@@ -69,7 +69,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			target := args[len(args)-1]
 			if name, _, ok := strings.Cut(target, ":"); !ok || name == "" || filepath.VolumeName(target) != "" && len(name) == 1 {
 				if from == "" || ok && name == "" {
-					return &exitError{code: exitUsage, err: fmt.Errorf("%q names no machine: write MACHINE: or MACHINE:DIR", target)}
+					return &exitError{code: exitUsage, err: fmt.Errorf("%q does not name a machine: use MACHINE: or MACHINE:DIR", target)}
 				}
 				abs, err := filepath.Abs(target)
 				if err != nil {
@@ -98,10 +98,10 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 	}
 	cmd.SetFlagErrorFunc(dashed)
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "`machine` that has the files; default this computer, by itself")
-	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "what to do with a file that is there already: rename, skip, or overwrite, which keeps the old one for 30 days")
-	f.StringVar(&p.Links, "links", protocol.LinksKeep, "what to do with symbolic links: keep, follow or skip")
-	f.DurationVar(&wait, "later", 0, "when a machine is away, wait for it for at most this `time`, such as 24h")
+	f.StringVar(&from, "from", "", "`machine` that has the files (default: this computer)")
+	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "if a file already exists: rename, skip, or overwrite, which keeps the old version for 30 days")
+	f.StringVar(&p.Links, "links", protocol.LinksKeep, "how to treat symbolic links: keep, follow or skip")
+	f.DurationVar(&wait, "later", 0, "if a machine is offline, wait at most this `time` for it, such as 24h")
 	return cmd
 }
 
@@ -184,9 +184,9 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 	bar.end()
 	if end.ID == "" {
 		if ctx.Err() != nil {
-			text := "The transfer goes on by itself. To see how far it is: fairlead transfers watch %s\n"
+			text := "The transfer continues. To watch it: fairlead transfers watch %s\n"
 			if mine {
-				text = "Interrupted. The transfer goes on with: fairlead transfers resume %s\n"
+				text = "Interrupted. To resume the transfer: fairlead transfers resume %s\n"
 			}
 			fmt.Fprintf(out, text, short(t.ID))
 			return ctx.Err()

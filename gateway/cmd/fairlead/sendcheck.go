@@ -22,7 +22,7 @@ func sendWords(p protocol.TransferStartParams) error {
 		{"links", p.Links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
 	} {
 		if !slices.Contains(c.words, c.value) {
-			return &exitError{code: exitUsage, err: fmt.Errorf("--%s is %q, and has to be one of %s", c.flag, c.value, strings.Join(c.words, ", "))}
+			return &exitError{code: exitUsage, err: fmt.Errorf("--%s must be one of %[3]s, not %[2]q", c.flag, c.value, strings.Join(c.words, ", "))}
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ func dashed(cmd *cobra.Command, err error) error {
 			break
 		}
 		if _, statErr := os.Lstat(a); statErr == nil && len(a) > 1 && a[0] == '-' {
-			return &exitError{code: exitUsage, err: fmt.Errorf("%w. For the file of that name write ./%s\nTry: %s --help", err, a, cmd.CommandPath())}
+			return &exitError{code: exitUsage, err: fmt.Errorf("%w. For a file with this name, use ./%s\nTry: %s --help", err, a, cmd.CommandPath())}
 		}
 	}
 	return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
@@ -58,13 +58,13 @@ func known(ctx context.Context, c *connection, p protocol.TransferStartParams) e
 		switch {
 		case name == string(protocol.Here) || name == string(protocol.NativePrefix) || name == "":
 		case i < 0:
-			there := "; no machine is paired yet"
+			there := "; no machine is paired"
 			if len(names) > 0 {
-				there = ". There are: " + strings.Join(names, ", ")
+				there = ". Machines: " + strings.Join(names, ", ")
 			}
-			return &exitError{code: exitUsage, err: fmt.Errorf("no machine is called %q%s", name, there)}
+			return &exitError{code: exitUsage, err: fmt.Errorf("no machine is named %q%s", name, there)}
 		case !nodes[i].Online && !p.Later:
-			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected. To send when it is back, add --later 24h", name))
+			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is offline. To send when it connects, add --later 24h", name))
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 )
 
 func sessionsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "sessions", Short: "List chats and their earlier conversations, bring one back"}
+	cmd := &cobra.Command{Use: "sessions", Short: "List chats and restore archived conversations"}
 	var session string
 	list := &cobra.Command{
 		Use: "list", Short: "List the chats, newest first", Args: cobra.NoArgs,
@@ -31,7 +31,7 @@ func sessionsCommand(o *options) *cobra.Command {
 		},
 	}
 	archives := &cobra.Command{
-		Use: "archives", Short: "List what a chat held before it was begun afresh", Args: cobra.NoArgs,
+		Use: "archives", Short: "List a chat's archived conversations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				key, err := c.sessionOr(ctx, session)
@@ -50,9 +50,8 @@ func sessionsCommand(o *options) *cobra.Command {
 		},
 	}
 	restore := &cobra.Command{
-		Use: "restore ARCHIVE", Short: "Go on with an earlier conversation of a chat", Args: cobra.ExactArgs(1),
-		Long: `Makes an earlier conversation the chat's present one again. What the chat holds now is kept as an earlier conversation, and can be brought
-back in the same way.`,
+		Use: "restore ARCHIVE", Short: "Continue an archived conversation", Args: cobra.ExactArgs(1),
+		Long:    `Replaces the chat's current conversation with an archived one. The current conversation is archived and can be restored in the same way.`,
 		Example: "  fairlead sessions archives\n  fairlead sessions restore 0190f0c5-2c3e-7d31-9b1e-6a3c0e7d1a10",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -68,16 +67,16 @@ back in the same way.`,
 				if o.json {
 					return printJSON(out, r)
 				}
-				fmt.Fprintf(out, "The chat goes on with that conversation: %d messages.\n", r.Messages)
+				fmt.Fprintf(out, "Restored a conversation of %d messages.\n", r.Messages)
 				if a := r.Archived; a != nil {
-					fmt.Fprintf(out, "What it held before is kept; this brings it back: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
+					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
 				}
 				return nil
 			})
 		},
 	}
 	for _, c := range []*cobra.Command{archives, restore} {
-		c.Flags().StringVar(&session, "session", "", "which chat (default: the main one)")
+		c.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	}
 	cmd.AddCommand(list, archives, restore)
 	return cmd
@@ -114,7 +113,7 @@ func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 		}
 	}
 	if n == 0 {
-		fmt.Fprintf(out, "The chat %s was never begun afresh.\n", r.SessionKey)
+		fmt.Fprintf(out, "The chat %s has no archived conversations.\n", r.SessionKey)
 	}
 	return w.Flush()
 }

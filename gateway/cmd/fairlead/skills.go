@@ -13,12 +13,12 @@ import (
 )
 
 func skillsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "skills", Short: "List what agents were taught, switch it on or off"}
+	cmd := &cobra.Command{Use: "skills", Short: "List skills and turn them on or off"}
 	var agent string
 	list := &cobra.Command{
-		Use: "list", Short: "List every skill, where it is and whether it can be used now", Args: cobra.NoArgs,
-		Long: `Lists the skills of an agent: its own (agents/AGENT/skills in the data folder), those that all agents share (skills in the data folder)
-and those built in. A skill is a folder with a SKILL.md; put one there and it is found at once.`,
+		Use: "list", Short: "List all skills with their location and state", Args: cobra.NoArgs,
+		Long: `Lists an agent's skills: its own (agents/AGENT/skills in the data folder), those shared by all agents (skills in the data folder) and the
+built-in ones. A skill is a folder with a SKILL.md file; new ones are found at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.SkillsUpdate, protocol.SkillsParams{AgentID: protocol.AgentID(agent)})
@@ -32,12 +32,12 @@ and those built in. A skill is a folder with a SKILL.md; put one there and it is
 			})
 		},
 	}
-	list.Flags().StringVar(&agent, "agent", string(protocol.MainAgent), "agent whose skills are meant")
+	list.Flags().StringVar(&agent, "agent", string(protocol.MainAgent), "agent whose skills to list")
 	cmd.AddCommand(list)
 	for _, on := range []bool{true, false} {
-		use, short := "disable NAME", "Keep a skill from being used"
+		use, short := "disable NAME", "Turn a skill off"
 		if on {
-			use, short = "enable NAME", "Let a skill be used again"
+			use, short = "enable NAME", "Turn a skill on"
 		}
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {

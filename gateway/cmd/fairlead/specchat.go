@@ -80,7 +80,7 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 			}
 		case <-look.C:
 			if !ch.c.Connected() || ch.c.ups.Load() != ups {
-				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat what it said meanwhile; the answer is in the chat when it is done")
+				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat missed events; the answer will be in the chat")
 			}
 		case <-ch.events.wake:
 			for _, e := range ch.events.all() {
@@ -125,10 +125,10 @@ func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, er
 func (r *specRun) answer(ctx context.Context) error {
 	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.term.approve]
 	if reply == "" && !r.term.interactive() {
-		return &exitError{code: exitDenied, err: errors.New("a call waits for your approval: answer with \"fairlead chat yes\" or \"fairlead chat no\", or give --approve")}
+		return &exitError{code: exitDenied, err: errors.New("a call needs your approval: answer with \"fairlead chat yes\" or \"fairlead chat no\", or use --approve")}
 	}
 	if reply == "" {
-		line, err := r.term.readMessage(ctx, "Allow it? yes or no: ")
+		line, err := r.term.readMessage(ctx, "Allow? yes or no: ")
 		if err != nil {
 			return err
 		}

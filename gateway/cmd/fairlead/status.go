@@ -24,7 +24,7 @@ type overview struct {
 
 func statusCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the gateway, its machines and what waits for you", Args: cobra.NoArgs,
+		Use: "status", Short: "Show the gateway, machines and pending approvals", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				v := overview{URL: o.url, Note: c.specificationOnly()}
@@ -56,7 +56,7 @@ func (v overview) print(out io.Writer) error {
 	state := "ready"
 	switch {
 	case v.Status.Storage != "":
-		state = "cannot store anything: " + v.Status.Storage
+		state = "cannot save anything: " + v.Status.Storage
 	case v.Status.Paused:
 		state = "the agent is paused"
 	}
@@ -68,7 +68,7 @@ func (v overview) print(out io.Writer) error {
 		fmt.Fprintf(w, "model\t%s\nsecrets\t%s\n", v.Status.Model, v.Status.SecretStore)
 	}
 	if len(v.Nodes) == 0 {
-		fmt.Fprintln(w, "machines\tnone: start one with fairlead node, or the gateway with --node")
+		fmt.Fprintln(w, "machines\tnone: run fairlead node, or start the gateway with --node")
 	}
 	names := namesOf(v.Nodes)
 	for _, n := range v.Nodes {
@@ -77,7 +77,7 @@ func (v overview) print(out io.Writer) error {
 			line = "online"
 		}
 		if n.Host != nil {
-			line += ", " + n.Host.OS + ", works in " + n.Host.Workspace
+			line += ", " + n.Host.OS + ", workspace " + n.Host.Workspace
 		}
 		fmt.Fprintf(w, "machine\t%s\t%s\n", names.full(n.ID), flat(line))
 	}

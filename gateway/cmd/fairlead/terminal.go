@@ -134,7 +134,7 @@ func (t *terminal) message(m protocol.Message) {
 		t.written = 0
 		t.step = -1
 		if m.StopReason == "length" {
-			t.note("The answer ends here because the model may not write more at once.")
+			t.note("The answer is incomplete: it reached the model's output limit.")
 		}
 	case protocol.RoleToolResult:
 		t.result(m)
@@ -230,5 +230,5 @@ func (t *terminal) answered(a protocol.Approval) {
 	if mine && !late || t.json {
 		return
 	}
-	t.note(fmt.Sprintf("The question was %s by %s.", a.State, a.AnsweredBy))
+	t.note(fmt.Sprintf("The approval was %s by %s.", a.State, a.AnsweredBy))
 }

@@ -8,7 +8,7 @@ import (
 
 func tokenCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "token", Short: "Print the token that clients and nodes need; keep it to yourself", Args: cobra.NoArgs,
+		Use: "token", Short: "Print the token for clients and nodes; keep it secret", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := o.findToken()
 			if err != nil {

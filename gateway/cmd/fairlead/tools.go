@@ -15,14 +15,14 @@ import (
 )
 
 func toolsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "tools", Short: "List the tools of all machines, or run one"}
+	cmd := &cobra.Command{Use: "tools", Short: "List tools or call one"}
 	cmd.AddCommand(toolsListCommand(o), toolsCallCommand(o))
 	return cmd
 }
 
 func toolsListCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List every tool with its machine", Args: cobra.NoArgs,
+		Use: "list", Short: "List all tools", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(o, cmd, protocol.ToolsList, protocol.Empty{}, func(out io.Writer, r protocol.ToolsListResult) error {
 				if len(r.Tools) == 0 {
@@ -42,9 +42,9 @@ func toolsListCommand(o *options) *cobra.Command {
 func toolsCallCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "call NAME [JSON]",
-		Short: "Run a tool as your own act; it is journalled, not asked about",
-		Long: `Runs a tool as your own act. NAME is the full name, such as laptop__Bash; JSON are its arguments, "-" reads them from standard
-input. Prints the tool's result.`,
+		Short: "Call a tool as yourself: recorded in the journal, without approval",
+		Long: `Calls a tool as yourself and prints the result. NAME is the full name, such as laptop__Bash. JSON is its arguments; "-" reads them from
+standard input.`,
 		Example: `  fairlead tools call laptop__Bash '{"command":"uname -a"}'`,
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,7 +87,7 @@ func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
 		}
 	}
 	if !json.Valid(raw) {
-		return nil, &exitError{code: exitUsage, err: errors.New("the arguments are not JSON")}
+		return nil, &exitError{code: exitUsage, err: errors.New("the arguments are not valid JSON")}
 	}
 	return raw, nil
 }
@@ -126,7 +126,7 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 				return err
 			}
 			if r.ExitCode != nil && *r.ExitCode != 0 {
-				return &exitError{code: exitTool, err: fmt.Errorf("the command ended with code %d", *r.ExitCode)}
+				return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
 			}
 			return nil
 		}

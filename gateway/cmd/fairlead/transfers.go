@@ -15,20 +15,20 @@ import (
 )
 
 func transfersCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "transfers", Short: "See and lead what is moved between machines", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "transfers", Short: "List and manage file transfers", Args: cobra.NoArgs}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	var p protocol.TransferListParams
 	list := &cobra.Command{
-		Use: "list", Short: "List the transfers that have not ended, or with --history those that have", Args: cobra.NoArgs,
+		Use: "list", Short: "List active transfers, or with --history finished ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Limit < 1 || p.Offset < 0 {
-				return &exitError{code: exitUsage, err: errors.New("--limit is at least 1, --offset at least 0")}
+				return &exitError{code: exitUsage, err: errors.New("--limit must be at least 1 and --offset at least 0")}
 			}
 			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
 				if len(r.Transfers) == 0 {
-					text := "Nothing is on its way."
+					text := "No active transfers."
 					if p.History {
-						text = "No transfer has ended."
+						text = "No finished transfers."
 					}
 					_, err := fmt.Fprintln(out, text)
 					return err
@@ -41,22 +41,22 @@ func transfersCommand(o *options) *cobra.Command {
 					return err
 				}
 				if more := r.Count - p.Offset - len(r.Transfers); more > 0 {
-					fmt.Fprintf(out, "%d more; --offset %d shows them.\n", more, p.Offset+len(r.Transfers))
+					fmt.Fprintf(out, "%d more: --offset %d\n", more, p.Offset+len(r.Transfers))
 				}
 				return nil
 			})
 		},
 	}
 	f := list.Flags()
-	f.BoolVar(&p.History, "history", false, "those that have ended, the newest first")
-	f.StringVar((*string)(&p.Node), "machine", "", "only those from or to this `machine`")
-	f.IntVar(&p.Offset, "offset", 0, "how many to leave out")
-	f.IntVar(&p.Limit, "limit", 100, "how many to show")
+	f.BoolVar(&p.History, "history", false, "list finished transfers, newest first")
+	f.StringVar((*string)(&p.Node), "machine", "", "only transfers from or to this `machine`")
+	f.IntVar(&p.Offset, "offset", 0, "number of transfers to skip")
+	f.IntVar(&p.Limit, "limit", 100, "number of transfers to show")
 	cmd.AddCommand(list,
-		transferAct(o, "pause", "Have a transfer rest until you resume it", protocol.TransferPause),
-		transferAct(o, "cancel", "End a transfer; what is unfinished is removed, what has arrived stays", protocol.TransferCancel),
+		transferAct(o, "pause", "Pause a transfer", protocol.TransferPause),
+		transferAct(o, "cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel),
 		&cobra.Command{
-			Use: "watch ID", Short: "Show the progress of a transfer until it ends", Args: cobra.ExactArgs(1),
+			Use: "watch ID", Short: "Show a transfer's progress until it finishes", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 					t, err := findTransfer(ctx, c, args[0])
@@ -67,11 +67,11 @@ func transfersCommand(o *options) *cobra.Command {
 				})
 			},
 		},
-		transferFollow(o, "resume", "Let a paused transfer go on", protocol.TransferResume),
-		transferFollow(o, "retry", "Try a failed or cancelled transfer once more; what has arrived is not sent again", protocol.TransferRetry),
+		transferFollow(o, "resume", "Resume a paused transfer", protocol.TransferResume),
+		transferFollow(o, "retry", "Retry a failed or cancelled transfer; finished parts are not sent again", protocol.TransferRetry),
 		undoCommand(o),
 		&cobra.Command{
-			Use: "forget [ID…]", Short: "Remove ended transfers from the history, all of them without ids; what has arrived stays, what a failed one left unfinished goes",
+			Use: "forget [ID…]", Short: "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 					var p protocol.TransferForgetParams
@@ -166,7 +166,7 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 	case 1:
 		return found[0], nil
 	}
-	return protocol.Transfer{}, &exitError{code: exitUsage, err: fmt.Errorf("%d transfers begin with %s; give more of the id", len(found), id)}
+	return protocol.Transfer{}, &exitError{code: exitUsage, err: fmt.Errorf("%d transfers begin with %s; type more of the ID", len(found), id)}
 }
 
 func sources(t protocol.Transfer) string {

@@ -14,9 +14,9 @@ import (
 // a command line of this computer, this process restores them.
 func undoCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "undo ID", Short: "Bring back the files that a transfer replaced; new ones stay",
-		Long: `Undo brings back what was there before a transfer with --conflict overwrite, or one of the agent's, replaced it. What the transfer put there goes into
-the trash instead; a file that was changed since is left as it is. The old files are kept for 30 days, and at most 10 GiB of them in one folder.`,
+		Use: "undo ID", Short: "Restore the files that a transfer replaced; new files stay",
+		Long: `Restores the files that a transfer replaced, and moves the transferred versions to the trash. A file that was changed after the transfer is not
+touched. Replaced files are kept for 30 days, at most 10 GB of them per folder.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -38,16 +38,16 @@ the trash instead; a file that was changed since is left as it is. The old files
 }
 
 func undoneText(out io.Writer, t protocol.Transfer, back int) error {
-	files := "1 file is"
+	files := "1 file"
 	if back != 1 {
-		files = fmt.Sprintf("%d files are", back)
+		files = fmt.Sprintf("%d files", back)
 	}
-	fmt.Fprintf(out, "%s as before.\n", files)
+	fmt.Fprintf(out, "%s restored.\n", files)
 	for _, p := range t.Problems {
 		fmt.Fprintf(out, "%s: %s\n", flat(p.Path), flat(p.Text))
 	}
 	if len(t.Problems) > 0 {
-		return fmt.Errorf("%d could not be brought back", len(t.Problems))
+		return fmt.Errorf("%d files could not be restored", len(t.Problems))
 	}
 	return nil
 }
