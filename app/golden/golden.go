@@ -46,8 +46,8 @@ func Words(o fyne.CanvasObject) string {
 		if !o.Visible() {
 			return
 		}
-		if p, ok := o.(interface{ Words() string }); ok {
-			b.WriteString(p.Words() + "\n")
+		if p, ok := o.(interface{ PlainText() string }); ok {
+			b.WriteString(p.PlainText() + "\n")
 		}
 		var inside []fyne.CanvasObject
 		switch o := o.(type) {

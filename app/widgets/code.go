@@ -58,7 +58,7 @@ type Code struct {
 	OnPress func(at, times int)
 	OnMenu  func(at fyne.Position)
 
-	marks
+	marks   marks
 	presses presses
 	reveal  func(at fyne.Position)   // scrolls a position into view; may be nil
 	drag    func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
@@ -82,9 +82,9 @@ func NewCode(lines []CodeLine) *Code {
 // SetLines shows other lines. It retains them; the caller must not change them afterwards.
 func (c *Code) SetLines(lines []CodeLine) {
 	c.source = lines
-	c.from, c.to = 0, 0
+	c.marks.from, c.marks.to = 0, 0
 	c.lay()
-	c.look(c.texts)
+	c.marks.look(c.texts)
 	c.Refresh()
 }
 

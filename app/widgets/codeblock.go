@@ -12,27 +12,19 @@ import (
 // and scrolls.
 type CodePanel struct {
 	widget.BaseWidget
-	code   *Code
-	pan    *Pan
-	ground *Ground
-	box    *fyne.Container
-	text   string
-	kind   int // kind of text
+	code           *Code
+	pan            *Pan
+	ground         *Ground
+	box            *fyne.Container
+	source, format string // last text of SetFormatted
 }
-
-// Kinds of content of a panel.
-const (
-	otherLines = iota
-	plainText
-	unifiedDiff
-)
 
 // NewCodePanel creates an empty panel of at most maxHeight; 0 is unlimited.
 func NewCodePanel(maxHeight float32) *CodePanel {
 	p := &CodePanel{code: NewCode(nil), ground: NewGround(style.ColorCode, style.ColorLine, style.Corner)}
 	p.pan = NewPan(p.code)
 	p.pan.MaxHeight = maxHeight
-	p.code.reveal, p.code.drag = p.reveal, p.pan.moveBy
+	p.code.reveal, p.code.drag = p.reveal, p.pan.MoveBy
 	p.box = container.NewStack(p.ground, Inset(style.Inside, 1, style.Inside, style.Inside+4, p.pan))
 	p.ExtendBaseWidget(p)
 	return p
@@ -40,19 +32,24 @@ func NewCodePanel(maxHeight float32) *CodePanel {
 
 // SetText shows plain text.
 func (p *CodePanel) SetText(text string) {
-	p.set(plainText, text, PlainLines)
+	p.SetFormatted("plain", text, PlainLines)
 }
 
-// SetDiff shows a unified diff.
-func (p *CodePanel) SetDiff(diff string) {
-	p.set(unifiedDiff, diff, DiffLines)
-}
-
-func (p *CodePanel) set(kind int, text string, lines func(string) []CodeLine) {
-	if kind != p.kind || text != p.text {
+// SetFormatted shows the lines of a text in a format. It does nothing if the panel shows the same
+// text in the same format already.
+func (p *CodePanel) SetFormatted(format, text string, lines func(string) []CodeLine) {
+	if format != p.format || text != p.source {
 		p.SetLines(lines(text))
-		p.kind, p.text = kind, text
+		p.format, p.source = format, text
 	}
+}
+
+// SetMaxHeight sets the height from which on the panel scrolls; 0 is unlimited.
+func (p *CodePanel) SetMaxHeight(height float32) { p.pan.MaxHeight = height }
+
+// ShowsAll reports whether the whole text is visible without scrolling down.
+func (p *CodePanel) ShowsAll() bool {
+	return p.code.room > 0 && p.code.full().Height <= p.pan.MaxHeight+0.5
 }
 
 // Wrap wraps long lines instead of scrolling them sideways.
@@ -63,14 +60,14 @@ func (p *CodePanel) Wrap() {
 
 // SetLines shows lines, which must not change afterwards.
 func (p *CodePanel) SetLines(lines []CodeLine) {
-	p.kind, p.text = otherLines, ""
+	p.format, p.source = "", ""
 	p.code.SetLines(lines)
 	p.pan.Update()
 }
 
 // reveal scrolls a line into view, with some context before and after it.
 func (p *CodePanel) reveal(at fyne.Position) {
-	from, shown := p.code.seen()
+	from, shown := p.code.VisibleArea()
 	cell, to := codeCell(), from
 	if at.Y < from.Y || at.Y+cell.Height > from.Y+shown.Height {
 		to.Y = at.Y - float32(int(shown.Height/3))
@@ -79,9 +76,12 @@ func (p *CodePanel) reveal(at fyne.Position) {
 		to.X = at.X - float32(int(shown.Width/3))
 	}
 	if to != from {
-		p.pan.moveTo(to)
+		p.pan.MoveTo(to)
 	}
 }
+
+// HideBackground removes the background and the border.
+func (p *CodePanel) HideBackground() { p.ground.Hide() }
 
 // Follow keeps the end in view while the text grows.
 func (p *CodePanel) Follow(on bool) { p.pan.Follow = on }
@@ -92,65 +92,11 @@ func (p *CodePanel) Reset() { p.pan.Reset() }
 // Lines returns the number of lines.
 func (p *CodePanel) Lines() int { return p.code.Lines() }
 
+// View returns the text of the panel.
+func (p *CodePanel) View() *Code { return p.code }
+
 // SetForward sets the receiver of scroll events that the panel does not use.
 func (p *CodePanel) SetForward(f func(*fyne.ScrollEvent)) { p.pan.Forward = f }
 
 // CreateRenderer implements fyne.Widget.
 func (p *CodePanel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
-
-// CodeBlock is a fenced code block of Markdown: language, Copy button, highlighted code.
-type CodeBlock struct {
-	widget.BaseWidget
-	OnCopy func(string)
-
-	block Block
-	lang  *Text
-	copy  *Button
-	panel *CodePanel
-	box   *fyne.Container
-}
-
-// NewCodeBlock creates an empty block.
-func NewCodeBlock() *CodeBlock {
-	c := &CodeBlock{lang: NewText("", style.ColorMuted, style.SizeSmall), panel: NewCodePanel(0)}
-	c.panel.ground.Hide()
-	c.copy = NewButton("Copy", "copy", func() {
-		if c.OnCopy != nil {
-			c.OnCopy(c.block.Source)
-		}
-	})
-	c.copy.Quiet, c.copy.Small, c.copy.Muted = true, true, true
-	head := Inset(2, 4, 0, style.Inside+4, Row(style.Inside, 0, c.lang, c.copy))
-	c.box = container.NewStack(NewGround(style.ColorCode, style.ColorLine, style.Corner), Col(0, head, c.panel))
-	c.ExtendBaseWidget(c)
-	return c
-}
-
-// Set shows a block. It is highlighted only when its fence is closed: half a program would be
-// highlighted wrongly, and again with every letter.
-func (c *CodeBlock) Set(b Block) {
-	if b == c.block {
-		return
-	}
-	c.block = b
-	lang := b.Lang
-	if lang == "" {
-		lang = "text"
-	}
-	c.lang.SetText(lang)
-	if b.Open {
-		c.panel.SetLines(PlainLines(b.Source))
-	} else {
-		c.panel.SetLines(Highlight(b.Source, b.Lang))
-	}
-	c.panel.pan.MaxHeight = 0
-	if c.panel.Lines() > 60 { // at full height it would be slow to draw and long to scroll past
-		c.panel.pan.MaxHeight = codeCell().Height * 40
-	}
-}
-
-// SetForward sets the receiver of scroll events that the block does not use.
-func (c *CodeBlock) SetForward(f func(*fyne.ScrollEvent)) { c.panel.SetForward(f) }
-
-// CreateRenderer implements fyne.Widget.
-func (c *CodeBlock) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

@@ -4,10 +4,9 @@ import (
 	"image"
 	"math"
 
-	"fyne.io/fyne/v2"
-
 	"fairlead/app/style"
 	"fairlead/app/typeset"
+	"fyne.io/fyne/v2"
 )
 
 // CreateRenderer implements fyne.Widget.
@@ -83,10 +82,10 @@ func (c *Code) draw(w, h int) image.Image {
 				fill(cell.Width*float32(columns(string(text[:a])))-at.X, cell.Width*float32(columns(string(text[:b])))-at.X, name)
 			}
 		}
-		for k, hit := range c.hits {
-			mark(hit[0], hit[1], foundColor(k == c.current))
+		for k, hit := range c.marks.hits {
+			mark(hit[0], hit[1], foundColor(k == c.marks.current))
 		}
-		mark(c.from, c.to, "selection")
+		mark(c.marks.from, c.marks.to, "selection")
 		col := 0
 		base := int(math.Round(float64((y + cell.Height*0.72) * scale)))
 		for _, s := range line.Spans {

@@ -60,7 +60,7 @@ func (c *Code) Index(at fyne.Position) int {
 
 // Select implements [Passage].
 func (c *Code) Select(from, to int) {
-	if c.mark(from, to) {
+	if c.marks.mark(from, to) {
 		c.Refresh()
 	}
 }
@@ -83,15 +83,15 @@ func (c *Code) Word(at int, whole bool) (from, to int) { return wordIn(c.texts, 
 
 // Find implements [Passage].
 func (c *Code) Find(query string) int {
-	if c.ask(query, c.texts) {
+	if c.marks.ask(query, c.texts) {
 		c.Refresh()
 	}
-	return len(c.hits)
+	return len(c.marks.hits)
 }
 
 // Current implements [Passage].
 func (c *Code) Current(hit int) fyne.Position {
-	changed, at, ok := c.show(hit)
+	changed, at, ok := c.marks.show(hit)
 	if changed {
 		c.Refresh()
 	}
@@ -110,8 +110,11 @@ func (c *Code) Reveal(at fyne.Position) {
 	}
 }
 
-// seen returns the visible part.
-func (c *Code) seen() (fyne.Position, fyne.Size) {
+// DragBy scrolls the panel while text is selected, and reports whether it could.
+func (c *Code) DragBy(by fyne.Delta) bool { return c.drag != nil && c.drag(by) }
+
+// VisibleArea returns the visible part.
+func (c *Code) VisibleArea() (fyne.Position, fyne.Size) {
 	if c.viewed {
 		return c.view, c.shown
 	}

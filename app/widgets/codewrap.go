@@ -31,8 +31,11 @@ func (c *Code) lay() {
 	c.offs = append(c.offs, off)
 }
 
-// wrapTo wraps the lines at a width.
-func (c *Code) wrapTo(width float32) {
+// WrapTo wraps the lines at a width if the panel wraps.
+func (c *Code) WrapTo(width float32) {
+	if !c.wraps {
+		return
+	}
 	if room := max(int((width+0.5)/codeCell().Width), 1); room != c.room {
 		c.room = room
 		c.lay()

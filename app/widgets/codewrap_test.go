@@ -5,14 +5,17 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 )
 
 func wrapping(t *testing.T, text string, room int) *Code {
 	c := NewCode(nil)
-	window(t, c, 10, 10)
+	c.wraps = true
+	widgettest.Window(t, c, 10, 10)
 	c.SetLines(PlainLines(text))
-	c.wrapTo(float32(room) * codeCell().Width)
+	c.WrapTo(float32(room) * codeCell().Width)
 	return c
 }
 

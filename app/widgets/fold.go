@@ -30,7 +30,7 @@ type Fold struct {
 func NewFold(icon string) *Fold {
 	f := &Fold{
 		title: NewText("", style.ColorMuted, style.SizeSidebar), icon: widget.NewIcon(style.IconIn(icon, style.ColorMuted)),
-		fold: widget.NewIcon(style.IconIn("right", style.ColorMuted)), text: newProse(nil),
+		fold: widget.NewIcon(style.IconIn("right", style.ColorMuted)), text: NewProse(),
 	}
 	f.text.OnPress = func(at, times int) {
 		if f.OnPress != nil {
@@ -64,7 +64,7 @@ func (f *Fold) Set(title, text string, open bool) {
 	f.said = text
 	if open && text != f.shown {
 		f.shown = text
-		f.text.set(plainParas(text, style.ColorMuted, style.SizeSidebar))
+		f.text.SetPlain(text, style.ColorMuted, style.SizeSidebar)
 	}
 	if open != f.open {
 		f.open = open

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
@@ -50,7 +52,7 @@ func TestTextsTakeOneFontOnlyWhenItHasAllTheirLetters(t *testing.T) {
 
 func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
 	h := NewHeading("plain", "text")
-	window(t, h, 200, 40)
+	widgettest.Window(t, h, 200, 40)
 	drawn := test.WidgetRenderer(h).Objects()[0].(*canvas.Text)
 	if drawn.FontSource != theme.DefaultTextBoldFont() {
 		t.Errorf("plain letters take %v", drawn.FontSource)

@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"testing"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
@@ -13,7 +15,7 @@ import (
 func TestGroundLooksLikeARectangle(t *testing.T) {
 	for _, line := range []fyne.ThemeColorName{"", style.ColorBad} {
 		g, r := NewGround(style.ColorSelected, line, style.Corner), NewRect(style.ColorSelected, line, style.Corner)
-		a, b := window(t, g, 90, 70).Canvas().Capture(), window(t, r, 90, 70).Canvas().Capture()
+		a, b := widgettest.Window(t, g, 90, 70).Canvas().Capture(), widgettest.Window(t, r, 90, 70).Canvas().Capture()
 		other := 0
 		for y := range 70 {
 			for x := range 90 {
@@ -41,7 +43,7 @@ func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
 	// a low one has no straight edge
 	for height, covered := range map[float32]bool{70: true, 8: false} {
 		g := NewGround(style.ColorSelected, style.ColorBad, style.Corner)
-		window(t, g, 90, height)
+		widgettest.Window(t, g, 90, height)
 		r := test.WidgetRenderer(g).(*groundRenderer)
 		upper, lower := r.band[1], r.band[3]
 		for _, p := range []*picture{r.middle, r.left, r.right} {
@@ -55,7 +57,7 @@ func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
 
 func TestGroundHasNoHoleWhenItIsLow(t *testing.T) {
 	g := NewGround(style.ColorSelected, style.ColorBad, style.Corner)
-	img := window(t, g, 40, 8).Canvas().Capture()
+	img := widgettest.Window(t, g, 40, 8).Canvas().Capture()
 	if far(img.At(20, 4), style.Color(style.ColorSelected)) {
 		t.Errorf("its middle is %v", img.At(20, 4))
 	}

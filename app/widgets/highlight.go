@@ -37,7 +37,7 @@ func highlight(code, lang string, most int) []CodeLine {
 	if lexer == nil {
 		return plain
 	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, strings.Join(text(plain), "\n"))
+	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, PlainText(plain))
 	if err != nil {
 		return plain
 	}
@@ -59,14 +59,13 @@ func highlight(code, lang string, most int) []CodeLine {
 	return lines[:len(plain)]
 }
 
-func text(lines []CodeLine) []string {
+// PlainText returns lines without their colours.
+func PlainText(lines []CodeLine) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		for _, s := range l.Spans {
-			out[i] += s.Text
-		}
+		out[i] = l.text()
 	}
-	return out
+	return strings.Join(out, "\n")
 }
 
 func tokenColor(t chroma.TokenType) fyne.ThemeColorName {

@@ -12,7 +12,8 @@ type Line struct {
 	// OnTap is called for a tap that does not select text.
 	OnTap func()
 
-	echo bool // another passage has the same text: search results count there
+	// Repeated is set if another passage begins with the same text: search results count there.
+	Repeated bool
 }
 
 var _ fyne.Tappable = (*Line)(nil)
@@ -43,17 +44,17 @@ func (l *Line) Index(at fyne.Position) int {
 // room returns the available columns.
 func (l *Line) room() int { return int((l.Size().Width + 0.5) / codeCell().Width) }
 
-// cut reports whether the text is cut.
-func (l *Line) cut() bool { return l.columns > l.room() }
+// Cut reports whether the text is cut.
+func (l *Line) Cut() bool { return l.columns > l.room() }
 
-// hides reports whether any search result is in the cut part.
-func (l *Line) hides(hit int) bool {
-	if hit < 0 || hit >= len(l.hits) {
+// Hides reports whether a search result is in the cut part.
+func (l *Line) Hides(hit int) bool {
+	if hit < 0 || hit >= len(l.marks.hits) {
 		return false
 	}
 	n := l.room()
 	text := []rune(l.Words())
-	return l.cut() && columns(string(text[:min(l.hits[hit][1], len(text))])) >= n
+	return l.Cut() && columns(string(text[:min(l.marks.hits[hit][1], len(text))])) >= n
 }
 
 // draw paints the visible part, with … for the rest.

@@ -105,12 +105,12 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 				m.Forward(e)
 			}
 		})
-		c.panel.code.OnPress = func(at, times int) {
+		c.panel.View().OnPress = func(at, times int) {
 			if m.OnPress != nil {
-				m.OnPress(c.panel.code, at, times)
+				m.OnPress(c.panel.View(), at, times)
 			}
 		}
-		c.panel.code.OnMenu = m.menu
+		c.panel.View().OnMenu = m.menu
 		c.Set(b)
 		return c
 	case BlockTable:
@@ -154,7 +154,7 @@ func (m *Markdown) Passages() []Passage {
 	for _, o := range m.box.Objects {
 		switch o := o.(type) {
 		case *CodeBlock:
-			list = append(list, o.panel.code)
+			list = append(list, o.panel.View())
 		case *Pan:
 			for _, row := range o.content.(*table).cells {
 				for _, c := range row {

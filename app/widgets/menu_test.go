@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
@@ -13,7 +15,7 @@ import (
 
 func TestAMenuHasRoomInItsWindow(t *testing.T) {
 	b := NewButton("Model", "", nil)
-	w := window(t, b, 480, 300)
+	w := widgettest.Window(t, b, 480, 300)
 	long := strings.Repeat("a-model-with-a-long-name/", 8)
 	inner := fyne.NewMenuItem(long, nil)
 	outer := fyne.NewMenuItem("Short", nil)
@@ -37,7 +39,7 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 func TestASelectHasTheBorderOfAField(t *testing.T) {
 	s := NewSelect([]string{"One", "Two"}, nil)
 	s.SetSelected("One")
-	window(t, s, 200, 36)
+	widgettest.Window(t, s, 200, 36)
 	border := test.WidgetRenderer(s).(*selectRenderer).border
 	if border.Size() != s.Size() || border.Line != "inputBorder" || !slices.Contains(test.WidgetRenderer(s).Objects(), fyne.CanvasObject(border)) {
 		t.Errorf("its border is %v of %v", border.Size(), s.Size())

@@ -4,7 +4,6 @@ import (
 	"net/url"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
@@ -51,7 +50,7 @@ var _ fyne.SecondaryTappable = (*MessageView)(nil)
 
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
-	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: newProse(nil)}
+	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: NewProse()}
 	m.copyIt = NewQuiet("", "copy", func() { call(m.OnCopy) })
 	m.copyIt.Muted, m.copyIt.Small = true, true
 	m.head = Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyIt, m.time)
@@ -123,7 +122,7 @@ func (m *MessageView) show() {
 	show(m.head, m.msg.From != "")
 	plain := m.msg.Plain || m.raw
 	if plain {
-		m.plain.set(plainParas(m.msg.Text, "", "text"))
+		m.plain.SetPlain(m.msg.Text, "", "text")
 	} else {
 		m.text.SetText(m.msg.Text)
 	}
@@ -186,13 +185,3 @@ func (h *hoverText) MouseIn(*desktop.MouseEvent) {
 }
 func (h *hoverText) MouseMoved(*desktop.MouseEvent) {}
 func (h *hoverText) MouseOut()                      { h.SetText(h.brief) }
-
-// NewImageThumb shows a picture of at most 160 by 120; a tap opens it.
-func NewImageThumb(r fyne.Resource, onTap func()) *Press {
-	img := canvas.NewImageFromResource(r)
-	img.FillMode = canvas.ImageFillContain
-	img.SetMinSize(fyne.NewSize(160, 120))
-	p := NewPress(Inset(4, 4, 4, 4, img), onTap)
-	p.SetGround(style.ColorCode)
-	return p
-}

@@ -29,14 +29,22 @@ type Pan struct {
 	vbar    *bar
 }
 
+// partialView is content that draws only its visible part.
+type partialView interface {
+	// WrapTo sets the width at which lines wrap, if they wrap at all.
+	WrapTo(width float32)
+	// SetView sets the visible part.
+	SetView(at fyne.Position, size fyne.Size)
+}
+
 var _ fyne.Scrollable = (*Pan)(nil)
 
 // NewPan creates one.
 func NewPan(content fyne.CanvasObject) *Pan {
 	p := &Pan{content: content, atEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
 	p.clip.ExtendBaseWidget(p.clip)
-	p.hbar = newBar(false, func(to float32) { p.moveTo(fyne.NewPos(to, p.offset.Y)) })
-	p.vbar = newBar(true, func(to float32) { p.moveTo(fyne.NewPos(p.offset.X, to)) })
+	p.hbar = newBar(false, func(to float32) { p.MoveTo(fyne.NewPos(to, p.offset.Y)) })
+	p.vbar = newBar(true, func(to float32) { p.MoveTo(fyne.NewPos(p.offset.X, to)) })
 	p.ExtendBaseWidget(p)
 	return p
 }
@@ -57,7 +65,7 @@ func (p *Pan) Update() {
 // Scrolled implements fyne.Scrollable.
 func (p *Pan) Scrolled(e *fyne.ScrollEvent) {
 	before := p.offset
-	p.moveTo(fyne.NewPos(p.offset.X-e.Scrolled.DX, p.offset.Y-e.Scrolled.DY))
+	p.MoveTo(fyne.NewPos(p.offset.X-e.Scrolled.DX, p.offset.Y-e.Scrolled.DY))
 	if p.Forward == nil {
 		return
 	}
@@ -69,7 +77,11 @@ func (p *Pan) Scrolled(e *fyne.ScrollEvent) {
 	}
 }
 
-func (p *Pan) moveTo(to fyne.Position) {
+// Offset returns the scroll position.
+func (p *Pan) Offset() fyne.Position { return p.offset }
+
+// MoveTo scrolls to an offset.
+func (p *Pan) MoveTo(to fyne.Position) {
 	p.offset = to
 	size := p.Size()
 	view := p.view(size)
@@ -77,10 +89,10 @@ func (p *Pan) moveTo(to fyne.Position) {
 	p.place(size)
 }
 
-// moveBy scrolls, and reports whether it could.
-func (p *Pan) moveBy(d fyne.Delta) bool {
+// MoveBy scrolls, and reports whether it could.
+func (p *Pan) MoveBy(d fyne.Delta) bool {
 	before := p.offset
-	p.moveTo(fyne.NewPos(p.offset.X+d.DX, p.offset.Y+d.DY))
+	p.MoveTo(fyne.NewPos(p.offset.X+d.DX, p.offset.Y+d.DY))
 	return p.offset != before
 }
 
@@ -100,9 +112,10 @@ func (p *Pan) view(size fyne.Size) fyne.Size {
 }
 
 func (p *Pan) place(size fyne.Size) {
-	if code, ok := p.content.(*Code); ok && code.wraps {
+	content, partial := p.content.(partialView)
+	if partial {
 		// even without a scroll bar, so that its appearance does not change the wrapping
-		code.wrapTo(size.Width - barSize)
+		content.WrapTo(size.Width - barSize)
 	}
 	view := p.view(size)
 	full := p.content.MinSize().Max(view)
@@ -118,8 +131,8 @@ func (p *Pan) place(size fyne.Size) {
 		p.content.Resize(full)
 	}
 	p.content.Move(fyne.NewPos(-p.offset.X, -p.offset.Y))
-	if code, ok := p.content.(*Code); ok {
-		code.SetView(p.offset, view)
+	if partial {
+		content.SetView(p.offset, view)
 	}
 	p.hbar.set(p.offset.X, view.Width, full.Width)
 	p.vbar.set(p.offset.Y, view.Height, full.Height)

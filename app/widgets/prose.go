@@ -55,7 +55,7 @@ type Prose struct {
 	laid  []laidPara
 	full  fyne.Size
 
-	marks
+	marks   marks
 	hover   *url.URL
 	presses presses
 	// wraps lines at this width instead of the available one; the widget is then as wide as the
@@ -86,6 +86,9 @@ var (
 	_ desktop.Cursorable     = (*Prose)(nil)
 )
 
+// NewProse creates an empty text.
+func NewProse() *Prose { return newProse(nil) }
+
 func newProse(paras []para) *Prose {
 	p := &Prose{paras: paras, marks: marks{current: -1}, lead: "\n\n"}
 	p.ExtendBaseWidget(p)
@@ -95,11 +98,16 @@ func newProse(paras []para) *Prose {
 // set shows other paragraphs.
 func (p *Prose) set(paras []para) {
 	p.paras = paras
-	p.from, p.to = 0, 0
+	p.marks.from, p.marks.to = 0, 0
 	p.key = 0
 	p.lay(p.Size().Width)
-	p.look(p.texts)
+	p.marks.look(p.texts)
 	p.Refresh()
+}
+
+// SetPlain shows plain text.
+func (p *Prose) SetPlain(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) {
+	p.set(plainParas(text, color, size))
 }
 
 // plainParas returns the paragraphs of plain text.

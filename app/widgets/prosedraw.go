@@ -4,10 +4,9 @@ import (
 	"image"
 	"image/color"
 
-	"fyne.io/fyne/v2"
-
 	"fairlead/app/style"
 	"fairlead/app/typeset"
+	"fyne.io/fyne/v2"
 )
 
 // MinSize implements fyne.CanvasObject. The height is that at the current width, as for Fyne's own
@@ -103,11 +102,11 @@ func (p *Prose) draw(w, h int) image.Image {
 			}
 			from = ends[k]
 		}
-		for k, hit := range p.hits {
-			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b typeset.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.current)) })
+		for k, hit := range p.marks.hits {
+			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b typeset.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.marks.current)) })
 		}
-		if p.from < p.to {
-			boxes(max(p.from-l.off, 0), p.to-l.off, func(b typeset.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
+		if p.marks.from < p.marks.to {
+			boxes(max(p.marks.from-l.off, 0), p.marks.to-l.off, func(b typeset.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
 		}
 		colour := func(k int) color.Color {
 			switch n := q.inks[k]; {

@@ -4,7 +4,6 @@ import (
 	"unicode"
 
 	"fairlead/app/style"
-
 	"fyne.io/fyne/v2"
 )
 

@@ -51,7 +51,7 @@ func (p *Prose) Index(at fyne.Position) int {
 
 // Select selects a range; none if from equals to.
 func (p *Prose) Select(from, to int) {
-	if p.mark(from, to) {
+	if p.marks.mark(from, to) {
 		p.Refresh()
 	}
 }
@@ -87,15 +87,15 @@ func (p *Prose) Word(at int, whole bool) (from, to int) { return wordIn(p.texts,
 
 // Find highlights all occurrences of a text, ignoring case, and returns their number.
 func (p *Prose) Find(query string) int {
-	if p.ask(query, p.texts) {
+	if p.marks.ask(query, p.texts) {
 		p.Refresh()
 	}
-	return len(p.hits)
+	return len(p.marks.hits)
 }
 
 // Current implements [Passage].
 func (p *Prose) Current(hit int) fyne.Position {
-	changed, first, ok := p.show(hit)
+	changed, first, ok := p.marks.show(hit)
 	if changed {
 		p.Refresh()
 	}

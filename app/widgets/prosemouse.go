@@ -33,7 +33,7 @@ func (p *Prose) linkAt(at fyne.Position) *url.URL {
 
 // Tapped implements fyne.Tappable: it follows a link.
 func (p *Prose) Tapped(e *fyne.PointEvent) {
-	if u := p.linkAt(e.Position); u != nil && p.OnLink != nil && p.from == p.to {
+	if u := p.linkAt(e.Position); u != nil && p.OnLink != nil && p.marks.from == p.marks.to {
 		p.OnLink(u)
 	}
 }

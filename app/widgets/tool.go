@@ -1,9 +1,8 @@
 package widgets
 
 import (
-	"fyne.io/fyne/v2"
-
 	"fairlead/app/style"
+	"fyne.io/fyne/v2"
 )
 
 // ToolState is the state of a tool call.

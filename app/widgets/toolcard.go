@@ -79,7 +79,7 @@ func NewToolCard() *ToolCard {
 	c.arg.OnTap = c.toggle
 	c.arg.OnPress = func(at, times int) { c.press(c.arg, at, times) }
 	c.arg.OnMenu = c.menu
-	for _, code := range []*Code{c.input.code, c.output.code} {
+	for _, code := range []*Code{c.input.View(), c.output.View()} {
 		code.OnPress = func(at, times int) { c.press(code, at, times) }
 		code.OnMenu = c.menu
 	}
@@ -114,12 +114,6 @@ func NewToolCard() *ToolCard {
 	return c
 }
 
-func call(f func()) {
-	if f != nil {
-		f()
-	}
-}
-
 func (c *ToolCard) toggle() {
 	c.SetOpen(!c.open)
 	if c.OnToggle != nil {
@@ -152,7 +146,7 @@ func (c *ToolCard) Set(t Tool) {
 	if t != c.tool {
 		if old := c.tool.Output; c.open && old != "" && old != t.Output && c.OnMoved != nil {
 			if by, ok := moved(old, t.Output); by != 0 || !ok {
-				c.OnMoved(c.output.code, by, ok)
+				c.OnMoved(c.output.View(), by, ok)
 			}
 		}
 		c.tool = t
@@ -224,7 +218,7 @@ func (c *ToolCard) show() {
 		c.output.SetText(t.Output)
 	}
 	show(c.output, open && t.Output != "")
-	show(c.output.code, c.output.Visible())
+	show(c.output.View(), c.output.Visible())
 	c.note.SetText(t.Note)
 	show(c.stop, t.CanStop)
 	show(c.foot, open && !waiting)
@@ -237,30 +231,6 @@ func (c *ToolCard) arrange() {
 	if s := c.Size(); s.Width > 0 {
 		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
 		relayout(c.box)
-	}
-}
-
-// relayout repeats the layout of a tree of containers without redrawing.
-func relayout(o fyne.CanvasObject) {
-	if box, ok := o.(*fyne.Container); ok {
-		box.Layout.Layout(box.Objects, box.Size())
-		for _, c := range box.Objects {
-			relayout(c)
-		}
-		return
-	}
-	if p, ok := o.(*Press); ok {
-		relayout(p.box)
-	}
-}
-
-func show(o fyne.CanvasObject, on bool) {
-	if o.Visible() != on {
-		if on {
-			o.Show()
-		} else {
-			o.Hide()
-		}
 	}
 }
 

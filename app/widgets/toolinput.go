@@ -36,21 +36,21 @@ func (c *ToolCard) fit() {
 func (c *ToolCard) fill() (changed bool) {
 	t, was := c.tool, c.box.MinSize().Height
 	text := t.Input
-	if text == "" && c.Size().Width > 0 && c.arg.cut() {
+	if text == "" && c.Size().Width > 0 && c.arg.Cut() {
 		text = t.Argument
 	}
 	in := c.open && (t.Diff != "" || text != "")
-	c.input.pan.MaxHeight = inputRows * codeCell().Height
+	c.input.SetMaxHeight(inputRows * codeCell().Height)
 	switch {
 	case !in:
 	case t.Diff != "":
-		c.input.SetDiff(t.Diff)
+		c.input.SetFormatted("diff", t.Diff, DiffLines)
 	default:
 		c.input.SetText(text)
 	}
 	show(c.input, in)
-	show(c.input.code, in)
-	c.arg.echo = in && echoes(c.arg.Words(), c.input.code.Words())
+	show(c.input.View(), in)
+	c.arg.Repeated = in && echoes(c.arg.Words(), c.input.View().Words())
 	show(c.body, c.open && t.State != ToolWaiting || in || c.ask.Visible())
 	return c.box.MinSize().Height != was
 }
@@ -86,10 +86,8 @@ func (c *ToolCard) whole() bool {
 	switch {
 	case t.Review || c.Size().Width <= 0:
 		return false
-	case c.input.Visible() && c.input.code.room == 0: // without a layout
-		return false
 	case c.input.Visible():
-		return c.input.code.full().Height <= c.input.pan.MaxHeight+0.5 && (c.arg.echo || !c.arg.cut())
+		return c.input.ShowsAll() && (c.arg.Repeated || !c.arg.Cut())
 	}
-	return t.Diff == "" && t.Input == "" && !c.arg.cut()
+	return t.Diff == "" && t.Input == "" && !c.arg.Cut()
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
@@ -14,22 +16,13 @@ import (
 // asking shows an expanded card with an approval in a window.
 func asking(t *testing.T, width, scale float32, tool Tool) (*ToolCard, fyne.Window) {
 	c := NewToolCard()
-	w := window(t, Col(0, c), width, 900)
+	w := widgettest.Window(t, Col(0, c), width, 900)
 	test.ApplyTheme(t, style.New(style.Light, scale))
 	tool.Verb, tool.Machine, tool.State, tool.Word, tool.Question, tool.Armed = "Bash", "server", ToolWaiting, "waiting for you", true, true
 	c.Set(tool)
 	c.SetOpen(true)
 	relayout(w.Content().(*fyne.Container))
 	return c, w
-}
-
-// seenText returns the text drawn in a card's panel, row by row.
-func seenText(c *ToolCard) string {
-	var b strings.Builder
-	for _, l := range c.input.code.lines {
-		b.WriteString(l.text())
-	}
-	return b.String()
 }
 
 func command(letters int) string {
@@ -57,13 +50,13 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 				t.Errorf("%d letters at %v: allowed: %v", letters, size, allowed)
 			}
 			if !c.input.Visible() {
-				if c.arg.cut() {
+				if c.arg.Cut() {
 					t.Errorf("%d letters at %v: the line is cut off and nothing below it says the rest", letters, size)
 				}
 				continue
 			}
-			view := c.input.pan.view(c.input.pan.Size())
-			if full := c.input.code.full(); seenText(c) != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
+			_, view := c.input.View().VisibleArea()
+			if full := c.input.View().MinSize(); c.input.View().Words() != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
 				t.Errorf("%d letters at %v: the panel shows %v of %v", letters, size, view, full)
 			}
 			if w := c.MinSize().Width; w > size.width {
@@ -92,7 +85,7 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 	}
 	w.Resize(fyne.NewSize(260, 900))
 	if offered() {
-		t.Errorf("with %d rows in a narrow window it still does", len(c.input.code.lines))
+		t.Errorf("in a narrow window it still does")
 	}
 	if w.Resize(fyne.NewSize(860, 900)); !offered() {
 		t.Error("in the wide one it does not again")
@@ -110,23 +103,23 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 func TestALineThatIsCutOffIsSaidBelowItAndFoundOnce(t *testing.T) {
 	text := "go test ./app/widgets -run Card -count 20 -race -v needle"
 	c, w := asking(t, 432, 1, Tool{Argument: text})
-	if !c.input.Visible() || seenText(c) != text || !c.arg.echo {
-		t.Errorf("below the line stands %q", seenText(c))
+	if !c.input.Visible() || c.input.View().Words() != text || !c.arg.Repeated {
+		t.Errorf("below the line stands %q", c.input.View().Words())
 	}
-	if w.Resize(fyne.NewSize(1400, 900)); c.input.Visible() || c.arg.cut() {
+	if w.Resize(fyne.NewSize(1400, 900)); c.input.Visible() || c.arg.Cut() {
 		t.Error("it is said again although there is room")
 	}
 }
 
 func TestPanelShowsTheTextOfTheCallThatItsCardTookOver(t *testing.T) {
 	c := NewToolCard()
-	window(t, c, 500, 300)
+	widgettest.Window(t, c, 500, 300)
 	text := Tool{Verb: "Bash", Argument: "one …", Input: "one\ntwo"}
 	for _, tool := range []Tool{text, {Verb: "Edit", Argument: "a.go", Diff: "+added"}, text} {
 		c.Reset(true)
 		c.Set(tool)
-		if want := tool.Texts()[1]; c.input.code.Words() != want {
-			t.Errorf("the panel says %q instead of %q", c.input.code.Words(), want)
+		if want := tool.Texts()[1]; c.input.View().Words() != want {
+			t.Errorf("the panel says %q instead of %q", c.input.View().Words(), want)
 		}
 	}
 }

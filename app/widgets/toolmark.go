@@ -13,7 +13,7 @@ import (
 func (t Tool) Texts() [3]string {
 	in := cleanOutput(t.Input)
 	if t.Diff != "" {
-		in = strings.Join(text(DiffLines(t.Diff)), "\n")
+		in = PlainText(DiffLines(t.Diff))
 	}
 	return [3]string{cleanOutput(t.Argument), in, cleanOutput(t.Output)}
 }
@@ -53,7 +53,7 @@ func (t Tool) Words(open bool) string {
 }
 
 // Passages returns its passages: always the same number, some of which may be hidden.
-func (c *ToolCard) Passages() []Passage { return []Passage{c.arg, c.input.code, c.output.code} }
+func (c *ToolCard) Passages() []Passage { return []Passage{c.arg, c.input.View(), c.output.View()} }
 
 func (c *ToolCard) press(in Passage, at, times int) {
 	if c.OnPress != nil {

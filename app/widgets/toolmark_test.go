@@ -115,11 +115,11 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 	if got := tr.MarkedText(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
-	if line := passages(tr.active["folded"].row)[0].(*Line); line.from != 0 || line.to != 6 {
-		t.Errorf("of the folded card's line %d to %d are marked", line.from, line.to)
+	if line := passages(tr.active["folded"].row)[0].(*Line); line.marks.from != 0 || line.marks.to != 6 {
+		t.Errorf("of the folded card's line %d to %d are marked", line.marks.from, line.marks.to)
 	}
-	if out := passages(tr.active["open"].row)[2].(*Code); out.from != 0 || out.to != out.Runes() {
-		t.Errorf("of the output %d to %d are marked", out.from, out.to)
+	if out := passages(tr.active["open"].row)[2].(*Code); out.marks.from != 0 || out.marks.to != out.Runes() {
+		t.Errorf("of the output %d to %d are marked", out.marks.from, out.marks.to)
 	}
 }
 
@@ -145,9 +145,9 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))
 	tr.Press(out, 0, 1)
 	drag := func(x, y float32) fyne.Position {
-		_, size := out.seen()
+		_, size := out.VisibleArea()
 		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: corner.AddXY(x, size.Height+y)}})
-		at, _ := out.seen()
+		at, _ := out.VisibleArea()
 		return at
 	}
 	if at := drag(40, -10); at != (fyne.Position{}) {
@@ -199,13 +199,13 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 	for hit, want := range []*Code{in, in, in, out} {
 		tr.ShowHit("open", hit)
 		for _, c := range []*Code{&line.Code, in, out} {
-			if (c.current >= 0) != (c == want) {
-				t.Errorf("place %d: %d of %q is the current one", hit, c.current, c.Words())
+			if (c.marks.current >= 0) != (c == want) {
+				t.Errorf("place %d: %d of %q is the current one", hit, c.marks.current, c.Words())
 			}
 		}
 	}
-	if len(line.hits) != 3 {
-		t.Errorf("in the line %d places are marked", len(line.hits))
+	if len(line.marks.hits) != 3 {
+		t.Errorf("in the line %d places are marked", len(line.marks.hits))
 	}
 	if !tr.ShowHit("folded", 0) || tr.ShowHit("folded", 2) {
 		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.ShowHit("folded", 0), tr.ShowHit("folded", 2))
@@ -245,7 +245,7 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 		if got := tr.MarkedText(); got != "line 30 of the" {
 			t.Fatalf("after step %d %q is marked", i, got)
 		}
-		if got := out.Slice(out.from, out.to); got != "line 30 of the" {
+		if got := out.Slice(out.marks.from, out.marks.to); got != "line 30 of the" {
 			t.Errorf("after step %d %q is shown as marked", i, got)
 		}
 	}
@@ -282,54 +282,8 @@ func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
 	tr.ShowHit("c", 0)
 	out := passages(tr.active["c"].row)[2].(*Code)
 	at := out.Current(0)
-	from, size := out.seen()
+	from, size := out.VisibleArea()
 	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {
 		t.Errorf("it is at %v, in view are %v from %v", at, size, from)
-	}
-}
-
-func TestCountsAreThoseOfPassages(t *testing.T) {
-	for _, c := range []struct {
-		text, query string
-		want        int
-	}{
-		{"The needle and the NEEDLE", "needle", 2},
-		{"aaaa", "aa", 2},
-		{"ÄÖÜ äöü", "äö", 2},
-		{"İstanbul ISTANBUL", "istanbul", 2},
-		{"", "x", 0},
-		{"x", "", 0},
-		{"\xff\xfex", "x", 1},
-	} {
-		query := string(folded(c.query))
-		p := newProse(plainParas(c.text, "", "text"))
-		if n, shown := Count(c.text, query), p.Find(c.query); n != c.want && c.query != "istanbul" || shown != n {
-			t.Errorf("%q in %q: %d, shown %d, want %d", c.query, c.text, n, shown, c.want)
-		}
-	}
-}
-
-func FuzzOccurrencesAreWhereTheTextIs(f *testing.F) {
-	f.Add("The Needle", "needle")
-	f.Add("ÄÖ\xffÜ", "ö")
-	f.Fuzz(func(t *testing.T, text, query string) {
-		q, runes := folded(query), []rune(text)
-		hits := occurrences(text, q)
-		if len(hits) != Count(text, query) {
-			t.Fatalf("%d places, %d counted", len(hits), Count(text, query))
-		}
-		for _, h := range hits {
-			if got := string(folded(string(runes[h[0]:h[1]]))); got != string(q) {
-				t.Fatalf("%q stands at %v", got, h)
-			}
-		}
-	})
-}
-
-func BenchmarkFindInALongOutput(b *testing.B) {
-	output := strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)
-	c := NewCode(PlainLines(output))
-	for i := 0; b.Loop(); i++ {
-		c.Find([]string{"parse", "nothing", "e"}[i%3])
 	}
 }

@@ -56,8 +56,8 @@ func (t *Transcript) dragStep() (scrolled bool) {
 	}
 	at := t.dragTo
 	if to, in, ok := t.spotAt(at); ok {
-		if c, ok := in.(*Code); ok && c.drag != nil && to.key == t.marks.from.key {
-			if scrolled = c.drag(t.beyond(c, at)); scrolled {
+		if c, ok := in.(*Code); ok && to.key == t.marks.from.key {
+			if scrolled = c.DragBy(t.beyond(c, at)); scrolled {
 				to, in, _ = t.spotAt(at)
 			}
 		}
@@ -97,7 +97,7 @@ func (t *Transcript) markTo(to spot, in Passage) {
 // above and to the left of it.
 func (t *Transcript) beyond(c *Code, at fyne.Position) fyne.Delta {
 	d := fyne.CurrentApp().Driver()
-	in, size := c.seen()
+	in, size := c.VisibleArea()
 	at = at.Subtract(d.AbsolutePositionForObject(c).Subtract(d.AbsolutePositionForObject(t)).Add(in))
 	far := func(v, long float32) float32 {
 		return min(max(min(v, 0)+max(v-long, 0), -mostDrift), mostDrift)
@@ -123,7 +123,7 @@ func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
 			from, size := pos, p.Size()
 			if c, ok := p.(*Code); ok { // the part visible in its panel
 				var in fyne.Position
-				in, size = c.seen()
+				in, size = c.VisibleArea()
 				from = from.Add(in)
 			}
 			far := 1000*outside(at.Y, from.Y, size.Height) + outside(at.X, from.X, size.Width)

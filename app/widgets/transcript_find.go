@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"fairlead/app/style"
-
 	"fyne.io/fyne/v2"
 )
 
@@ -19,7 +18,7 @@ func counted(row ItemRow) []Passage {
 
 func echo(p Passage) bool {
 	l, ok := p.(*Line)
-	return ok && l.echo
+	return ok && l.Repeated
 }
 
 // Again rebinds an item's row after a change outside the item, such as expanding it.
@@ -52,7 +51,7 @@ func (t *Transcript) ShowHit(key string, hit int) bool {
 				r.Reveal(at)
 			}
 			if l, ok := p.(*Line); ok {
-				room = !l.hides(hit - n)
+				room = !l.Hides(hit - n)
 			}
 			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
 			break

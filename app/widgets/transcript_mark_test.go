@@ -31,19 +31,10 @@ func markedTranscript(t *testing.T, n int) *Transcript {
 	return tr
 }
 
-// place returns the position of a rune of a row's passage in the transcript.
-func place(t *testing.T, tr *Transcript, key string, passage, at int) fyne.Position {
-	t.Helper()
-	p := passages(tr.active[key].row)[passage].(*Prose)
-	d := fyne.CurrentApp().Driver()
-	b := p.laid[0].text.Boxes(at, at+1, p.width)
-	return d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr)).AddXY(b[0].X+1, b[0].Y+b[0].Height/2)
-}
-
 func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 	tr := markedTranscript(t, 30)
 	first, last := tr.order[1].item.Key, tr.order[3].item.Key
-	from, to := place(t, tr, first, 1, 7), place(t, tr, last, 0, 5)
+	from, to := middle(t, tr, first, 1, 7), middle(t, tr, last, 0, 5)
 	tr.Press(passages(tr.active[first].row)[1], 7, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: from.AddXY(3, 3)}})
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: to}})
@@ -58,7 +49,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if tr.HasMarked() || passages(tr.active[first].row)[1].(*Prose).to != 0 {
+	if tr.HasMarked() || passages(tr.active[first].row)[1].(*Prose).marks.to != 0 {
 		t.Error("Escape should unmark")
 	}
 }
@@ -75,7 +66,7 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 		t.Errorf("marked %q", text)
 	}
 	tr.ScrollToEnd()
-	if p := passages(tr.active[key].row)[0].(*Prose); p.to != 5 {
+	if p := passages(tr.active[key].row)[0].(*Prose); p.marks.to != 5 {
 		t.Error("the mark went with its row")
 	}
 	if got := tr.MarkedText(); got != text {

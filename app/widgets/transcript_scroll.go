@@ -3,9 +3,8 @@ package widgets
 import (
 	"iter"
 
-	"fyne.io/fyne/v2"
-
 	"fairlead/app/style"
+	"fyne.io/fyne/v2"
 )
 
 // ScrollToEnd scrolls to the end and follows it.

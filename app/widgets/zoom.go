@@ -106,7 +106,7 @@ func (z *Zoom) to(factor float32, at fyne.Position) {
 	z.img.SetMinSize(fyne.NewSize(full.Width*factor, full.Height*factor))
 	z.Pan.Update()
 	view := z.Pan.view(z.Pan.Size())
-	z.Pan.moveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
+	z.Pan.MoveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
 	z.Pan.Refresh()
 }
 
@@ -121,7 +121,7 @@ func (z *Zoom) Tapped(e *fyne.PointEvent) {
 
 // Dragged implements fyne.Draggable.
 func (z *Zoom) Dragged(e *fyne.DragEvent) {
-	z.Pan.moveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
+	z.Pan.MoveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
 }
 
 // DragEnd implements fyne.Draggable.

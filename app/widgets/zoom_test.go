@@ -6,6 +6,8 @@ import (
 	"image/png"
 	"testing"
 
+	"fairlead/app/widgets/widgettest"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 )
@@ -16,7 +18,7 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := NewZoom(fyne.NewStaticResource("a.png", b.Bytes()))
-	w := window(t, z.Pan, 400, 400)
+	w := widgettest.Window(t, z.Pan, 400, 400)
 	z.Pan.Resize(fyne.NewSize(400, 400))
 	if z.Size() != fyne.NewSize(400, 400) {
 		t.Fatalf("at first it has %v", z.Size())
@@ -59,7 +61,7 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 
 func TestAPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
 	z := NewZoom(fyne.NewStaticResource("a.svg", []byte("<svg/>")))
-	window(t, z.Pan, 200, 200)
+	widgettest.Window(t, z.Pan, 200, 200)
 	z.Pan.Resize(fyne.NewSize(200, 200))
 	z.By(2)
 	test.Tap(z)

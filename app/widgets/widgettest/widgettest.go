@@ -1,0 +1,50 @@
+// Package widgettest shows single widgets in tests.
+package widgettest
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/style"
+)
+
+// Window shows an object in the light theme, in a window of a size in points.
+func Window(t testing.TB, o fyne.CanvasObject, width, height float32) fyne.Window {
+	t.Helper()
+	test.NewTempApp(t)
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 1))
+	w := test.NewTempWindow(t, o)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(width, height))
+	return w
+}
+
+// Visit visits an object and all visible objects in it.
+func Visit(o fyne.CanvasObject, visit func(fyne.CanvasObject)) {
+	if !o.Visible() {
+		return
+	}
+	visit(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			Visit(c, visit)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			Visit(c, visit)
+		}
+	}
+}
+
+// Find returns the last visible object of a type for which match returns true, or nil.
+func Find[T fyne.CanvasObject](o fyne.CanvasObject, match func(T) bool) (found T) {
+	Visit(o, func(c fyne.CanvasObject) {
+		if v, ok := c.(T); ok && match(v) {
+			found = v
+		}
+	})
+	return found
+}
