@@ -101,7 +101,7 @@ transfers: ## the long tests of transfers (root): 200 under kills and cuts, 100,
 	packaging/compare-transfers.sh
 
 golden: ## rewrite golden files; read the diff
-	$(GO) test ./gateway/surface/rpc/... ./app ./app/approve ./app/settings ./app/widgets -update
+	$(GO) test ./gateway/surface/rpc/... ./app ./app/approve ./app/settings ./app/transcript ./app/widgets -update
 
 fuzz: ## each fuzz target for a minute
 	@for d in $$(git grep -l 'func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \

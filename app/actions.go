@@ -248,7 +248,7 @@ func (s *shell) openImage(r fyne.Resource) {
 	w := s.app.NewWindow("Picture – Fairlead")
 	w.SetPadded(false)
 	z := widgets.NewZoom(r)
-	w.SetContent(z.Pan)
+	w.SetContent(z.Scroller)
 	w.Resize(fyne.NewSize(800, 600))
 	w.CenterOnScreen()
 	w.Canvas().SetOnTypedRune(func(r rune) {

@@ -81,7 +81,7 @@ func newSidebar(s *shell) *sidebar {
 		return widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, rows))
 	}
 	b.middle = container.New(shelfLayout{b.rows, b.shelf}, part(b.rows), part(b.shelf))
-	b.inner = container.NewStack(widgets.NewGround(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
+	b.inner = container.NewStack(widgets.NewBackground(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
 	b.box = container.NewStack(b.inner)
 	return b
 }

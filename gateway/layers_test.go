@@ -88,7 +88,7 @@ var only = map[string][]string{
 	"github.com/mdp/qrterminal/":           {"gateway/cmd/fairlead"},
 	"rsc.io/qr":                            {"app/widgets"},
 	"github.com/go-text/":                  {"app/typeset"},
-	"github.com/yuin/goldmark":             {"app/widgets"},
+	"github.com/yuin/goldmark":             {"app/markdown"},
 	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
 	"github.com/charmbracelet/x/":          {"node/tools"},
 	"github.com/bep/imagemeta":             {"gateway/peer/picture"},

@@ -8,9 +8,10 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/code"
+	"fairlead/app/diff"
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,8 +24,8 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 	lang := strings.TrimPrefix(path.Ext(name), ".")
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
-		diff, _ := state.Reveal(q.Preview.Diff)
-		whole := widgets.NewDiffView(diff, 0)
+		text, _ := state.Reveal(q.Preview.Diff)
+		whole := diff.NewPanel(text, 0)
 		whole.SetForward(d.scroll.Scrolled)
 		return append(rows, whole)
 	}
@@ -49,11 +50,11 @@ const sideBySide float32 = 820
 
 // newHunkView shows one hunk. It forwards scroll events that it does not use.
 func newHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
-	one := widgets.NewCodePanel(0)
+	one := code.NewPanel(0)
 	one.SetLines(unified(h, lang))
 	left, right := columnsOf(h, lang)
-	before, after := widgets.NewCodePanel(0), widgets.NewCodePanel(0)
-	for _, p := range []*widgets.CodePanel{one, before, after} {
+	before, after := code.NewPanel(0), code.NewPanel(0)
+	for _, p := range []*code.Panel{one, before, after} {
 		p.SetForward(forward)
 	}
 	before.SetLines(left)
@@ -83,7 +84,7 @@ func (roomLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // coloured returns a hunk's highlighted lines before and after the change, which unified merges.
-func coloured(h state.Hunk, lang string) (before, after []widgets.CodeLine) {
+func coloured(h state.Hunk, lang string) (before, after []code.Line) {
 	var was, now []string
 	for _, l := range h.Lines {
 		text, _ := state.Reveal(l[1:])
@@ -101,22 +102,22 @@ func coloured(h state.Hunk, lang string) (before, after []widgets.CodeLine) {
 
 // highlight highlights lines. The number of lines stays the same whatever the language's lexer
 // returns.
-func highlight(lines []string, lang string) []widgets.CodeLine {
+func highlight(lines []string, lang string) []code.Line {
 	if len(lines) == 0 {
 		return nil
 	}
-	out := widgets.Highlight(strings.Join(lines, "\n")+"\n", lang)
+	out := code.Highlight(strings.Join(lines, "\n")+"\n", lang)
 	for len(out) < len(lines) {
-		out = append(out, widgets.CodeLine{})
+		out = append(out, code.Line{})
 	}
 	return out[:len(lines)]
 }
 
 // unified returns the lines of a unified view, with their signs: changes must be recognizable
 // without colours.
-func unified(h state.Hunk, lang string) []widgets.CodeLine {
+func unified(h state.Hunk, lang string) []code.Line {
 	before, after := coloured(h, lang)
-	out := []widgets.CodeLine{{Spans: []widgets.Span{{Text: h.Head, Color: style.ColorMuted}}}}
+	out := []code.Line{{Spans: []code.Span{{Text: h.Head, Color: style.ColorMuted}}}}
 	b, a := 0, 0
 	for _, l := range h.Lines {
 		switch l[0] {
@@ -130,27 +131,27 @@ func unified(h state.Hunk, lang string) []widgets.CodeLine {
 			out = append(out, signed("  ", "", "", after[a]))
 			a, b = a+1, b+1
 		default:
-			out = append(out, widgets.CodeLine{Spans: []widgets.Span{{Text: l, Color: style.ColorMuted}}})
+			out = append(out, code.Line{Spans: []code.Span{{Text: l, Color: style.ColorMuted}}})
 		}
 	}
 	return out
 }
 
-func signed(sign string, color, ground fyne.ThemeColorName, l widgets.CodeLine) widgets.CodeLine {
-	return widgets.CodeLine{Ground: ground, Spans: append([]widgets.Span{{Text: sign, Color: color}}, l.Spans...)}
+func signed(sign string, color, ground fyne.ThemeColorName, l code.Line) code.Line {
+	return code.Line{Background: ground, Spans: append([]code.Span{{Text: sign, Color: color}}, l.Spans...)}
 }
 
 // columnsOf returns the lines of both columns; a line without a counterpart is beside an empty
 // line.
-func columnsOf(h state.Hunk, lang string) (left, right []widgets.CodeLine) {
+func columnsOf(h state.Hunk, lang string) (left, right []code.Line) {
 	before, after := coloured(h, lang)
 	b, a := 0, 0
 	level := func() {
 		for len(left) < len(right) {
-			left = append(left, widgets.CodeLine{})
+			left = append(left, code.Line{})
 		}
 		for len(right) < len(left) {
-			right = append(right, widgets.CodeLine{})
+			right = append(right, code.Line{})
 		}
 	}
 	for _, l := range h.Lines {

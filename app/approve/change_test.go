@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/code"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -98,9 +98,9 @@ func TestTheWheelScrollsOverAChange(t *testing.T) {
 	q.Preview.Diff = "@@ -1,40 +1,40 @@\n-old\n+new\n" + strings.Repeat(" line\n", 39) + "@@ -90 +90 @@\n-old\n+new\n"
 	b := newBench(t, q)
 	b.window.Resize(fyne.NewSize(520, 400))
-	var panels []*widgets.CodePanel
+	var panels []*code.Panel
 	find(b.body, func(o fyne.CanvasObject) {
-		if p, ok := o.(*widgets.CodePanel); ok {
+		if p, ok := o.(*code.Panel); ok {
 			panels = append(panels, p)
 		}
 	})

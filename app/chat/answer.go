@@ -5,13 +5,15 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/markdown"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // ending adds a row for a run that failed or was stopped. While the run itself is known, its own
 // row says more. It can be retried while it is the latest run of the chat.
-func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State, newest bool) []widgets.Item {
+func (b *builder) ending(items []transcript.Item, key string, m protocol.Message, s State, newest bool) []transcript.Item {
 	if m.ErrorMessage == "" {
 		icon := "stop"
 		if m.StopReason == protocol.StopBlind {
@@ -32,10 +34,10 @@ func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s
 // pieceSize is the size in bytes from which a message is split into several rows.
 const pieceSize = 2500
 
-func (b *builder) text(items []widgets.Item, key string, d messageData) []widgets.Item {
-	cut := widgets.CutMarkdown
+func (b *builder) text(items []transcript.Item, key string, d messageData) []transcript.Item {
+	cut := markdown.SplitParts
 	if d.plain {
-		cut = widgets.CutPlain
+		cut = markdown.SplitPlain
 	}
 	images := d.images
 	parts := cut(d.text, pieceSize)
@@ -55,7 +57,7 @@ func (b *builder) text(items []widgets.Item, key string, d messageData) []widget
 }
 
 // answer adds the agent's text, with its name above the first text of a run.
-func (b *builder) answer(items []widgets.Item, key string, m protocol.Message, text string, cur *cursor, now time.Time) []widgets.Item {
+func (b *builder) answer(items []transcript.Item, key string, m protocol.Message, text string, cur *cursor, now time.Time) []transcript.Item {
 	d := messageData{id: m.ID, run: m.RunID, text: text}
 	if speaker := "Fairlead/" + string(m.RunID); cur.speaker != speaker {
 		cur.speaker = speaker
@@ -65,7 +67,7 @@ func (b *builder) answer(items []widgets.Item, key string, m protocol.Message, t
 }
 
 // head adds the agent's name alone, above a card that comes first.
-func (b *builder) head(items []widgets.Item, key string, m protocol.Message, cur *cursor, now time.Time) []widgets.Item {
+func (b *builder) head(items []transcript.Item, key string, m protocol.Message, cur *cursor, now time.Time) []transcript.Item {
 	speaker := "Fairlead/" + string(m.RunID)
 	if cur.speaker == speaker {
 		return items
@@ -74,7 +76,7 @@ func (b *builder) head(items []widgets.Item, key string, m protocol.Message, cur
 	return b.item(items, key, kindMessage, 40, messageData{id: m.ID, run: m.RunID, from: "Fairlead", time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now)})
 }
 
-func (b *builder) thought(items []widgets.Item, key, text string, hidden, live bool) []widgets.Item {
+func (b *builder) thought(items []transcript.Item, key, text string, hidden, live bool) []transcript.Item {
 	title := "Thought"
 	switch {
 	case hidden:

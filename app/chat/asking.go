@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead/app/state"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -47,7 +47,7 @@ func oneText(in map[string]any) bool {
 
 // ask makes a card show the whole question rather than a summary: all arguments of unknown tools,
 // and hidden characters. A call with a warning of the review cannot be allowed from a card.
-func ask(t *widgets.Tool, q protocol.Approval, args json.RawMessage) {
+func ask(t *transcript.Call, q protocol.Approval, args json.RawMessage) {
 	switch q.Tool {
 	case "", "Bash", "Read", "Write", "Edit", "Glob", "Grep":
 	default:
@@ -61,6 +61,6 @@ func ask(t *widgets.Tool, q protocol.Approval, args json.RawMessage) {
 	t.Argument, hidden[0] = state.Reveal(t.Argument)
 	t.Input, hidden[1] = state.Reveal(t.Input)
 	t.Diff, hidden[2] = state.Reveal(t.Diff)
-	t.Review = hidden != [3]bool{} || q.Preview != nil && q.Preview.Truncated ||
+	t.NeedsReview = hidden != [3]bool{} || q.Preview != nil && q.Preview.Truncated ||
 		state.Lookalikes(t.Argument+"\n"+t.Input+"\n"+t.Diff) != nil
 }

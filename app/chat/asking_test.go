@@ -88,13 +88,13 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 		s := waitingFor(c.tool, c.args)
 		s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
 		d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
-		if d.tool.Argument != c.says || d.tool.Review != c.review {
-			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.tool.Argument, d.tool.Review)
+		if d.tool.Argument != c.says || d.tool.NeedsReview != c.review {
+			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.tool.Argument, d.tool.NeedsReview)
 		}
 	}
 	s := waitingFor("Edit", `{"path":"a.go"}`)
 	s.Approvals[0].Preview = &protocol.CallPreview{Diff: "+a", Truncated: true}
-	if d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData); !d.tool.Review {
+	if d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData); !d.tool.NeedsReview {
 		t.Error("of a change that is longer than what is shown the card offers Allow")
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // message adds the rows of messages[i], and records the first one.
-func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+func (b *builder) message(items []transcript.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []transcript.Item {
 	before, was := len(items), *cur
 	items = b.newDay(items, ms[i], cur, now)
 	n := len(items)
@@ -26,7 +27,7 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 	return items
 }
 
-func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+func (b *builder) rowsOf(items []transcript.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []transcript.Item {
 	m := ms[i]
 	newest := i == len(ms)-1 && !slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return !r.Over() })
 	id := string(m.ID)
@@ -127,7 +128,7 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 }
 
 // event adds a row about an event that the agent will answer.
-func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cur *cursor) []widgets.Item {
+func (b *builder) event(items []transcript.Item, key string, m protocol.Message, cur *cursor) []transcript.Item {
 	cur.speaker = ""
 	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
 	if c, ok := m.Completion(); ok {
@@ -141,7 +142,7 @@ func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cu
 
 // call adds a card. open reports that the call may be in progress although no record of it has
 // arrived.
-func (b *builder) call(items []widgets.Item, key string, v callView, now time.Time, fresh, open bool) []widgets.Item {
+func (b *builder) call(items []transcript.Item, key string, v callView, now time.Time, fresh, open bool) []transcript.Item {
 	if v.question != nil {
 		v.seen = b.seen[v.question.ID]
 	}
@@ -151,7 +152,7 @@ func (b *builder) call(items []widgets.Item, key string, v callView, now time.Ti
 		if open {
 			t.Time = "about to run"
 		} else {
-			t.State, t.Word = widgets.ToolStopped, "not run"
+			t.State, t.Status = transcript.CallStopped, "not run"
 		}
 	}
 	d := toolData{id: key, tool: t}
@@ -169,7 +170,7 @@ func (b *builder) call(items []widgets.Item, key string, v callView, now time.Ti
 		d.approval, d.hash = v.question.ID, v.question.Hash
 	}
 	ran := t.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
-	d.open = v.question != nil || fresh && ran && t.State != widgets.ToolDenied && t.State != widgets.ToolWaiting
+	d.open = v.question != nil || fresh && ran && t.State != transcript.CallDenied && t.State != transcript.CallWaiting
 	estimate := float32(44)
 	if d.open {
 		estimate = 160

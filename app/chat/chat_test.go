@@ -10,7 +10,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,7 +46,7 @@ func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
 	grown := b.build(s, noon)
 	s.Messages, s.Runs = append(s.Messages, assistant("2", "r", protocol.Text("Hello"))), nil
 	stored := b.build(s, noon)
-	for _, items := range [][]widgets.Item{live, grown, stored} {
+	for _, items := range [][]transcript.Item{live, grown, stored} {
 		if len(items) != 2 || items[1].Key != live[1].Key {
 			t.Fatalf("rows %s", lines(items))
 		}
@@ -75,14 +75,14 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	items := b.build(s, noon)
 	assertLines(t, items, "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	d := items[2].Data.(toolData)
-	if !d.tool.Question || d.tool.Armed || !d.open || d.tool.Diff != "+a" || d.approval != "q" {
+	if !d.tool.CanAnswer || d.tool.AllowEnabled || !d.open || d.tool.Diff != "+a" || d.approval != "q" {
 		t.Errorf("%+v", d)
 	}
-	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.tool.Armed {
+	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.tool.AllowEnabled {
 		t.Error("Allow is ready although nobody has seen the question")
 	}
 	b.saw("q", "", true, noon)
-	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.tool.Armed {
+	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.tool.AllowEnabled {
 		t.Error("Allow should be ready after a while")
 	}
 }
@@ -157,7 +157,7 @@ func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
 		said := 0
 		for _, i := range newBuilder(&style.Machines{}).build(s, noon) {
-			if d, ok := i.Data.(toolData); ok && d.tool.Word == "machine offline" && d.tool.Note != "" && d.tool.CanStop {
+			if d, ok := i.Data.(toolData); ok && d.tool.Status == "machine offline" && d.tool.Note != "" && d.tool.CanStop {
 				said++
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -27,7 +28,7 @@ type composer struct {
 	meter  *widgets.Text
 	send   *widgets.Button
 	stop   *widgets.Button
-	frame  *widgets.Ground
+	frame  *widgets.Background
 	note   *widgets.Text // reason why a file could not be added
 	box    fyne.CanvasObject
 
@@ -78,7 +79,7 @@ func newComposer(p *Pane) *composer {
 	})
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
-	c.frame = widgets.NewGround(style.ColorSurface, "inputBorder", style.Corner)
+	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
 	c.entry.onFocus = func(on bool) {
 		line := fyne.ThemeColorName("inputBorder")
 		if on {
@@ -165,7 +166,7 @@ func (c *composer) showThumbs() {
 		// an unreadable attachment shows an empty picture
 		raw, _ := base64.StdEncoding.DecodeString(a.Data)
 		r := drawable(a.Filename, raw)
-		thumb := widgets.NewImageThumb(r, func() {
+		thumb := transcript.NewThumbnail(r, func() {
 			if c.p.h.OpenImage != nil {
 				c.p.h.OpenImage(r)
 			}

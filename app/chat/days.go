@@ -3,13 +3,13 @@ package chat
 import (
 	"time"
 
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
 // newDay adds a row with the date when a message is from another day than the previous one. A chat
 // that began today needs none.
-func (b *builder) newDay(items []widgets.Item, m protocol.Message, cur *cursor, now time.Time) []widgets.Item {
+func (b *builder) newDay(items []transcript.Item, m protocol.Message, cur *cursor, now time.Time) []transcript.Item {
 	if m.Timestamp == 0 {
 		return items
 	}

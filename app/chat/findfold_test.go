@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -165,8 +165,8 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(folds())
-	d.transcript.MarkAll()
-	text := d.transcript.MarkedText()
+	d.transcript.SelectAll()
+	text := d.transcript.SelectedText()
 	if !strings.Contains(text, "find needle") || strings.Contains(text, "nothing here") || strings.Contains(text, "Where is the Needle") {
 		t.Errorf("folded: %.300q", text)
 	}
@@ -175,7 +175,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 			d.choose(id, true)
 		}
 	}
-	text = d.transcript.MarkedText()
+	text = d.transcript.SelectedText()
 	if a, b := strings.Index(text, "Where is the Needle"), strings.Index(text, "nothing here"); a < 0 || b < a {
 		t.Errorf("open: the thought at %d, the output at %d", a, b)
 	}
@@ -184,7 +184,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 func TestACardsTextHasAMenu(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(folds())
-	var card *widgets.ToolCard
+	var card *transcript.CallCard
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool {
 			d.transcript.ScrollToKey(it.Key)
@@ -193,7 +193,7 @@ func TestACardsTextHasAMenu(t *testing.T) {
 	test.WidgetRenderer(d.transcript)
 	for _, o := range test.WidgetRenderer(d.transcript).Objects() {
 		if r, ok := o.(*row); ok {
-			if c, ok := r.content.(*widgets.ToolCard); ok {
+			if c, ok := r.content.(*transcript.CallCard); ok {
 				card = c
 			}
 		}
@@ -205,10 +205,10 @@ func TestACardsTextHasAMenu(t *testing.T) {
 }
 
 func BenchmarkSearchOfLongOutputs(b *testing.B) {
-	var items []widgets.Item
+	var items []transcript.Item
 	for i := range 50 {
-		t := widgets.Tool{Verb: "Bash", Output: strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)}
-		items = append(items, widgets.Item{Key: fmt.Sprint(i), Kind: kindTool, Stamp: 1, Data: toolData{id: fmt.Sprint(i), tool: t}})
+		t := transcript.Call{Verb: "Bash", Output: strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)}
+		items = append(items, transcript.Item{Key: fmt.Sprint(i), Kind: kindTool, Stamp: 1, Data: toolData{id: fmt.Sprint(i), tool: t}})
 	}
 	for b.Loop() {
 		c := counts{}

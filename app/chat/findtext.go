@@ -1,7 +1,8 @@
 package chat
 
 import (
-	"fairlead/app/widgets"
+	"fairlead/app/selection"
+	"fairlead/app/transcript"
 )
 
 // hit is a match: the row and the match's index in it.
@@ -13,12 +14,12 @@ type hit struct {
 
 // texts are the searchable texts of a row, in the order of its passages: while it is collapsed, and
 // otherwise.
-func texts(it widgets.Item) (folded, open []string) {
+func texts(it transcript.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
 		return nil, []string{d.text}
 	case toolData:
-		return d.tool.Searched()
+		return d.tool.SearchTexts()
 	case foldData:
 		return nil, []string{d.text}
 	}
@@ -46,7 +47,7 @@ func (c *counts) ask(query string) {
 }
 
 // search returns the matches in rows, from top to bottom. It modifies only counts.
-func (c *counts) search(items []widgets.Item) []hit {
+func (c *counts) search(items []transcript.Item) []hit {
 	if c.query == "" {
 		return nil
 	}
@@ -72,14 +73,14 @@ func (c *counts) search(items []widgets.Item) []hit {
 // in returns the number of matches in texts.
 func (c *counts) in(texts []string) (n int) {
 	for _, text := range texts {
-		n += widgets.Count(text, c.query)
+		n += selection.Count(text, c.query)
 	}
 	return n
 }
 
 // words returns the text to copy for a fully selected row; of a collapsed part, only what is
 // visible.
-func (p *Pane) words(it widgets.Item) string {
+func (p *Pane) words(it transcript.Item) string {
 	id, open := foldID(it)
 	if was, chosen := p.open[id]; chosen {
 		open = was
@@ -88,7 +89,7 @@ func (p *Pane) words(it widgets.Item) string {
 	case messageData:
 		return d.text
 	case toolData:
-		return d.tool.Words(open)
+		return d.tool.CopyText(open)
 	case foldData:
 		if open {
 			return d.text
@@ -119,7 +120,7 @@ func (f *finder) foldOf(h hit) string {
 }
 
 // foldID returns a row's ID in the reader's choices, and its default state.
-func foldID(it widgets.Item) (id string, open bool) {
+func foldID(it transcript.Item) (id string, open bool) {
 	switch d := it.Data.(type) {
 	case toolData:
 		return d.id, d.open
@@ -152,7 +153,7 @@ func (f *finder) unfold(h hit) {
 		}
 		f.unfolded[id] = folding{key: it.Key, open: was, chosen: chosen, word: word}
 		f.p.open[id] = true
-		f.p.transcript.Again(it.Key)
+		f.p.transcript.Rebind(it.Key)
 		return
 	}
 }
@@ -166,7 +167,7 @@ func (f *finder) foldAgain() {
 		} else {
 			delete(f.p.open, id)
 		}
-		f.p.transcript.Again(was.key)
+		f.p.transcript.Rebind(was.key)
 	}
 	clear(f.unfolded)
 }
@@ -175,7 +176,7 @@ func (f *finder) foldAgain() {
 func (p *Pane) choose(id string, open bool) {
 	p.open[id] = open
 	delete(p.find.unfolded, id)
-	p.transcript.Changed()
+	p.transcript.HeightChanged()
 }
 
 // work runs work off the GUI thread and then done on it.

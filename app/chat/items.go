@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -33,7 +34,7 @@ type (
 	}
 	toolData struct {
 		id       string // ID of the card, for its expanded state
-		tool     widgets.Tool
+		tool     transcript.Call
 		call     protocol.CallID
 		approval protocol.ApprovalID
 		hash     string // hash of the approval
@@ -71,7 +72,7 @@ type builder struct {
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
 
 	day        int
-	kept       []widgets.Item // rows of messages[:keptN]
+	kept       []transcript.Item // rows of messages[:keptN]
 	keptN      int
 	keptFirst  protocol.MessageID
 	keptLast   protocol.MessageID
@@ -105,17 +106,17 @@ func newBuilder(machines *style.Machines) *builder {
 	}
 }
 
-func (b *builder) item(items []widgets.Item, key string, kind int, estimate float32, data any) []widgets.Item {
+func (b *builder) item(items []transcript.Item, key string, kind int, estimate float32, data any) []transcript.Item {
 	s, ok := b.stamps[key]
 	if !ok || s.data != data {
 		s = stamped{data, s.stamp + 1}
 		b.stamps[key] = s
 	}
-	return append(items, widgets.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
+	return append(items, transcript.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
 }
 
 // build returns the rows of a state.
-func (b *builder) build(s State, now time.Time) []widgets.Item {
+func (b *builder) build(s State, now time.Time) []transcript.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
 	if day != b.day || b.keptN > len(ms) || b.keptN > 0 && (ms[0].ID != b.keptFirst || ms[b.keptN-1].ID != b.keptLast) {
@@ -136,7 +137,7 @@ func (b *builder) build(s State, now time.Time) []widgets.Item {
 		b.keptFirst, b.keptLast = ms[0].ID, ms[b.keptN-1].ID
 	}
 
-	items := make([]widgets.Item, 0, len(b.kept)+32)
+	items := make([]transcript.Item, 0, len(b.kept)+32)
 	if s.More {
 		items = b.item(items, "older", kindNotice, 32, noticeData{icon: "clock", text: "Loading earlier messages…"})
 	}

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -37,14 +38,14 @@ func result(id, call, text string, info *protocol.CallInfo) protocol.Message {
 }
 
 // lines returns the text of rows, one line each.
-func lines(items []widgets.Item) string {
+func lines(items []transcript.Item) string {
 	var out []string
 	for _, i := range items {
 		switch d := i.Data.(type) {
 		case messageData:
 			out = append(out, strings.TrimSpace(d.from+": "+d.text))
 		case toolData:
-			words := strings.Fields(fmt.Sprint(d.tool.Verb, " ", d.tool.Machine, " ", d.tool.Argument, " ", d.tool.Word, " ", d.tool.Time))
+			words := strings.Fields(fmt.Sprint(d.tool.Verb, " ", d.tool.Machine, " ", d.tool.Argument, " ", d.tool.Status, " ", d.tool.Time))
 			out = append(out, "["+strings.Join(words, " ")+"]")
 		case foldData:
 			out = append(out, "("+d.title+")")
@@ -61,7 +62,7 @@ func lines(items []widgets.Item) string {
 	return strings.Join(out, "\n")
 }
 
-func assertLines(t *testing.T, items []widgets.Item, want ...string) {
+func assertLines(t *testing.T, items []transcript.Item, want ...string) {
 	t.Helper()
 	if got := lines(items); got != strings.Join(want, "\n") {
 		t.Errorf("rows:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))

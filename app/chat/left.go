@@ -29,6 +29,6 @@ func (p *Pane) comeBack() {
 	}
 	p.back = false
 	if at.key != "" && items[len(items)-1].Key == at.last {
-		p.transcript.ScrollInto(at.key, at.into)
+		p.transcript.ScrollToOffset(at.key, at.into)
 	}
 }

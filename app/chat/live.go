@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"fairlead/app/state"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
 // live adds the activity in progress: streamed text, calls without a stored message, approvals, and
 // the runs' states.
-func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time) []widgets.Item {
+func (b *builder) live(items []transcript.Item, s State, cur *cursor, now time.Time) []transcript.Item {
 	shown := map[string]bool{}
 	for _, it := range items[min(len(b.kept), len(items)):] {
 		shown[it.Key] = true
@@ -21,7 +21,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 			shown["call/"+string(d.call)], shown["ask/"+string(d.approval)] = true, true
 		}
 	}
-	add := func(extra []widgets.Item) {
+	add := func(extra []transcript.Item) {
 		for _, it := range extra {
 			if !shown[it.Key] {
 				shown[it.Key] = true
@@ -66,9 +66,9 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 	for i := range s.Approvals {
 		q := s.Approvals[i]
 		if q.Kind == protocol.AskContinue {
-			t := widgets.Tool{
-				Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: state.WaitingWord(q), Question: true,
-				Armed: b.seen[q.ID].armed(q, now),
+			t := transcript.Call{
+				Verb: "Go on?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingWord(q), CanAnswer: true,
+				AllowEnabled: b.seen[q.ID].armed(q, now),
 			}
 			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID, hash: q.Hash, open: true})
 		}
@@ -77,7 +77,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 }
 
 // run adds the row of a run's state.
-func (b *builder) run(items []widgets.Item, r protocol.RunInfo, now time.Time) []widgets.Item {
+func (b *builder) run(items []transcript.Item, r protocol.RunInfo, now time.Time) []transcript.Item {
 	key := "run/" + string(r.RunID)
 	switch r.State {
 	case protocol.RunQueued:

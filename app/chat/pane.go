@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -25,12 +26,12 @@ type Pane struct {
 
 	header     *header
 	find       *finder
-	transcript *widgets.Transcript
+	transcript *transcript.View
 	composer   *composer
 	empty      fyne.CanvasObject
 	middle     *fyne.Container
-	top        *widgets.Ground // backgrounds, and the line below the header
-	bottom     *widgets.Ground
+	top        *widgets.Background // backgrounds, and the line below the header
+	bottom     *widgets.Background
 	line       fyne.CanvasObject
 	trouble    *widgets.ErrorBox
 	waiting    *widgets.Text
@@ -48,15 +49,15 @@ type Pane struct {
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
 	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), left: map[protocol.SessionKey]left{}, open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
-	p.transcript = widgets.NewTranscript(p.row)
+	p.transcript = transcript.New(p.row)
 	p.transcript.Width = columnWidth
 	p.transcript.OnTop = func() {
 		if p.state.More && p.h.Older != nil {
 			p.h.Older()
 		}
 	}
-	p.top, p.bottom, p.line = widgets.NewGround("background", "", 0), widgets.NewGround("background", "", 0), widgets.HLine()
-	p.transcript.Words = p.words
+	p.top, p.bottom, p.line = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
+	p.transcript.ItemText = p.words
 	p.transcript.OnType = func(r rune) {
 		p.FocusComposer()
 		p.composer.entry.TypedRune(r)
@@ -107,7 +108,7 @@ func (p *Pane) Update(s State) {
 		p.composer.showThumbs()
 		p.wanted = ""
 		p.unmark()
-		p.transcript.Unmark()
+		p.transcript.ClearSelection()
 		p.find.close()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()

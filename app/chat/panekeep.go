@@ -5,7 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -41,8 +41,8 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 		return nil
 	}
 	var list []fyne.CanvasObject
-	for r := range p.transcript.Shown() {
-		if card, ok := r.(*row).content.(*widgets.ToolCard); ok && card.Asks() {
+	for r := range p.transcript.VisibleRows() {
+		if card, ok := r.(*row).content.(*transcript.CallCard); ok && card.CanAnswer() {
 			list = append(list, card)
 		}
 	}

@@ -24,12 +24,12 @@ func (p *Pane) reveal() {
 		return
 	}
 	p.wanted, p.marked = "", p.now
-	p.transcript.Mark(key)
+	p.transcript.Highlight(key)
 }
 
 func (p *Pane) unmark() {
 	p.marked = time.Time{}
-	p.transcript.Mark("")
+	p.transcript.Highlight("")
 }
 
 // ScrollToEnd scrolls to the newest message.

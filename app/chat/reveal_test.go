@@ -21,7 +21,7 @@ func long(n int) State {
 func (d *desk) marked(t *testing.T) string {
 	t.Helper()
 	pagetest.Shot(t, d.win, "reveal")
-	key, _ := d.transcript.Marked()
+	key, _ := d.transcript.Highlighted()
 	return key
 }
 
@@ -54,7 +54,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	if d.marked(t) != "m/u3" || d.Wanted() != "" {
 		t.Errorf("marked %q", d.marked(t))
 	}
-	if _, y := d.transcript.Marked(); y > 60 {
+	if _, y := d.transcript.Highlighted(); y > 60 {
 		t.Error("it is not at the top of the view")
 	}
 	other := long(1)

@@ -8,8 +8,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 )
 
 // row is one row of the transcript: a widget with space above it, and a function that shows an item
@@ -18,17 +19,17 @@ type row struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
 	top     float32
-	bind    func(widgets.Item)
+	bind    func(transcript.Item)
 }
 
-func newRow(top float32, o fyne.CanvasObject, bind func(widgets.Item)) *row {
+func newRow(top float32, o fyne.CanvasObject, bind func(transcript.Item)) *row {
 	r := &row{content: o, top: top, bind: bind}
 	r.ExtendBaseWidget(r)
 	return r
 }
 
 // Bind implements widgets.ItemRow.
-func (r *row) Bind(i widgets.Item) {
+func (r *row) Bind(i transcript.Item) {
 	r.bind(i)
 	r.place(r.Size())
 }
@@ -57,8 +58,8 @@ func (x *rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject
 func (x *rowRenderer) Destroy() {}
 
 // Passages returns its selectable texts.
-func (r *row) Passages() []widgets.Passage {
-	if c, ok := r.content.(interface{ Passages() []widgets.Passage }); ok {
+func (r *row) Passages() []selection.Passage {
+	if c, ok := r.content.(interface{ Passages() []selection.Passage }); ok {
 		return c.Passages()
 	}
 	return nil

@@ -11,13 +11,14 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
 
 // row creates a row of a kind.
-func (p *Pane) row(kind int) widgets.ItemRow {
+func (p *Pane) row(kind int) transcript.Row {
 	switch kind {
 	case kindMessage:
 		return p.messageRow()
@@ -25,19 +26,19 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		return p.toolRow()
 	case kindFold:
 		var d foldData
-		f := widgets.NewFold("thinking")
+		f := transcript.NewExpander("thinking")
 		f.OnToggle = func(open bool) { p.choose(d.id, open) }
 		f.OnPress = p.transcript.Press
 		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thought", d.text) }
-		return newRow(style.Inside, f, func(i widgets.Item) {
+		return newRow(style.Inside, f, func(i transcript.Item) {
 			d = i.Data.(foldData)
 			f.Set(d.title, d.text, p.open[d.id])
 		})
 	case kindNotice:
 		var d noticeData
-		n := widgets.NewNotice()
+		n := transcript.NewNotice()
 		n.OnButton = func() { p.act(d.act, "") }
-		return newRow(style.Inside, n, func(i widgets.Item) {
+		return newRow(style.Inside, n, func(i transcript.Item) {
 			d = i.Data.(noticeData)
 			n.Set(d.icon, d.text, d.button)
 		})
@@ -45,14 +46,14 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		var d problemData
 		e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.act, d.run) })
 		e.OnAgain = func() { p.act(actRetry, d.run) }
-		return newRow(style.Inside, e, func(i widgets.Item) {
+		return newRow(style.Inside, e, func(i transcript.Item) {
 			d = i.Data.(problemData)
 			e.Set(d.problem)
 		})
 	}
 	if kind == kindDay {
-		d := widgets.NewDivider()
-		return newRow(style.Group, d, func(i widgets.Item) { d.SetText(i.Data.(dayData).text) })
+		d := transcript.NewDivider()
+		return newRow(style.Group, d, func(i transcript.Item) { d.SetText(i.Data.(dayData).text) })
 	}
 	var d queuedData
 	text := widgets.NewText("", style.ColorMuted, "text")
@@ -67,7 +68,7 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 	})
 	cancel.Small = true
 	box := container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, cancel)))
-	return newRow(style.Gap, box, func(i widgets.Item) {
+	return newRow(style.Gap, box, func(i transcript.Item) {
 		d = i.Data.(queuedData)
 		first, _, many := strings.Cut(d.text, "\n")
 		if many {
@@ -83,7 +84,7 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 func (p *Pane) messageRow() *row {
 	var d messageData
 	var key string
-	m := widgets.NewMessageView()
+	m := transcript.NewMessageView()
 	m.SetForward(p.transcript.Scrolled)
 	m.OnCopy = func() { p.copyText(p.source(d)) }
 	m.OnCode = p.copyText
@@ -101,11 +102,11 @@ func (p *Pane) messageRow() *row {
 		}
 	}
 	m.OnMenu = func(at fyne.Position) {
-		raw := fyne.NewMenuItem("Show as written", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.Changed() })
+		raw := fyne.NewMenuItem("Show as written", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.HeightChanged() })
 		raw.Checked = p.raw[key]
 		var items []*fyne.MenuItem
-		if p.transcript.HasMarked() {
-			items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.MarkedText()) }))
+		if p.transcript.HasSelection() {
+			items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.SelectedText()) }))
 		}
 		items = append(items, fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) }))
 		items = append(items, p.againMenu(d)...)
@@ -115,14 +116,14 @@ func (p *Pane) messageRow() *row {
 		widgets.ShowMenuAt(m, at, items)
 	}
 	r := newRow(0, m, nil)
-	r.bind = func(i widgets.Item) {
+	r.bind = func(i transcript.Item) {
 		d, key = i.Data.(messageData), i.Key
 		r.top = style.Gap
 		if d.from != "" {
 			r.top = style.Group
 		}
 		m.SetRaw(p.raw[key])
-		m.Set(widgets.Message{From: d.from, Time: d.time, Exact: d.exact, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
+		m.Set(transcript.Message{Sender: d.from, Time: d.time, FullTime: d.exact, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
 	}
 	return r
 }
@@ -146,11 +147,11 @@ func (p *Pane) source(d messageData) string {
 
 func (p *Pane) toolRow() *row {
 	var d toolData
-	c := widgets.NewToolCard()
+	c := transcript.NewCallCard()
 	c.SetForward(p.transcript.Scrolled)
 	c.OnToggle = func(open bool) { p.choose(d.id, open) }
-	c.OnPress, c.OnMoved = p.transcript.Press, p.transcript.Moved
-	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.Copied()) }
+	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
+	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
 	c.OnStop = func() {
 		if p.h.StopCall != nil {
 			p.h.StopCall(d.call)
@@ -169,10 +170,10 @@ func (p *Pane) toolRow() *row {
 			}
 		}
 	}
-	c.OnWhole = func(whole bool) { p.builder.saw(d.approval, d.hash, whole, p.now) }
+	c.OnShowsAll = func(whole bool) { p.builder.saw(d.approval, d.hash, whole, p.now) }
 	c.OnDeny = func() { answer(protocol.DecisionDeny) }
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
-	return newRow(style.Gap, c, func(i widgets.Item) {
+	return newRow(style.Gap, c, func(i transcript.Item) {
 		next := i.Data.(toolData)
 		open, chosen := p.open[next.id]
 		if !chosen {
@@ -190,8 +191,8 @@ func (p *Pane) toolRow() *row {
 // copyMenu offers to copy the selection or the whole text.
 func (p *Pane) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string) {
 	var items []*fyne.MenuItem
-	if p.transcript.HasMarked() {
-		items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.MarkedText()) }))
+	if p.transcript.HasSelection() {
+		items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.SelectedText()) }))
 	}
 	widgets.ShowMenuAt(over, at, append(items, fyne.NewMenuItem(name, func() { p.copyText(whole) })))
 }
@@ -242,7 +243,7 @@ func drawable(key string, data []byte) fyne.Resource {
 
 // bindAgain updates the rows that show one of these pictures.
 func (p *Pane) bindAgain(images string) {
-	items := append([]widgets.Item{}, p.transcript.Items()...)
+	items := append([]transcript.Item{}, p.transcript.Items()...)
 	for i := range items {
 		if d, ok := items[i].Data.(messageData); ok && d.images == images {
 			items[i].Stamp |= 1 << 63

@@ -8,7 +8,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,8 +24,8 @@ type callView struct {
 }
 
 // tool returns the content of a card.
-func (c callView) tool(machines *style.Machines, now time.Time) widgets.Tool {
-	var t widgets.Tool
+func (c callView) tool(machines *style.Machines, now time.Time) transcript.Call {
+	var t transcript.Call
 	var args json.RawMessage
 	var node protocol.NodeID
 	if c.block != nil {
@@ -62,19 +62,19 @@ func (c callView) tool(machines *style.Machines, now time.Time) widgets.Tool {
 	}
 	t.Argument, t.Input = argument(t.Verb, args)
 
-	t.State = widgets.ToolRunning
+	t.State = transcript.CallRunning
 	switch {
 	case info != nil:
 		t.State = states[info.State]
 	case c.result != nil && c.result.IsError:
-		t.State = widgets.ToolFailed
+		t.State = transcript.CallFailed
 	case c.result != nil:
-		t.State = widgets.ToolDone
+		t.State = transcript.CallDone
 	}
 	if c.question != nil {
-		t.State = widgets.ToolWaiting
-		t.Question = true
-		t.Armed = c.seen.armed(*c.question, now)
+		t.State = transcript.CallWaiting
+		t.CanAnswer = true
+		t.AllowEnabled = c.seen.armed(*c.question, now)
 	}
 	var preview *protocol.CallPreview
 	if info != nil {
@@ -105,21 +105,21 @@ func (c callView) tool(machines *style.Machines, now time.Time) widgets.Tool {
 	return t
 }
 
-var states = map[string]widgets.ToolState{
-	protocol.CallWaiting:   widgets.ToolWaiting,
-	protocol.CallRunning:   widgets.ToolRunning,
-	protocol.CallDone:      widgets.ToolDone,
-	protocol.CallFailed:    widgets.ToolFailed,
-	protocol.CallDenied:    widgets.ToolDenied,
-	protocol.CallCancelled: widgets.ToolStopped,
-	protocol.CallUnknown:   widgets.ToolUnknown,
+var states = map[string]transcript.CallState{
+	protocol.CallWaiting:   transcript.CallWaiting,
+	protocol.CallRunning:   transcript.CallRunning,
+	protocol.CallDone:      transcript.CallDone,
+	protocol.CallFailed:    transcript.CallFailed,
+	protocol.CallDenied:    transcript.CallDenied,
+	protocol.CallCancelled: transcript.CallStopped,
+	protocol.CallUnknown:   transcript.CallUnknown,
 }
 
 // endShown marks a card that shows only the end of the output.
 const endShown = "the end is shown"
 
 // describe sets the text of the state.
-func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Time) {
+func (c callView) describe(t *transcript.Call, info *protocol.CallInfo, now time.Time) {
 	var took time.Duration
 	if info != nil && info.StartedAt > 0 {
 		end := info.EndedAt
@@ -134,12 +134,12 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 		exit = fmt.Sprintf("exit %d", *info.ExitCode)
 	}
 	switch t.State {
-	case widgets.ToolWaiting:
-		t.Word = "waiting for you"
+	case transcript.CallWaiting:
+		t.Status = "waiting for you"
 		if c.question != nil {
-			t.Word = state.WaitingWord(*c.question)
+			t.Status = state.WaitingWord(*c.question)
 		}
-	case widgets.ToolRunning:
+	case transcript.CallRunning:
 		t.Time = "running"
 		if took >= time.Second {
 			t.Time = "running " + span(took.Truncate(time.Second))
@@ -149,44 +149,44 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 		}
 		t.CanStop = info != nil && info.CallID != ""
 		if c.away {
-			t.Word = "machine offline"
+			t.Status = "machine offline"
 			notes = append(notes, "What became of it is known when the machine is back")
 		}
-	case widgets.ToolDone:
+	case transcript.CallDone:
 		if info != nil && info.EndedAt > 0 && info.StartedAt > 0 {
 			t.Time = span(took)
 		}
 		if info != nil && info.ExitCode != nil && *info.ExitCode != 0 {
-			t.State, t.Word = widgets.ToolFailed, exit
+			t.State, t.Status = transcript.CallFailed, exit
 		}
-	case widgets.ToolFailed:
-		t.Word = "failed"
+	case transcript.CallFailed:
+		t.Status = "failed"
 		if exit != "" && *info.ExitCode != 0 {
-			t.Word = exit
+			t.Status = exit
 		}
 		if took > 0 {
 			t.Time = span(took)
 		}
-	case widgets.ToolDenied:
-		t.Word = "denied"
+	case transcript.CallDenied:
+		t.Status = "denied"
 		if info != nil && info.Unanswered() {
-			t.Word = "not answered"
+			t.Status = "not answered"
 		}
-	case widgets.ToolStopped:
-		t.Word = "stopped"
+	case transcript.CallStopped:
+		t.Status = "stopped"
 		if took > 0 {
 			t.Time = span(took)
 		}
-	case widgets.ToolUnknown:
-		t.Word = "outcome unknown"
+	case transcript.CallUnknown:
+		t.Status = "outcome unknown"
 	}
-	if exit != "" && exit != t.Word && t.State != widgets.ToolWaiting {
+	if exit != "" && exit != t.Status && t.State != transcript.CallWaiting {
 		notes = append(notes, exit)
 	}
 	if info != nil && info.Bytes > int64(len(t.Output)) && t.Output != "" {
 		notes = append(notes, size(info.Bytes)+", "+endShown)
 	}
-	if t.Output == "" && t.State == widgets.ToolDone {
+	if t.Output == "" && t.State == transcript.CallDone {
 		notes = append(notes, "no output")
 	}
 	if info != nil && info.Error != "" && !strings.Contains(t.Output, info.Error) {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/diff"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -123,7 +124,7 @@ func (p *Page) change(c protocol.FileChange) {
 			case d.Diff == "":
 				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), style.ColorMuted, "text"))
 			default:
-				o = widgets.NewDiffView(d.Diff, 0)
+				o = diff.NewPanel(d.Diff, 0)
 			}
 			body.Objects = []fyne.CanvasObject{o}
 			body.Refresh()

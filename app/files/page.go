@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -72,7 +73,7 @@ type Page struct {
 	drawn  string
 	keys   bool // focus the list when it is drawn
 	// colour highlights long code. It is called off the GUI thread.
-	colour func(code, name string) []widgets.CodeLine
+	colour func(code, name string) []code.Line
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -87,7 +88,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
 		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		filter: widgets.NewSearchField("Filter", ""), colour: widgets.HighlightLong,
+		filter: widgets.NewSearchField("Filter", ""), colour: code.HighlightLong,
 	}
 	p.view.Loading = true
 	p.list = newTable()

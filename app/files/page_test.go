@@ -9,11 +9,11 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/code"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -138,18 +138,18 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inPage(t)
 		// the real one starts a timer, which must not start in a bubble
-		p.colour = func(code, name string) []widgets.CodeLine {
-			if len(code) != 50_000 || name != "main.go" {
-				t.Errorf("%d bytes of %s", len(code), name)
+		p.colour = func(text, name string) []code.Line {
+			if len(text) != 50_000 || name != "main.go" {
+				t.Errorf("%d bytes of %s", len(text), name)
 			}
-			return make([]widgets.CodeLine, 1)
+			return make([]code.Line, 1)
 		}
 		v := folder()
 		v.File = &state.OpenFile{Path: "src/main.go", Text: strings.Repeat("// a line of a long file\n", 2000)}
 		p.show(v)
-		panel := func() (found *widgets.CodePanel) {
+		panel := func() (found *code.Panel) {
 			pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
-				if c, ok := o.(*widgets.CodePanel); ok {
+				if c, ok := o.(*code.Panel); ok {
 					found = c
 				}
 				return true

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -49,12 +50,12 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	case f.Text == "":
 		body = widgets.NewNothing("file", "This file is empty", "")
 	default:
-		panel := widgets.NewCodePanel(100_000)
-		panel.SetLines(widgets.Highlight(f.Text, path.Base(f.Path)))
-		if widgets.Long(f.Text) {
-			bind.Go(p.ctx, func(context.Context) ([]widgets.CodeLine, error) {
+		panel := code.NewPanel(100_000)
+		panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
+		if code.IsLong(f.Text) {
+			bind.Go(p.ctx, func(context.Context) ([]code.Line, error) {
 				return p.colour(f.Text, path.Base(f.Path)), nil
-			}, func(lines []widgets.CodeLine, _ error) {
+			}, func(lines []code.Line, _ error) {
 				panel.SetLines(lines)
 				panel.Refresh()
 			})

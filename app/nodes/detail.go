@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -20,19 +21,19 @@ import (
 type detail struct {
 	p    *Page
 	id   protocol.NodeID
-	log  *widgets.CodePanel
+	log  *code.Panel
 	acts acts
 
 	facts, colour, runs, confined widgets.Sheet
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
-	d := &detail{p: p, id: id, log: widgets.NewCodePanel(320)}
+	d := &detail{p: p, id: id, log: code.NewPanel(320)}
 	d.acts = newActs(d.show)
 	for _, part := range []*widgets.Sheet{&d.facts, &d.colour, &d.runs, &d.confined} {
 		*part = widgets.NewSheet()
 	}
-	d.log.SetLines(widgets.PlainLines("Loading…"))
+	d.log.SetLines(code.PlainLines("Loading…"))
 	d.reload()
 	return d
 }
@@ -46,7 +47,7 @@ func (d *detail) reload() {
 		case text == "":
 			text = "The log is empty."
 		}
-		d.log.SetLines(widgets.PlainLines(text))
+		d.log.SetLines(code.PlainLines(text))
 		d.log.Refresh()
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -99,8 +100,8 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		if text == "" {
 			return
 		}
-		value := widgets.NewCodePanel(120)
-		value.SetLines(widgets.PlainLines(text))
+		value := code.NewPanel(120)
+		value.SetLines(code.PlainLines(text))
 		value.SetForward(p.form.Scrolled)
 		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
 	}

@@ -8,11 +8,11 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/code"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -55,7 +55,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	}}})
 	golden.Markup(t, "list", p.Box)
 	p.Open("nas")
-	p.detail.log.SetLines(widgets.PlainLines("a line"))
+	p.detail.log.SetLines(code.PlainLines("a line"))
 	golden.Markup(t, "detail", p.Box)
 }
 
@@ -157,7 +157,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	p.show(machines())
 	pagetest.Window(t, p.Box, 700, 300)
 	p.Open("nas")
-	p.detail.log.SetLines(widgets.PlainLines("one line"))
+	p.detail.log.SetLines(code.PlainLines("one line"))
 	pagetest.WheelReachesPage(t, p.Box, 1)
 	p.openInvite()
 	p.invited(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"})

@@ -14,9 +14,9 @@ import (
 func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	t.Helper()
 	page := Scroll(t, o)
-	var found []*widgets.Pan
+	var found []*widgets.Scroller
 	Walk(o, func(o fyne.CanvasObject) bool {
-		if p, ok := o.(*widgets.Pan); ok {
+		if p, ok := o.(*widgets.Scroller); ok {
 			found = append(found, p)
 		}
 		return true

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/markdown"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -30,13 +31,13 @@ type detail struct {
 	remove *widgets.Button
 	facts  *fyne.Container
 	set    *settings
-	text   *widgets.Markdown
+	text   *markdown.View
 	fault  *widgets.Paragraph
 	drawn  string
 }
 
 func newDetail(p *Page, path string) *detail {
-	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: widgets.NewMarkdown(), fault: widgets.NewParagraph("", style.ColorBad, "text")}
+	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: markdown.NewView(), fault: widgets.NewParagraph("", style.ColorBad, "text")}
 	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
 	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
 	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })

@@ -35,7 +35,7 @@ func (b *Badge) Set(n int) {
 		text = "99+"
 	}
 	b.text.SetText(text)
-	show(b, n > 0)
+	SetVisible(b, n > 0)
 }
 
 // badgeLayout centres a text on its background, which is at least as wide as high.

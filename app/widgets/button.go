@@ -186,8 +186,8 @@ func (r *buttonRenderer) Refresh() {
 	r.text.FontSource = fontOf(b.Text, r.text.TextStyle)
 	if now := [3]string{b.Icon, b.Trail, string(fg)}; now != r.shown {
 		r.shown = now
-		setIcon(r.icon, b.Icon, fg)
-		setIcon(r.trail, b.Trail, fg)
+		SetIcon(r.icon, b.Icon, fg)
+		SetIcon(r.trail, b.Trail, fg)
 	} else {
 		r.icon.Refresh()
 		r.trail.Refresh()
@@ -197,7 +197,7 @@ func (r *buttonRenderer) Refresh() {
 	r.text.Refresh()
 }
 
-func setIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
+func SetIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 	if name == "" {
 		i.Hide()
 		return

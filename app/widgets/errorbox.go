@@ -38,8 +38,8 @@ type ErrorBox struct {
 // NewErrorBox creates a box.
 func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", style.ColorText, "text"), do: NewParagraph("", style.ColorMuted, "text")}
-	b.button = NewButton("", "", func() { call(b.OnButton) })
-	b.again = NewQuiet("Try again", "", func() { call(b.OnAgain) })
+	b.button = NewButton("", "", func() { Call(b.OnButton) })
+	b.again = NewQuiet("Try again", "", func() { Call(b.OnAgain) })
 	b.foot = Row(style.Inside, 0, layout.NewSpacer(), b.again, b.button)
 	b.icon = widget.NewIcon(style.IconIn("warning", style.ColorBad))
 	b.edge = NewRect(style.ColorBad, "", 2)
@@ -61,15 +61,15 @@ func (b *ErrorBox) Set(p Problem) {
 		if p.Fine {
 			icon, color = "info", style.ColorAccent
 		}
-		setIcon(b.icon, icon, color)
+		SetIcon(b.icon, icon, color)
 		b.edge.SetFill(color)
 	}
 	b.button.SetText(p.Button)
-	show(b.do, p.Do != "")
-	show(b.again, p.Again)
-	show(b.foot, p.Button != "")
+	SetVisible(b.do, p.Do != "")
+	SetVisible(b.again, p.Again)
+	SetVisible(b.foot, p.Button != "")
 	if b.Size().Width > 0 {
-		relayout(b.box)
+		Relayout(b.box)
 	}
 }
 

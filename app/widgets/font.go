@@ -37,8 +37,8 @@ func plainLetter(r rune) bool {
 	return false
 }
 
-// measure returns the size of a line of text.
-func measure(text string, size float32, style fyne.TextStyle) fyne.Size {
+// MeasureText returns the size of a line of text.
+func MeasureText(text string, size float32, style fyne.TextStyle) fyne.Size {
 	s, _ := fyne.CurrentApp().Driver().RenderedTextSize(text, size, style, fontOf(text, style))
 	return s
 }

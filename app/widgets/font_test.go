@@ -67,7 +67,7 @@ func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
 	if r := test.WidgetRenderer(b).(*buttonRenderer); r.text.FontSource != theme.DefaultTextBoldFont() {
 		t.Errorf("a button takes %v", r.text.FontSource)
 	}
-	if got, want := measure("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}); got != want {
+	if got, want := MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}); got != want {
 		t.Errorf("alone it measures %v, among others %v", got, want)
 	}
 }

@@ -147,7 +147,7 @@ func newListRow(l *ItemList) *listRow {
 
 func (r *listRow) set(i int, item ListItem) {
 	r.i = i
-	show(r.ring, r.list.focused && r.list.highlight == i && !item.Heading)
+	SetVisible(r.ring, r.list.focused && r.list.highlight == i && !item.Heading)
 	if r.set1 && r.item == item {
 		return
 	}
@@ -156,8 +156,8 @@ func (r *listRow) set(i int, item ListItem) {
 	if color == "" {
 		color = style.ColorMuted
 	}
-	setIcon(r.icon, item.Icon, color)
-	show(r.icon, item.Icon != "")
+	SetIcon(r.icon, item.Icon, color)
+	SetVisible(r.icon, item.Icon != "")
 	text := style.ColorText
 	if item.Muted || item.Heading {
 		text = style.ColorMuted
@@ -168,13 +168,13 @@ func (r *listRow) set(i int, item ListItem) {
 	}
 	r.title.Set(item.Title, text)
 	r.text.SetText(item.Text)
-	show(r.text, item.Text != "")
+	SetVisible(r.text, item.Text != "")
 	trail := style.ColorMuted
 	if item.Warn {
 		trail = style.ColorNeedsYou
 	}
 	r.trail.Set(item.Trail, trail)
-	relayout(r.box)
+	Relayout(r.box)
 }
 
 // MinSize is the same for all lines of a list.

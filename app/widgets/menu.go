@@ -47,7 +47,7 @@ func shortMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
 func shortLabels(items []*fyne.MenuItem, width float32) {
 	size := style.Size("text")
 	for _, i := range items {
-		if measure(i.Label, size, fyne.TextStyle{}).Width > width {
+		if MeasureText(i.Label, size, fyne.TextStyle{}).Width > width {
 			i.Label = cut(i.Label, width, size, fyne.TextStyle{})
 		}
 		if i.ChildMenu != nil {

@@ -52,7 +52,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		c.Resize(fyne.NewSize(max(width, 0), h))
 		c.Move(fyne.NewPos(x, y+(height-h)/2))
 	}
-	name := measure(l.title, style.Size(style.SizeTitle), fyne.TextStyle{Bold: true}).Width
+	name := MeasureText(l.title, style.Size(style.SizeTitle), fyne.TextStyle{Bold: true}).Width
 	x := right - wide + style.Inside
 	if right-wide-left < min(name, leastName*style.Size("text")/14) {
 		put(o[0], left, right-left)
@@ -95,7 +95,7 @@ func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // NewForm creates the body of a page that scrolls as a whole. Scrolling objects in it, such as a
-// [CodePanel], must forward the scroll events that they do not use.
+// [code.Panel], must forward the scroll events that they do not use.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
 	return NewVScroll(Inset(0, style.Inside, style.Page, 0, Limit(720, true, Col(style.Group, rows...))))
 }

@@ -68,7 +68,7 @@ func (x *rectRenderer) update() {
 	case r.Fill != "":
 		x.rect.FillColor = style.Color(r.Fill)
 	}
-	show(x.inner, r.Line != "" && r.Fill != "")
+	SetVisible(x.inner, r.Line != "" && r.Fill != "")
 }
 
 func (x *rectRenderer) Layout(s fyne.Size) {

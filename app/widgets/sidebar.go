@@ -52,7 +52,7 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 		trail: NewText("", style.ColorMuted, style.SizeSmall), badge: NewBadge(0),
 	}
 	r.title.Ellipsis = true
-	r.press = NewPress(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
+	r.press = NewPress(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.trail, r.badge))), func() { Call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {
 		if r.OnMenu != nil {
 			r.OnMenu(at)
@@ -72,9 +72,9 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	}
 	if now := [2]string{item.Icon, string(color)}; now != r.shown {
 		r.shown = now
-		setIcon(r.icon, item.Icon, color)
+		SetIcon(r.icon, item.Icon, color)
 	}
-	show(r.icon, item.Icon != "")
+	SetVisible(r.icon, item.Icon != "")
 	text := style.ColorText
 	if item.Muted {
 		text = style.ColorMuted
@@ -89,7 +89,7 @@ func (r *SidebarRow) Set(item SidebarItem) {
 		trail = style.ColorAccent
 	}
 	r.trail.Set(item.Trail, trail)
-	show(r.trail, item.Trail != "")
+	SetVisible(r.trail, item.Trail != "")
 	r.badge.Set(item.Count)
 	ground := fyne.ThemeColorName("")
 	if item.Selected {
@@ -97,7 +97,7 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	}
 	r.press.SetGround(ground)
 	if r.Size().Width > 0 {
-		relayout(r.press)
+		Relayout(r.press)
 	}
 }
 

@@ -75,13 +75,13 @@ func (r *textRenderer) update() {
 	r.text.TextStyle = r.t.Style
 	r.text.FontSource = fontOf(r.t.Text+r.t.Tail, r.t.Style)
 	r.text.Alignment = r.t.Align
-	r.full = measure(r.t.Text+r.t.Tail, r.text.TextSize, r.text.TextStyle)
+	r.full = MeasureText(r.t.Text+r.t.Tail, r.text.TextSize, r.text.TextStyle)
 	r.tail = 0
 	if r.t.Tail != "" {
-		r.tail = measure(r.t.Tail, r.text.TextSize, r.text.TextStyle).Width
+		r.tail = MeasureText(r.t.Tail, r.text.TextSize, r.text.TextStyle).Width
 	}
 	if r.t.Text+r.t.Tail == "" {
-		r.full = fyne.NewSize(0, measure("M", r.text.TextSize, r.text.TextStyle).Height)
+		r.full = fyne.NewSize(0, MeasureText("M", r.text.TextSize, r.text.TextStyle).Height)
 	}
 }
 
@@ -125,7 +125,7 @@ func cut(text string, width, size float32, style fyne.TextStyle) string {
 	lo, hi := 0, min(len(runes), int(width/size*6)+1)
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
-		if measure(string(runes[:mid])+"…", size, style).Width <= width {
+		if MeasureText(string(runes[:mid])+"…", size, style).Width <= width {
 			lo = mid
 		} else {
 			hi = mid - 1

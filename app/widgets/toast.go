@@ -39,8 +39,8 @@ func NewToast() *Toast {
 func (t *Toast) Say(text string, undo func(), now, until time.Time) {
 	t.act, t.until = undo, until
 	t.text.Set(text, style.ColorText)
-	show(t.undo, undo != nil)
-	show(t.left, undo != nil)
+	SetVisible(t.undo, undo != nil)
+	SetVisible(t.left, undo != nil)
 	t.Show()
 	t.Tick(now)
 }
@@ -57,7 +57,7 @@ func (t *Toast) Tick(now time.Time) {
 	}
 	t.left.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
 	if t.Size().Width > 0 {
-		relayout(t.box)
+		Relayout(t.box)
 	}
 }
 
@@ -65,7 +65,7 @@ func (t *Toast) Tick(now time.Time) {
 func (t *Toast) Undo() {
 	act := t.act
 	t.Close()
-	call(act)
+	Call(act)
 }
 
 // Close hides the bar.

@@ -14,8 +14,8 @@ import (
 // steps. A picture larger than the view is moved by the wheel, the scroll bars and dragging.
 type Zoom struct {
 	widget.BaseWidget
-	// Pan is the object to put into a window.
-	Pan *Pan
+	// Scroller is the object to put into a window.
+	Scroller *Scroller
 
 	img    *canvas.Image
 	pixels fyne.Size
@@ -43,14 +43,14 @@ func NewZoom(r fyne.Resource) *Zoom {
 		z.pixels = fyne.NewSize(float32(c.Width), float32(c.Height))
 	}
 	z.ExtendBaseWidget(z)
-	z.Pan = NewPan(z)
-	z.Pan.MaxHeight = 120 // its window must not grow with it
+	z.Scroller = NewScroller(z)
+	z.Scroller.MaxHeight = 120 // its window must not grow with it
 	return z
 }
 
 // fit returns the factor at which the whole picture is visible.
 func (z *Zoom) fit() float32 {
-	view, full := z.Pan.Size(), z.natural()
+	view, full := z.Scroller.Size(), z.natural()
 	if full.Width <= 0 || full.Height <= 0 {
 		return 1
 	}
@@ -68,8 +68,8 @@ func (z *Zoom) natural() fyne.Size {
 
 // By zooms in by a number of steps, or out if it is negative; 0 shows the whole picture.
 func (z *Zoom) By(steps int) {
-	view := z.Pan.Size()
-	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Pan.offset)
+	view := z.Scroller.Size()
+	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Scroller.offset)
 	now := z.factor
 	if now == 0 {
 		now = z.fit()
@@ -104,10 +104,10 @@ func (z *Zoom) to(factor float32, at fyne.Position) {
 	part := fyne.NewPos((at.X-left.X)/(full.Width*shown), (at.Y-left.Y)/(full.Height*shown))
 	z.factor = factor
 	z.img.SetMinSize(fyne.NewSize(full.Width*factor, full.Height*factor))
-	z.Pan.Update()
-	view := z.Pan.view(z.Pan.Size())
-	z.Pan.MoveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
-	z.Pan.Refresh()
+	z.Scroller.Update()
+	view := z.Scroller.view(z.Scroller.Size())
+	z.Scroller.MoveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
+	z.Scroller.Refresh()
 }
 
 // Tapped implements fyne.Tappable.
@@ -121,7 +121,7 @@ func (z *Zoom) Tapped(e *fyne.PointEvent) {
 
 // Dragged implements fyne.Draggable.
 func (z *Zoom) Dragged(e *fyne.DragEvent) {
-	z.Pan.MoveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
+	z.Scroller.MoveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
 }
 
 // DragEnd implements fyne.Draggable.

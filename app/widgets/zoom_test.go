@@ -18,8 +18,8 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := NewZoom(fyne.NewStaticResource("a.png", b.Bytes()))
-	w := widgettest.Window(t, z.Pan, 400, 400)
-	z.Pan.Resize(fyne.NewSize(400, 400))
+	w := widgettest.Window(t, z.Scroller, 400, 400)
+	z.Scroller.Resize(fyne.NewSize(400, 400))
 	if z.Size() != fyne.NewSize(400, 400) {
 		t.Fatalf("at first it has %v", z.Size())
 	}
@@ -28,17 +28,17 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 	if want := fyne.NewSize(1600/scale, 800/scale); z.Size() != want {
 		t.Fatalf("after a tap it has %v, want %v", z.Size(), want)
 	}
-	view := z.Pan.view(z.Pan.Size())
-	if middle := z.Pan.offset.X + view.Width/2; middle < 1190/scale || middle > 1210/scale {
+	view := z.Scroller.view(z.Scroller.Size())
+	if middle := z.Scroller.offset.X + view.Width/2; middle < 1190/scale || middle > 1210/scale {
 		t.Errorf("what was tapped is not in the middle, but %v", middle)
 	}
-	at := z.Pan.offset
+	at := z.Scroller.offset
 	z.Dragged(&fyne.DragEvent{Dragged: fyne.NewDelta(50, 0)})
-	if z.Pan.offset.X != at.X-50 {
-		t.Errorf("dragged from %v to %v", at, z.Pan.offset)
+	if z.Scroller.offset.X != at.X-50 {
+		t.Errorf("dragged from %v to %v", at, z.Scroller.offset)
 	}
 	near := z.Size()
-	if least := z.Pan.MinSize(); least.Height > 200 || least.Width > 200 {
+	if least := z.Scroller.MinSize(); least.Height > 200 || least.Width > 200 {
 		t.Errorf("its window would have at least %v", least)
 	}
 	z.By(1)
@@ -61,8 +61,8 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 
 func TestAPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
 	z := NewZoom(fyne.NewStaticResource("a.svg", []byte("<svg/>")))
-	widgettest.Window(t, z.Pan, 200, 200)
-	z.Pan.Resize(fyne.NewSize(200, 200))
+	widgettest.Window(t, z.Scroller, 200, 200)
+	z.Scroller.Resize(fyne.NewSize(200, 200))
 	z.By(2)
 	test.Tap(z)
 	if z.factor != 0 {

@@ -1,0 +1,103 @@
+package code
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// Panel shows long monospaced text on a background. It wraps lines only after [Panel.Wrap],
+// and scrolls.
+type Panel struct {
+	widget.BaseWidget
+	view           *View
+	scroller       *widgets.Scroller
+	background     *widgets.Background
+	box            *fyne.Container
+	source, format string // last text of SetFormatted
+}
+
+// NewPanel creates an empty panel of at most maxHeight; 0 is unlimited.
+func NewPanel(maxHeight float32) *Panel {
+	p := &Panel{view: NewView(nil), background: widgets.NewBackground(style.ColorCode, style.ColorLine, style.Corner)}
+	p.scroller = widgets.NewScroller(p.view)
+	p.scroller.MaxHeight = maxHeight
+	p.view.reveal, p.view.drag = p.reveal, p.scroller.MoveBy
+	p.box = container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.scroller))
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// SetText shows plain text.
+func (p *Panel) SetText(text string) {
+	p.SetFormatted("plain", text, PlainLines)
+}
+
+// SetFormatted shows the lines of a text in a format. It does nothing if the panel shows the same
+// text in the same format already.
+func (p *Panel) SetFormatted(format, text string, lines func(string) []Line) {
+	if format != p.format || text != p.source {
+		p.SetLines(lines(text))
+		p.format, p.source = format, text
+	}
+}
+
+// SetMaxHeight sets the height from which on the panel scrolls; 0 is unlimited.
+func (p *Panel) SetMaxHeight(height float32) { p.scroller.MaxHeight = height }
+
+// ShowsAll reports whether the whole text is visible without scrolling down.
+func (p *Panel) ShowsAll() bool {
+	return p.view.wrapColumns > 0 && p.view.fullSize().Height <= p.scroller.MaxHeight+0.5
+}
+
+// Wrap wraps long lines instead of scrolling them sideways.
+func (p *Panel) Wrap() {
+	p.view.wraps = true
+	p.scroller.Update()
+}
+
+// SetLines shows lines, which must not change afterwards.
+func (p *Panel) SetLines(lines []Line) {
+	p.format, p.source = "", ""
+	p.view.SetLines(lines)
+	p.scroller.Update()
+}
+
+// reveal scrolls a line into view, with some context before and after it.
+func (p *Panel) reveal(at fyne.Position) {
+	from, shown := p.view.VisibleArea()
+	cell, to := Cell(), from
+	if at.Y < from.Y || at.Y+cell.Height > from.Y+shown.Height {
+		to.Y = at.Y - float32(int(shown.Height/3))
+	}
+	if at.X < from.X || at.X+12*cell.Width > from.X+shown.Width {
+		to.X = at.X - float32(int(shown.Width/3))
+	}
+	if to != from {
+		p.scroller.MoveTo(to)
+	}
+}
+
+// HideBackground removes the background and the border.
+func (p *Panel) HideBackground() { p.background.Hide() }
+
+// Follow keeps the end in view while the text grows.
+func (p *Panel) Follow(on bool) { p.scroller.Follow = on }
+
+// Reset scrolls to the beginning, for a new text.
+func (p *Panel) Reset() { p.scroller.Reset() }
+
+// Lines returns the number of lines.
+func (p *Panel) Lines() int { return p.view.Lines() }
+
+// View returns the text of the panel.
+func (p *Panel) View() *View { return p.view }
+
+// SetForward sets the receiver of scroll events that the panel does not use.
+func (p *Panel) SetForward(f func(*fyne.ScrollEvent)) { p.scroller.Forward = f }
+
+// CreateRenderer implements fyne.Widget.
+func (p *Panel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }

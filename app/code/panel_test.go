@@ -1,0 +1,101 @@
+package code
+
+import (
+	"image"
+	"strings"
+	"testing"
+
+	"fairlead/app/widgets/widgettest"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+)
+
+func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
+	p := NewPanel(60)
+	var passed float32
+	p.SetForward(func(e *fyne.ScrollEvent) { passed += e.Scrolled.DY })
+	widgettest.Window(t, p, 300, 80)
+	p.SetText(strings.Repeat("line\n", 5))
+	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -10)})
+	if passed != 0 || p.scroller.Offset().Y != 10 {
+		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.scroller.Offset().Y)
+	}
+	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1000)})
+	if passed >= 0 {
+		t.Error("at its end the wheel should go on to the transcript")
+	}
+}
+
+func TestFollowingPanelKeepsItsEndInView(t *testing.T) {
+	p := NewPanel(100)
+	p.Follow(true)
+	widgettest.Window(t, p, 300, 100)
+	p.SetText(strings.Repeat("line\n", 50))
+	end := p.scroller.Offset().Y
+	if end == 0 {
+		t.Fatal("the end is not in view")
+	}
+	p.SetText(strings.Repeat("line\n", 60))
+	if p.scroller.Offset().Y <= end {
+		t.Error("the view did not follow")
+	}
+	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 50)})
+	at := p.scroller.Offset().Y
+	p.SetText(strings.Repeat("line\n", 70))
+	if p.scroller.Offset().Y != at {
+		t.Error("the view followed although the reader went up")
+	}
+}
+
+func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
+	p := NewPanel(200)
+	widgettest.Window(t, p, 400, 200)
+	p.SetText(strings.Repeat("some line\n", 50_000))
+	if _, area := p.view.area(); area.Height > 220 {
+		t.Errorf("a picture %g high is drawn of 50,000 lines", area.Height)
+	}
+}
+
+func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
+	p := NewPanel(0)
+	widgettest.Window(t, p, 200, 60)
+	p.SetText("a" + strings.Repeat(" ", 200) + "b\nshort")
+	cell := Cell()
+	drawn := func(line int, x float32) bool {
+		_, area := p.view.area()
+		img := p.view.draw(int(area.Width), int(area.Height)).(*image.RGBA)
+		if x < 0 {
+			x += area.Width
+		}
+		for dy := range int(cell.Height) {
+			for dx := range int(2 * cell.Width) { // it is at the position of a letter
+				if img.RGBAAt(int(x)+dx, int(cell.Height)*line+dy).A > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !drawn(0, -2*cell.Width) || drawn(1, -2*cell.Width) {
+		t.Error("where the line is cut, nothing says that it goes on; or the short one says it")
+	}
+	p.scroller.MoveTo(fyne.NewPos(100*cell.Width, 0))
+	if !drawn(0, 0) || !drawn(0, -2*cell.Width) || !drawn(1, 0) {
+		t.Error("in its middle it does not say that it goes on at both ends")
+	}
+	p.scroller.MoveTo(fyne.NewPos(300*cell.Width, 0))
+	if !drawn(0, 0) {
+		t.Error("at its end it does not say that there is more before")
+	}
+}
+
+func TestCodeHasNoPictureOfWhatItShowedBefore(t *testing.T) {
+	c := NewView(PlainLines("before"))
+	widgettest.Window(t, c, 300, 60)
+	old := test.WidgetRenderer(c).Objects()[0]
+	c.SetLines(PlainLines("after"))
+	if test.WidgetRenderer(c).Objects()[0] == old {
+		t.Error("the toolkit may keep the old picture of code")
+	}
+}

@@ -1,0 +1,95 @@
+package code
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"fairlead/app/widgets/widgettest"
+
+	"fyne.io/fyne/v2"
+)
+
+func wrapping(t *testing.T, text string, room int) *View {
+	c := NewView(nil)
+	c.wraps = true
+	widgettest.Window(t, c, 10, 10)
+	c.SetLines(PlainLines(text))
+	c.WrapTo(float32(room) * Cell().Width)
+	return c
+}
+
+func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
+	text := "make one two\n\nthree fourfivesix"
+	c := wrapping(t, text, 8)
+	var rows []string
+	for _, l := range c.lines {
+		rows = append(rows, l.Text())
+	}
+	if got := strings.Join(rows, "|"); got != "make |one two||three |fourfive|six" {
+		t.Fatalf("the rows are %q", got)
+	}
+	if c.Lines() != 3 || c.PlainText() != text || c.Runes() != len(text) {
+		t.Errorf("%d lines, %q, %d runes", c.Lines(), c.PlainText(), c.Runes())
+	}
+	cell := Cell()
+	for at := range len(text) {
+		n := c.Find(text[at : at+1])
+		for hit := range n {
+			p := c.ShowHit(hit)
+			if i := c.Index(p.AddXY(1, 1)); text[i:i+1] != text[at:at+1] {
+				t.Errorf("place %d of %q is drawn at %v, where %q stands", hit, text[at:at+1], p, text[i:i+1])
+			}
+		}
+	}
+	if n := c.Find("fourfivesix"); n != 1 {
+		t.Errorf("a word over two rows is found %d times", n)
+	}
+	if p := c.ShowHit(0); p != fyne.NewPos(0, 4*cell.Height) {
+		t.Errorf("it is at %v", p)
+	}
+	if from, to := c.Word(strings.Index(text, "six"), false); c.Slice(from, to) != "fourfivesix" {
+		t.Errorf("the word is %q", c.Slice(from, to))
+	}
+	if from, to := c.Word(2, true); c.Slice(from, to) != "make one two" {
+		t.Errorf("the line is %q", c.Slice(from, to))
+	}
+}
+
+func TestColoursStayWithTheirLettersWhenALineWraps(t *testing.T) {
+	line := Line{Spans: []Span{{"abcde", "one"}, {"", "none"}, {"fgh ij", "two"}}, Background: "ground"}
+	rows := line.wrapped(4)
+	if len(rows) != 3 {
+		t.Fatalf("%v", rows)
+	}
+	for i, want := range []string{"abcd", "efgh", " ij"} {
+		if rows[i].Text() != want || rows[i].Background != "ground" {
+			t.Errorf("row %d is %v", i, rows[i])
+		}
+	}
+	if s := rows[1].Spans; s[0] != (Span{"e", "one"}) || s[len(s)-1] != (Span{"fgh", "two"}) {
+		t.Errorf("the second row is %v", s)
+	}
+}
+
+func FuzzWrappedRowsAreTheLine(f *testing.F) {
+	f.Add("make -j4 && sudo systemctl restart parser", uint8(9))
+	f.Add("日本語 のコマンド", uint8(1))
+	f.Add("", uint8(3))
+	f.Fuzz(func(t *testing.T, text string, room uint8) {
+		if !utf8.ValidString(text) || strings.Contains(text, "\n") {
+			t.Skip("no line")
+		}
+		n := int(room%80) + 1
+		var all strings.Builder
+		for _, row := range (Line{Spans: []Span{{Text: text}}}).wrapped(n) {
+			all.WriteString(row.Text())
+			if w := columns(row.Text()); w > n && utf8.RuneCountInString(row.Text()) > 1 {
+				t.Errorf("a row of %d columns is %d wide: %q", n, w, row.Text())
+			}
+		}
+		if all.String() != text {
+			t.Errorf("%q became %q", text, all.String())
+		}
+	})
+}

@@ -1,0 +1,2 @@
+// Package diff shows unified diffs.
+package diff

@@ -1,0 +1,130 @@
+package markdown
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// maxCellWidth is the maximum width of a table cell before it wraps.
+const maxCellWidth float32 = 280
+
+// cellPadding is the padding of a cell's text.
+const cellPadding = style.Inside
+
+// table shows a Markdown table: bold header, a line under each row. Columns are as wide as their
+// widest cell.
+type table struct {
+	widget.BaseWidget
+	cells [][]*RichText
+	align []int
+	lines []*widgets.Rect
+	head  *widgets.Rect
+	frame *widgets.Background
+}
+
+func newTable(source string, prose func([]paragraph) *RichText) *table {
+	t := &table{head: widgets.NewRect("headerBackground", "", style.Corner-1), frame: widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)}
+	rows, align := parseTable(source)
+	t.align = align
+	for r, row := range rows {
+		var cells []*RichText
+		for c, text := range row {
+			if r == 0 && text != "" {
+				text = "**" + text + "**"
+			}
+			cell := prose(parse(text))
+			cell.maxWidth, cell.separator = maxCellWidth, "\t"
+			if c == 0 {
+				cell.separator = "\n"
+			}
+			cells = append(cells, cell)
+		}
+		t.cells = append(t.cells, cells)
+		if r > 0 {
+			t.lines = append(t.lines, widgets.NewRect(style.ColorLine, "", 0))
+		}
+	}
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+func (t *table) CreateRenderer() fyne.WidgetRenderer {
+	r := &tableRenderer{t: t, objects: []fyne.CanvasObject{t.frame, t.head}}
+	for _, l := range t.lines {
+		r.objects = append(r.objects, l)
+	}
+	for _, row := range t.cells {
+		for _, c := range row {
+			r.objects = append(r.objects, c)
+		}
+	}
+	return r
+}
+
+type tableRenderer struct {
+	t       *table
+	objects []fyne.CanvasObject
+}
+
+func (r *tableRenderer) measure() (widths, heights []float32) {
+	widths = make([]float32, len(r.t.cells[0]))
+	for _, row := range r.t.cells {
+		h := float32(0)
+		for c, cell := range row {
+			cell.layOut(maxCellWidth)
+			widths[c] = max(widths[c], cell.fullSize.Width+2*cellPadding)
+			h = max(h, cell.fullSize.Height+2*cellPadding-4)
+		}
+		heights = append(heights, h)
+	}
+	return widths, heights
+}
+
+func (r *tableRenderer) MinSize() fyne.Size {
+	widths, heights := r.measure()
+	var s fyne.Size
+	for _, w := range widths {
+		s.Width += w
+	}
+	for _, h := range heights {
+		s.Height += h
+	}
+	return s
+}
+
+func (r *tableRenderer) Layout(fyne.Size) {
+	widths, heights := r.measure()
+	total, y := float32(0), float32(0)
+	for _, w := range widths {
+		total += w
+	}
+	for i, row := range r.t.cells {
+		x := float32(0)
+		for c, cell := range row {
+			room := widths[c] - 2*cellPadding - cell.fullSize.Width
+			cell.Move(fyne.NewPos(x+cellPadding+float32(int(room*float32(r.t.align[c])/2)), y+cellPadding-2))
+			cell.Resize(cell.fullSize)
+			x += widths[c]
+		}
+		if i > 0 {
+			r.t.lines[i-1].Move(fyne.NewPos(0, y))
+			r.t.lines[i-1].Resize(fyne.NewSize(total, 1))
+		}
+		y += heights[i]
+	}
+	r.t.head.Move(fyne.NewPos(1, 1))
+	r.t.head.Resize(fyne.NewSize(total-2, heights[0]-1))
+	r.t.frame.Resize(fyne.NewSize(total, y))
+}
+
+func (r *tableRenderer) Refresh() {
+	for _, o := range r.objects {
+		o.Refresh()
+	}
+	r.Layout(r.t.Size())
+}
+func (r *tableRenderer) Objects() []fyne.CanvasObject { return r.objects }
+func (r *tableRenderer) Destroy()                     {}

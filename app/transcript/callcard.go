@@ -1,0 +1,241 @@
+package transcript
+
+import (
+	"fmt"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/code"
+	"fairlead/app/selection"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// CallCard shows a tool call, collapsed to a line or expanded.
+type CallCard struct {
+	widget.BaseWidget
+	OnToggle func(open bool)
+	OnStop   func()
+	OnCopy   func(text string)
+	OnReview func()
+	OnDeny   func()
+	OnAllow  func()
+	// OnPress is called when a mouse button is pressed in a text; see [View.Press].
+	OnPress func(in selection.Passage, at, times int)
+	OnMenu  func(at fyne.Position)
+	// OnShowsAll is called at each check while a question can be answered; its argument is whether the
+	// card shows the whole question.
+	OnShowsAll func(whole bool)
+	// OnTextMoved is called before the output changes for the same call; see [View.TextMoved].
+	OnTextMoved func(in selection.Passage, by int, ok bool)
+
+	call       Call
+	open       bool
+	edge       *widgets.Rect
+	frame      *widgets.Background
+	head       *widgets.Press
+	dot        *widget.Icon
+	verb       *widgets.Text
+	machineDot *widgets.Rect
+	machine    *widgets.Text
+	argument   *code.LineView
+	added      *widgets.Text
+	removed    *widgets.Text
+	status     *widgets.Text
+	time       *widgets.Text
+	icon       *widget.Icon
+	arrow      *widget.Icon
+
+	body         *fyne.Container
+	input        *code.Panel
+	output       *code.Panel
+	note         *widgets.Text
+	stop         *widgets.Button
+	copyButton   *widgets.Button
+	foot         *fyne.Container
+	review       *widgets.Button
+	reviewReason *widgets.Text // reason why it cannot be allowed here
+	deny         *widgets.Button
+	allow        *widgets.Button
+	reviewFirst  *widgets.Button // replaces allow
+	answers      *fyne.Container
+	box          *fyne.Container
+	icons        [2]string
+}
+
+// NewCallCard creates an empty card.
+func NewCallCard() *CallCard {
+	c := &CallCard{
+		edge: widgets.NewRect("", "", 2), frame: widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner),
+		dot: widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), icon: widget.NewIcon(nil), arrow: widget.NewIcon(nil),
+		verb: widgets.NewHeading("", "text"), machineDot: widgets.NewRect("", "", 3), machine: widgets.NewText("", style.ColorMuted, "text"),
+		argument: code.NewLineView(), added: widgets.NewText("", style.ColorGood, style.SizeSmall), removed: widgets.NewText("", style.ColorBad, style.SizeSmall),
+		status: widgets.NewText("", style.ColorMuted, style.SizeSmall), time: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		input: code.NewPanel(1), output: code.NewPanel(260), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+	}
+	c.edge.SetMinSize(fyne.NewSize(3, 0))
+	c.machineDot.SetMinSize(fyne.NewSquareSize(8))
+	c.note.Ellipsis = true
+	c.input.Wrap()
+	c.argument.OnTap = c.toggle
+	c.argument.OnPress = func(at, times int) { c.press(c.argument, at, times) }
+	c.argument.OnMenu = c.menu
+	for _, code := range []*code.View{c.input.View(), c.output.View()} {
+		code.OnPress = func(at, times int) { c.press(code, at, times) }
+		code.OnMenu = c.menu
+	}
+	line := widgets.Row(style.Inside, 2, widgets.Row(6, -1, c.dot, c.verb), widgets.Row(6, -1, c.machineDot, c.machine), c.argument, c.added, c.removed, c.status, c.time, c.icon, c.arrow)
+	c.head = widgets.NewPress(widgets.Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
+	c.head.OnKey = func(k fyne.KeyName) bool {
+		if k == fyne.KeyRight && !c.open || k == fyne.KeyLeft && c.open {
+			c.toggle()
+			return true
+		}
+		return false
+	}
+	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(c.OnStop) })
+	c.copyButton = widgets.NewQuiet("Copy", "copy", func() {
+		if c.OnCopy != nil {
+			c.OnCopy(c.copyText())
+		}
+	})
+	c.foot = widgets.Row(style.Inside, 0, c.note, c.stop, c.copyButton)
+	c.review = widgets.NewQuiet("Review…", "", func() { widgets.Call(c.OnReview) })
+	c.deny = widgets.NewButton("Deny", "", func() { widgets.Call(c.OnDeny) })
+	c.allow = widgets.NewButton("Allow once", "", func() { widgets.Call(c.OnAllow) })
+	c.allow.Primary = true
+	c.reviewReason = widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	c.reviewReason.Ellipsis = true
+	c.reviewFirst = widgets.NewButton("Review…", "", func() { widgets.Call(c.OnReview) })
+	c.reviewFirst.Primary = true
+	c.answers = widgets.Row(style.Inside, 1, c.review, c.reviewReason, c.deny, c.allow, c.reviewFirst)
+	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output, c.foot, c.answers))
+	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, c.head, c.body)))
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+func (c *CallCard) toggle() {
+	c.SetOpen(!c.open)
+	if c.OnToggle != nil {
+		c.OnToggle(c.open)
+	}
+}
+
+// CanAnswer reports whether it shows a question that can be answered on it.
+func (c *CallCard) CanAnswer() bool { return c.answers.Visible() && c.body.Visible() }
+
+// IsOpen reports whether the card is expanded.
+func (c *CallCard) IsOpen() bool { return c.open }
+
+// SetOpen expands or collapses the card.
+func (c *CallCard) SetOpen(open bool) {
+	if c.open != open {
+		c.open = open
+		c.show()
+	}
+}
+
+// SetForward sets the receiver of scroll events that the card does not use.
+func (c *CallCard) SetForward(f func(*fyne.ScrollEvent)) {
+	c.input.SetForward(f)
+	c.output.SetForward(f)
+}
+
+// Set shows a state of a call. Before another call, use [CallCard.Reset].
+func (c *CallCard) Set(t Call) {
+	if t != c.call {
+		if old := c.call.Output; c.open && old != "" && old != t.Output && c.OnTextMoved != nil {
+			if by, ok := outputShift(old, t.Output); by != 0 || !ok {
+				c.OnTextMoved(c.output.View(), by, ok)
+			}
+		}
+		c.call = t
+		c.show()
+	}
+}
+
+// Reset prepares the card for another call.
+func (c *CallCard) Reset(open bool) {
+	c.call, c.open = Call{}, open
+	c.input.Reset()
+	c.output.Reset()
+}
+
+func (c *CallCard) copyText() string {
+	t := c.call
+	switch {
+	case t.Output != "":
+		return t.Output
+	case t.Diff != "":
+		return t.Diff
+	case t.Input != "":
+		return t.Input
+	}
+	return t.Argument
+}
+
+func (c *CallCard) show() {
+	t := c.call
+	c.verb.SetText(t.Verb)
+	c.machine.SetText(shorten(t.Machine, 18))
+	c.machineDot.SetFill(t.Color)
+	widgets.SetVisible(c.machineDot, t.Machine != "")
+	c.argument.SetText(t.Argument)
+	waiting := t.State == CallWaiting
+	edge, line := t.Color, style.ColorLine
+	if waiting {
+		edge, line = style.ColorNeedsYou, style.ColorNeedsYou
+	}
+	c.edge.SetFill(edge)
+	c.frame.SetLine(line)
+	widgets.SetVisible(c.dot, waiting)
+	c.added.SetText(fmt.Sprintf("+%d", t.Added))
+	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
+	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
+	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
+	icon, color := stateIcon(t.State)
+	word := color
+	if t.State == CallRunning || t.State == CallDone {
+		word = style.ColorMuted
+	}
+	c.status.Set(t.Status, word)
+	widgets.SetVisible(c.status, t.Status != "")
+	c.time.SetText(t.Time)
+	widgets.SetVisible(c.time, t.Time != "")
+	fold := "right"
+	if c.open {
+		fold = "down"
+	}
+	if now := [2]string{icon + string(color), fold}; now != c.icons {
+		c.icons = now
+		widgets.SetIcon(c.icon, icon, color)
+		widgets.SetIcon(c.arrow, fold, style.ColorMuted)
+	}
+
+	open := c.open
+	if open {
+		c.output.Follow(t.State == CallRunning)
+		c.output.SetText(t.Output)
+	}
+	widgets.SetVisible(c.output, open && t.Output != "")
+	widgets.SetVisible(c.output.View(), c.output.Visible())
+	c.note.SetText(t.Note)
+	widgets.SetVisible(c.stop, t.CanStop)
+	widgets.SetVisible(c.foot, open && !waiting)
+	widgets.SetVisible(c.answers, waiting && t.CanAnswer)
+	c.relayout()
+}
+
+// arrange lays out the visible parts.
+func (c *CallCard) arrange() {
+	if s := c.Size(); s.Width > 0 {
+		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
+		widgets.Relayout(c.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (c *CallCard) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

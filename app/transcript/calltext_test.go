@@ -1,0 +1,291 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/code"
+	"fairlead/app/selection"
+	"fairlead/app/style"
+)
+
+// cardRow shows a card in a transcript.
+type cardRow struct {
+	*CallCard
+	open map[string]bool
+}
+
+func (r *cardRow) Bind(it Item) {
+	if t := it.Data.(Call); t.Verb != r.call.Verb {
+		r.Reset(r.open[it.Key])
+	}
+	r.Set(it.Data.(Call))
+	r.SetOpen(r.open[it.Key])
+}
+
+const (
+	textKind = iota
+	cardKind
+	thoughtKind
+)
+
+// thoughtRow shows thinking in a transcript.
+type thoughtRow struct {
+	*Expander
+	open map[string]bool
+}
+
+func (r *thoughtRow) Bind(it Item) { r.Expander.Set("Thought", it.Data.(string), r.open[it.Key]) }
+
+// cardTranscript has messages, cards and thinking. Those whose key is in open are expanded.
+func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *View {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, style.New(style.Light, 1))
+	var tr *View
+	tr = New(func(kind int) Row {
+		switch kind {
+		case cardKind:
+			c := NewCallCard()
+			c.OnPress, c.OnTextMoved = tr.Press, tr.TextMoved
+			return &cardRow{c, open}
+		case thoughtKind:
+			return &thoughtRow{NewExpander("thinking"), open}
+		}
+		r := &messageRow{view: NewMessageView()}
+		r.ExtendBaseWidget(r)
+		return r
+	})
+	tr.ItemText = func(it Item) string {
+		switch d := it.Data.(type) {
+		case Call:
+			return d.CopyText(open[it.Key])
+		case string:
+			if it.Kind != thoughtKind || open[it.Key] {
+				return d
+			}
+		}
+		return ""
+	}
+	w := test.NewTempWindow(t, tr)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(600, 900))
+	tr.SetItems(items)
+	return tr
+}
+
+// middle returns the centre of a rune of a passage in the transcript.
+func middle(t *testing.T, tr *View, key string, passage, at int) fyne.Position {
+	t.Helper()
+	p := passages(tr.visible[key].row)[passage]
+	d := fyne.CurrentApp().Driver()
+	corner := d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr))
+	for y := float32(2); y < p.Size().Height; y += 4 {
+		for x := float32(0); x < p.Size().Width; x++ {
+			if p.Index(fyne.NewPos(x, y)) == at {
+				return corner.AddXY(x+1, y)
+			}
+		}
+	}
+	t.Fatalf("no place shows rune %d", at)
+	return fyne.Position{}
+}
+
+func bash(argument, output string) Call {
+	return Call{Verb: "Bash", Machine: "server", Argument: argument, State: CallDone, Output: output}
+}
+
+func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
+	long := "make -j4 VERBOSE=1 && make install"
+	card := bash("make -j4 …", "cc one.c\ncc two.c\n")
+	card.Input = long
+	tr := cardTranscript(
+		t, map[string]bool{"open": true, "thought": true},
+		Item{Key: "a", Data: "Before the cards."},
+		Item{Key: "open", Kind: cardKind, Data: card},
+		Item{Key: "folded", Kind: cardKind, Data: bash("ls -la", "hidden")},
+		Item{Key: "thought", Kind: thoughtKind, Data: "It is the linker."},
+		Item{Key: "hushed", Kind: thoughtKind, Data: "Not seen."},
+		Item{Key: "z", Data: "Behind the cards."},
+	)
+	tr.Press(passages(tr.visible["a"].row)[0], 7, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "z", 0, 6)}})
+	want := "the cards.\n\n" + long + "\n\ncc one.c\ncc two.c\n\nls -la\n\nIt is the linker.\n\nBehind"
+	if got := tr.SelectedText(); got != want {
+		t.Errorf("marked %q, want %q", got, want)
+	}
+	if line := passages(tr.visible["folded"].row)[0].(*code.LineView); line.Highlights.From != 0 || line.Highlights.To != 6 {
+		t.Errorf("of the folded card's line %d to %d are marked", line.Highlights.From, line.Highlights.To)
+	}
+	if out := passages(tr.visible["open"].row)[2].(*code.View); out.Highlights.From != 0 || out.Highlights.To != out.Runes() {
+		t.Errorf("of the output %d to %d are marked", out.Highlights.From, out.Highlights.To)
+	}
+}
+
+func TestMarkingEndsWithinAnOutput(t *testing.T) {
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "a", Data: "Before."}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one\ntwo\nthree\n")})
+	line := passages(tr.visible["c"].row)[0].(*code.LineView)
+	line.OnPress(3, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
+	if got := tr.SelectedText(); got != "-la\n\none\ntw" {
+		t.Errorf("marked %q", got)
+	}
+	passages(tr.visible["c"].row)[2].(*code.View).OnPress(9, 2)
+	if got := tr.SelectedText(); got != "three" {
+		t.Errorf("a second press marked %q", got)
+	}
+}
+
+func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
+	output := strings.Repeat("a line of the output that is long enough for one to have to scroll sideways for the end of it, and then some more of it\n", 60)
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)}, Item{Key: "z", Data: "Behind."})
+	out := passages(tr.visible["c"].row)[2].(*code.View)
+	d := fyne.CurrentApp().Driver()
+	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))
+	tr.Press(out, 0, 1)
+	drag := func(x, y float32) fyne.Position {
+		_, size := out.VisibleArea()
+		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: corner.AddXY(x, size.Height+y)}})
+		at, _ := out.VisibleArea()
+		return at
+	}
+	if at := drag(40, -10); at != (fyne.Position{}) {
+		t.Fatalf("within the output it scrolled to %v", at)
+	}
+	first := tr.SelectedText()
+	if at := drag(40, 12); at.Y < 12 || at.X != 0 {
+		t.Errorf("with the mouse below it scrolled to %v", at)
+	}
+	for range 10 {
+		drag(40, 12)
+	}
+	if text := tr.SelectedText(); len(text) <= len(first) || !strings.HasPrefix(text, first[:100]) {
+		t.Errorf("marked %d bytes, then %d", len(first), len(text))
+	}
+	if at := drag(560, -10); at.X == 0 {
+		t.Error("with the mouse beside the output it did not scroll sideways")
+	}
+	for range 200 {
+		drag(40, 12)
+	}
+	if text := tr.SelectedText(); strings.Count(text, "\n") != 59 {
+		t.Errorf("at the end %d lines are marked", strings.Count(text, "\n")+1)
+	}
+	tr.DragEnd()
+	if tr.autoScroll != nil {
+		t.Error("it scrolls on after the mouse was let go")
+	}
+	if y, _ := tr.ItemPosition("c"); y != 0 {
+		t.Errorf("the transcript moved to %v", y)
+	}
+}
+
+func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
+	long := "find needle in the whole of the haystack and in all that lies beside it, needle by needle"
+	card := bash(long, "one needle")
+	card.Input = long
+	tr := cardTranscript(t, map[string]bool{"open": true}, Item{Key: "open", Kind: cardKind, Data: card}, Item{Key: "folded", Kind: cardKind, Data: card})
+	folded, open := card.SearchTexts()
+	if n := selection.Count(folded[0], "needle"); len(folded) != 1 || n != 3 {
+		t.Errorf("folded it is found %d times in %d texts", n, len(folded))
+	}
+	if n := selection.Count(strings.Join(open, "\n"), "needle"); n != 4 {
+		t.Errorf("open it is found %d times", n)
+	}
+	tr.Find("needle")
+	list := passages(tr.visible["open"].row)
+	line, in, out := list[0].(*code.LineView), list[1].(*code.View), list[2].(*code.View)
+	for hit, want := range []*code.View{in, in, in, out} {
+		tr.ShowHit("open", hit)
+		for _, c := range []*code.View{&line.View, in, out} {
+			if (c.Highlights.Current >= 0) != (c == want) {
+				t.Errorf("place %d: %d of %q is the current one", hit, c.Highlights.Current, c.PlainText())
+			}
+		}
+	}
+	if len(line.Highlights.Hits) != 3 {
+		t.Errorf("in the line %d places are marked", len(line.Highlights.Hits))
+	}
+	if !tr.ShowHit("folded", 0) || tr.ShowHit("folded", 2) {
+		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.ShowHit("folded", 0), tr.ShowHit("folded", 2))
+	}
+}
+
+func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
+	tr := cardTranscript(t, map[string]bool{}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one")})
+	row := tr.visible["c"].row.(*cardRow)
+	test.Tap(row.argument)
+	if !row.IsOpen() {
+		t.Error("it is folded")
+	}
+}
+
+func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "line %d of the\tbuild\n", i)
+		}
+		return b.String()
+	}
+	show := func(tr *View, stamp uint64, state CallState, output string) {
+		card := bash("make", output)
+		card.State = state
+		tr.SetItems([]Item{{Key: "c", Kind: cardKind, Stamp: stamp, Data: card}})
+	}
+	tr := cardTranscript(t, map[string]bool{"c": true})
+	show(tr, 1, CallRunning, lines(0, 40))
+	out := passages(tr.visible["c"].row)[2].(*code.View)
+	from := strings.Index(out.PlainText(), "line 30")
+	tr.Press(out, from, 1)
+	tr.selection.to.rune = from + len("line 30 of the")
+	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
+		show(tr, uint64(i+2), CallRunning, output)
+		if got := tr.SelectedText(); got != "line 30 of the" {
+			t.Fatalf("after step %d %q is marked", i, got)
+		}
+		if got := out.Slice(out.Highlights.From, out.Highlights.To); got != "line 30 of the" {
+			t.Errorf("after step %d %q is shown as marked", i, got)
+		}
+	}
+	show(tr, 9, CallDone, "something else")
+	if tr.HasSelection() {
+		t.Errorf("%q is marked of an output that is no more", tr.SelectedText())
+	}
+}
+
+func TestOutputMovesAsItsBeginningIsLost(t *testing.T) {
+	tail := strings.Repeat("0123456789", 20)
+	for _, c := range []struct {
+		old, now string
+		by       int
+		ok       bool
+	}{
+		{"abc", "abcdef", 0, true},
+		{"lost\n" + tail, tail + "new", -5, true},
+		{"lost é\n" + tail, tail, -7, true},
+		{tail + "\n", "all of it\n" + tail, 10, true},
+		{tail, "other", 0, false},
+		{"\x1b[31mred\x1b[0m\n" + tail, tail + "x", -4, true},
+	} {
+		if by, ok := outputShift(c.old, c.now); by != c.by || ok != c.ok {
+			t.Errorf("%.20q to %.20q: by %d %v, want %d %v", c.old, c.now, by, ok, c.by, c.ok)
+		}
+	}
+}
+
+func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
+	output := strings.Repeat("nothing in this line of the output\n", 400) + strings.Repeat(" ", 300) + "needle\n" + strings.Repeat("nothing\n", 400)
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)})
+	tr.Find("needle")
+	tr.ShowHit("c", 0)
+	out := passages(tr.visible["c"].row)[2].(*code.View)
+	at := out.ShowHit(0)
+	from, size := out.VisibleArea()
+	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {
+		t.Errorf("it is at %v, in view are %v from %v", at, size, from)
+	}
+}

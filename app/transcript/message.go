@@ -1,0 +1,190 @@
+package transcript
+
+import (
+	"net/url"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/markdown"
+	"fairlead/app/selection"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// Message is the content of a [MessageView].
+type Message struct {
+	Sender string // "You", "Fairlead"; empty hides the header, for the further parts of a message
+	Time   string
+	Text   string // Markdown
+	Plain  bool   // Text is plain text: a person's message is shown as it was typed
+	// FullTime is the full time, shown instead of Time while the mouse is over it.
+	FullTime string
+	Images   []fyne.Resource
+}
+
+// MessageView shows a message or a part of one.
+type MessageView struct {
+	widget.BaseWidget
+	OnCopy  func()
+	OnLink  func(*url.URL)
+	OnCode  func(string) // called by Copy of a code block
+	OnImage func(index int)
+	OnMenu  func(at fyne.Position)
+	// OnPress is called when a mouse button is pressed in a text; see [View.Press].
+	OnPress func(in selection.Passage, at, times int)
+
+	msg        Message
+	from       *widgets.Text
+	time       *hoverText
+	copyButton *widgets.Button
+	head       *fyne.Container
+	text       *markdown.View
+	plain      *markdown.RichText
+	plainBox   *fyne.Container
+	images     *fyne.Container
+	box        *fyne.Container
+	raw        bool
+}
+
+var _ fyne.SecondaryTappable = (*MessageView)(nil)
+
+// NewMessageView creates an empty view.
+func NewMessageView() *MessageView {
+	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
+	m.copyButton = widgets.NewQuiet("", "copy", func() { widgets.Call(m.OnCopy) })
+	m.copyButton.Muted, m.copyButton.Small = true, true
+	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyButton, m.time)
+	m.text.OnLink = func(u *url.URL) {
+		if m.OnLink != nil {
+			m.OnLink(u)
+		}
+	}
+	m.text.OnCopy = func(s string) {
+		if m.OnCode != nil {
+			m.OnCode(s)
+		}
+	}
+	m.text.OnPress, m.text.OnMenu = m.press, m.menu
+	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
+	m.plain.OnMenu = m.menu
+	m.plainBox = widgets.Readable(m.plain)
+	m.images = widgets.Flow(style.Inside)
+	m.box = widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images)
+	m.ExtendBaseWidget(m)
+	return m
+}
+
+// SetForward sets the receiver of scroll events that the text does not use.
+func (m *MessageView) SetForward(f func(*fyne.ScrollEvent)) { m.text.Forward = f }
+
+// SetRaw shows the unformatted text, so that any part of it can be selected and copied.
+func (m *MessageView) SetRaw(on bool) {
+	if m.raw != on {
+		m.raw = on
+		m.show()
+	}
+}
+
+// Set shows a message.
+func (m *MessageView) Set(msg Message) {
+	if msg.Sender == m.msg.Sender && msg.Time == m.msg.Time && msg.Text == m.msg.Text && msg.Plain == m.msg.Plain && sameImages(msg.Images, m.msg.Images) && msg.FullTime == m.msg.FullTime {
+		return
+	}
+	if !sameImages(msg.Images, m.msg.Images) {
+		m.images.Objects = nil
+		for i, r := range msg.Images {
+			m.images.Add(NewThumbnail(r, func() {
+				if m.OnImage != nil {
+					m.OnImage(i)
+				}
+			}))
+		}
+	}
+	m.msg = msg
+	m.show()
+}
+
+func sameImages(a, b []fyne.Resource) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *MessageView) show() {
+	m.from.SetText(m.msg.Sender)
+	m.time.set(m.msg.Time, m.msg.FullTime)
+	widgets.SetVisible(m.head, m.msg.Sender != "")
+	plain := m.msg.Plain || m.raw
+	if plain {
+		m.plain.SetPlain(m.msg.Text, "", "text")
+	} else {
+		m.text.SetText(m.msg.Text)
+	}
+	widgets.SetVisible(m.plainBox, plain && m.msg.Text != "")
+	widgets.SetVisible(m.text, !plain && m.msg.Text != "")
+	widgets.SetVisible(m.images, len(m.msg.Images) > 0)
+	if s := m.Size(); s.Width > 0 {
+		widgets.Relayout(m.box)
+	}
+}
+
+func (m *MessageView) press(in selection.Passage, at, times int) {
+	if m.OnPress != nil {
+		m.OnPress(in, at, times)
+	}
+}
+
+func (m *MessageView) menu(at fyne.Position) {
+	if m.OnMenu != nil {
+		m.OnMenu(at)
+	}
+}
+
+// Passages returns its texts.
+func (m *MessageView) Passages() []selection.Passage {
+	if m.plainBox.Visible() {
+		return []selection.Passage{m.plain}
+	}
+	return m.text.Passages()
+}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
+	if m.OnMenu != nil {
+		m.OnMenu(e.AbsolutePosition)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (m *MessageView) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.box) }
+
+// hoverText shows a short text, and the full one while the mouse is over it.
+type hoverText struct {
+	widgets.Text
+	brief, full string
+}
+
+func newHoverText() *hoverText {
+	h := &hoverText{Text: widgets.Text{Color: style.ColorMuted, SizeName: style.SizeSmall}}
+	h.ExtendBaseWidget(h)
+	return h
+}
+
+func (h *hoverText) set(brief, full string) { h.brief, h.full = brief, full; h.SetText(brief) }
+
+func (h *hoverText) MouseIn(*desktop.MouseEvent) {
+	if h.full != "" {
+		h.SetText(h.full)
+	}
+}
+func (h *hoverText) MouseMoved(*desktop.MouseEvent) {}
+func (h *hoverText) MouseOut()                      { h.SetText(h.brief) }

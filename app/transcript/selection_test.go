@@ -1,0 +1,123 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/markdown"
+	"fairlead/app/style"
+)
+
+func markedTranscript(t *testing.T, n int) *View {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, style.New(style.Light, 1))
+	tr := New(func(int) Row {
+		r := &messageRow{view: NewMessageView()}
+		r.ExtendBaseWidget(r)
+		return r
+	})
+	tr.ItemText = func(i Item) string { return i.Data.(string) }
+	w := test.NewTempWindow(t, tr)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(600, 500))
+	items := make([]Item, n)
+	for i := range items {
+		items[i] = Item{Key: fmt.Sprint(i), Data: fmt.Sprintf("First line of %d.\n\nSecond **line** of %d.", i, i)}
+	}
+	tr.SetItems(items)
+	return tr
+}
+
+func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
+	tr := markedTranscript(t, 30)
+	first, last := tr.order[1].item.Key, tr.order[3].item.Key
+	from, to := middle(t, tr, first, 1, 7), middle(t, tr, last, 0, 5)
+	tr.Press(passages(tr.visible[first].row)[1], 7, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: from.AddXY(3, 3)}})
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: to}})
+	tr.DragEnd()
+	middle := tr.order[2].item.Data.(string)
+	want := "line of " + first + ".\n\n" + middle + "\n\nFirst"
+	if got := tr.SelectedText(); got != want {
+		t.Errorf("marked %q, want %q", got, want)
+	}
+	tr.TypedShortcut(&fyne.ShortcutCopy{})
+	if got := fyne.CurrentApp().Clipboard().Content(); got != want {
+		t.Errorf("copied %q", got)
+	}
+	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if tr.HasSelection() || passages(tr.visible[first].row)[1].(*markdown.RichText).Highlights.To != 0 {
+		t.Error("Escape should unmark")
+	}
+}
+
+func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
+	tr := markedTranscript(t, 60)
+	key := tr.order[len(tr.order)-1].item.Key
+	tr.Press(passages(tr.visible[key].row)[0], 5, 1)
+	for range 40 {
+		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(40, -50)}})
+	}
+	text := tr.SelectedText()
+	if !strings.HasSuffix(text, "\n\nFirst") || strings.Count(text, "Second") < 10 {
+		t.Errorf("marked %q", text)
+	}
+	tr.ScrollToEnd()
+	if p := passages(tr.visible[key].row)[0].(*markdown.RichText); p.Highlights.To != 5 {
+		t.Error("the mark went with its row")
+	}
+	if got := tr.SelectedText(); got != text {
+		t.Errorf("after scrolling %q is marked, not %q", got, text)
+	}
+}
+
+func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
+	tr := markedTranscript(t, 3)
+	tr.Press(passages(tr.order[0].row)[1], 9, 2)
+	if got := tr.SelectedText(); got != "line" {
+		t.Errorf("marked %q", got)
+	}
+	tr.Press(passages(tr.order[0].row)[1], 9, 3)
+	if got := tr.SelectedText(); got != "Second line of 0." {
+		t.Errorf("marked %q", got)
+	}
+}
+
+func TestTranscriptMarksAll(t *testing.T) {
+	tr := markedTranscript(t, 40)
+	tr.TypedShortcut(&fyne.ShortcutSelectAll{})
+	text := tr.SelectedText()
+	if !strings.HasPrefix(text, "First line of 0.") || !strings.HasSuffix(text, "line of 39.") && !strings.HasSuffix(text, "**line** of 39.") || strings.Count(text, "First") != 40 {
+		t.Errorf("marked %q", text)
+	}
+}
+
+func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
+	tr := markedTranscript(t, 3)
+	typed := ""
+	tr.OnType = func(r rune) { typed += string(r) }
+	tr.TypedRune('h')
+	tr.TypedRune('i')
+	if typed != "hi" {
+		t.Errorf("typed %q", typed)
+	}
+}
+
+func TestTranscriptOffersTheWayToAFarEnd(t *testing.T) {
+	tr := markedTranscript(t, 200)
+	if tr.newButton.Visible() {
+		t.Error("at the end there is nowhere to go")
+	}
+	tr.ScrollToTop()
+	if !tr.newButton.Visible() || tr.newButton.Text != "" {
+		t.Errorf("visible %v, %q", tr.newButton.Visible(), tr.newButton.Text)
+	}
+	test.Tap(tr.newButton)
+	if !tr.AtEnd() || tr.newButton.Visible() {
+		t.Error("the button should lead to the end")
+	}
+}

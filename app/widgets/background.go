@@ -1,0 +1,138 @@
+package widgets
+
+import (
+	"image"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+)
+
+// Background is the background of large areas: a [Rect] that is cheap to draw. Fyne computes the
+// distance to the corners for every pixel of a rounded rectangle, which dominates the drawing time
+// without a graphics processor. Here only the bands with the corners are rounded, and the area
+// between is one stretched pixel.
+type Background struct {
+	widget.BaseWidget
+	Fill, Line fyne.ThemeColorName // Line may be empty
+	Corner     float32
+}
+
+// NewBackground creates one.
+func NewBackground(fill, line fyne.ThemeColorName, corner float32) *Background {
+	g := &Background{Fill: fill, Line: line, Corner: corner}
+	g.ExtendBaseWidget(g)
+	return g
+}
+
+// SetLine changes the border's colour.
+func (g *Background) SetLine(line fyne.ThemeColorName) {
+	if g.Line != line {
+		g.Line = line
+		g.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (g *Background) CreateRenderer() fyne.WidgetRenderer {
+	r := &backgroundRenderer{g: g}
+	for i := range r.band {
+		r.band[i] = canvas.NewRectangle(nil)
+	}
+	fill, line := func() fyne.ThemeColorName { return g.Fill }, func() fyne.ThemeColorName { return g.Line }
+	r.middle, r.left, r.right = newDot(fill), newDot(line), newDot(line)
+	r.update()
+	return r
+}
+
+// newDot creates an area of one colour.
+func newDot(name func() fyne.ThemeColorName) *Raster {
+	return NewRaster(func(int, int) image.Image {
+		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
+		if n := name(); n != "" {
+			img.SetRGBA(0, 0, color.RGBAModel.Convert(style.Color(n)).(color.RGBA))
+		}
+		return img
+	})
+}
+
+// backgroundRenderer draws the rounded ends as an area in the border's colour with one in the fill
+// colour on top, like [Rect].
+type backgroundRenderer struct {
+	g *Background
+	// the upper band's border and fill, the lower band's border and fill
+	band        [4]*canvas.Rectangle
+	middle      *Raster
+	left, right *Raster
+}
+
+func (r *backgroundRenderer) update() {
+	c, line := r.g.Corner, r.g.Line
+	if line == "" {
+		line = r.g.Fill
+	}
+	for i, b := range r.band {
+		b.FillColor = style.Color(line)
+		corner := c
+		if i%2 == 1 {
+			b.FillColor, corner = style.Color(r.g.Fill), max(c-1, 0)
+		}
+		if i < 2 {
+			b.TopLeftCornerRadius, b.TopRightCornerRadius = corner, corner
+		} else {
+			b.BottomLeftCornerRadius, b.BottomRightCornerRadius = corner, corner
+		}
+		SetVisible(b, c > 0 && (i%2 == 0 || r.g.Line != ""))
+	}
+	SetVisible(r.left.Image, r.g.Line != "")
+	SetVisible(r.right.Image, r.g.Line != "")
+}
+
+func (r *backgroundRenderer) Layout(s fyne.Size) {
+	edge := float32(0)
+	if r.g.Line != "" {
+		edge = 1
+	}
+	end := float32(0)
+	if r.g.Corner > 0 {
+		end = min(r.g.Corner+1, s.Height/2)
+	}
+	place := func(o fyne.CanvasObject, x, y, w, h float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(max(w, 0), max(h, 0)))
+	}
+	place(r.band[0], 0, 0, s.Width, end)
+	place(r.band[1], 1, 1, s.Width-2, end-1)
+	place(r.band[2], 0, s.Height-end, s.Width, end)
+	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
+	// The straight edge of a band is drawn with antialiasing, and would be visible as a line: so
+	// the middle begins one pixel earlier.
+	if end > r.g.Corner && end > 0 {
+		end--
+	}
+	place(r.middle.Image, edge, end, s.Width-2*edge, s.Height-2*end)
+	place(r.left.Image, 0, end, edge, s.Height-2*end)
+	place(r.right.Image, s.Width-edge, end, edge, s.Height-2*end)
+}
+
+func (r *backgroundRenderer) MinSize() fyne.Size { return fyne.Size{} }
+
+func (r *backgroundRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.band[0], r.band[1], r.band[2], r.band[3], r.middle.Image, r.left.Image, r.right.Image}
+}
+
+func (r *backgroundRenderer) Destroy() {}
+
+func (r *backgroundRenderer) Refresh() {
+	r.update()
+	r.Layout(r.g.Size())
+	for _, b := range r.band {
+		b.Refresh()
+	}
+	for _, p := range []*Raster{r.middle, r.left, r.right} {
+		p.Redraw()
+	}
+}
