@@ -12,10 +12,10 @@ import (
 )
 
 // check compares the call with what the person saw and allowed: machine, tool, arguments, folder,
-// programs, the file and its change. It returns the place that the path of a file tool leads to, to
-// which the call is then bound. place is empty when nothing was compared, or when the call fails
+// programs, the file and its change. It returns the path that the path of a file tool leads to, which
+// the call must not leave. target is empty when nothing was compared, or when the call fails
 // anyway.
-func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvoke) (place string, err error) {
+func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvoke) (target string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
 	}
@@ -24,14 +24,14 @@ func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvok
 		return "", err
 	}
 	if p.Problem == "" {
-		place = p.Path
+		target = p.Path
 	}
 	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
 	switch {
 	case err != nil:
 		return "", err
 	case now == inv.Approved && within(inv.Folders, p.Folders):
-		return place, nil
+		return target, nil
 	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
 		return "", workspace.ErrChanged
 	}

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/node/tools"
+	"fairlead/node/access"
 )
 
 // maxResult is the largest size of a result in bytes: with its envelope it must fit into one frame.
@@ -178,22 +178,16 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
 	}
-	place, err := n.check(ctx, t, inv)
+	target, err := n.check(ctx, t, inv)
 	if err != nil {
 		return nil, err
 	}
-	ctx = tools.WithPlace(ctx, place)
-	if inv.Network {
-		ctx = tools.WithNetwork(ctx)
+	call := access.Call{
+		ID: inv.CallID, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Target: target, ExpectedSHA256: inv.Expect,
 	}
-	if inv.Direct {
-		ctx = tools.WithDirect(ctx)
-	}
-	ctx = tools.WithFolders(ctx, inv.Folders)
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
-		ctx = tools.WithKeep(ctx, n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID))
+		call.Backup = n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID)
 	}
-	ctx = toolkit.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
 	go func() {
@@ -204,13 +198,14 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		close(latest)
 		<-reported
 	}()
-	return t.Call(tools.WithProgress(ctx, func(tail string, bytes int64) {
+	call.Progress = func(tail string, bytes int64) {
 		select {
 		case <-latest: // discard a report that is outdated and not sent yet
 		default:
 		}
 		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
-	}), inv.Args)
+	}
+	return t.Call(access.WithCall(toolkit.WithIdempotencyKey(ctx, inv.IdempotencyKey), call), inv.Args)
 }
 
 // progressLimit is how long a progress report may wait for its confirmation, because the call's

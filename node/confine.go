@@ -7,7 +7,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
-	"fairlead/node/tools"
+	"fairlead/node/shell"
 	"fairlead/node/workspace"
 )
 
@@ -99,5 +99,5 @@ func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *
 	if e.Mode != string(sandbox.Full) {
 		e.Hidden = sandbox.Hides()
 	}
-	return tools.Enforced(r, p), e
+	return shell.Enforced(r, p), e
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/node/tools"
+	"fairlead/node/shell"
 	"fairlead/node/workspace"
 )
 
@@ -27,7 +27,7 @@ func platform() string {
 }
 
 func (n *Node) hostInfo() *protocol.HostInfo {
-	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace.Spell(n.ws.Dir()), Shell: tools.Shell()}
+	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace.Spell(n.ws.Dir()), Shell: shell.Path()}
 	h.Sandbox, h.Enforcement = n.opts.Confine.enforcement(n.box.Report(), h.Workspace)
 	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.OnlyRead()}}
 	for _, g := range n.opts.Confine.Grants {

@@ -16,9 +16,11 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/access"
 	"fairlead/node/browse"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
+	"fairlead/node/shell"
 	"fairlead/node/tools"
 	"fairlead/node/transfer"
 	"fairlead/node/workspace"
@@ -70,7 +72,7 @@ type Node struct {
 	ws      *workspace.Root
 	browse  *browse.Browser
 	box     *sandbox.Box
-	jobs    *tools.Jobs
+	jobs    *shell.Jobs
 	tools   map[string]toolkit.Tool
 	hello   protocol.ConnectParams
 	client  *client.Client // made by Run
@@ -129,13 +131,13 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	jobs := tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
+	jobs := shell.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
 		jobs.Ledger = filepath.Join(n.opts.Keep, "commands")
 	}
-	n.jobs = tools.NewJobs(jobs)
-	n.offer(tools.All(ws, n.jobs))
+	n.jobs = shell.NewJobs(jobs)
+	n.offer(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))
 	return n, nil
 }
 

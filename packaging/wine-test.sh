@@ -41,11 +41,13 @@ if [ ! -f "$prng" ]; then
   x86_64-w64-mingw32-ld -shared --entry 0 -o "$prng" "$work/prng.o"
 fi
 
-GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/tools.exe" ./node/tools
-cd node/tools
-run 900 wine "$work/tools.exe" -test.timeout 850s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
-  -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
-cd ../..
+for name in shell file search; do
+  GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/$name.exe" "./node/$name"
+  cd "node/$name"
+  run 900 wine "$work/$name.exe" -test.timeout 850s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
+    -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
+  cd ../..
+done
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
 cd node/workspace
 run 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"

@@ -119,12 +119,12 @@ var numbers = map[string]string{
 // hangs, nothing outside is touched, and what was done could be previewed.
 func TestEveryFieldTakesHostileJSON(t *testing.T) {
 	b := newBench(t)
-	canary := filepath.Join(filepath.Dir(b.ws.Dir()), "x")
+	canary := filepath.Join(filepath.Dir(b.WS.Dir()), "x")
 	base := map[string]map[string]string{
 		"Bash": {"command": `"true"`}, "Process": {"action": `"list"`}, "Read": {"path": `"f"`}, "Write": {"path": `"w"`, "content": `"x"`},
 		"Edit": {"path": `"f"`, "oldString": `"some"`, "newString": `"some"`}, "Glob": {"pattern": `"*"`}, "Grep": {"pattern": `"some"`},
 	}
-	for name, tl := range b.tools {
+	for name, tl := range b.Tools {
 		t.Run(name, func(t *testing.T) {
 			var s schema
 			if err := json.Unmarshal(tl.Spec.InputSchema, &s); err != nil {
@@ -135,7 +135,7 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				t.Fatalf("%d fields", len(all))
 			}
 			try := func(what, raw string) error {
-				b.file("f", "some\ntext\n")
+				b.File("f", "some\ntext\n")
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				_, _, perr := tl.Preview(ctx, json.RawMessage(raw))

@@ -5,21 +5,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"fairlead/node/tooltest"
 )
 
 func TestTenThousandCallsAtOnceAreServed(t *testing.T) {
 	b := newBench(t)
-	b.file("f", strings.Repeat("line\n", 1000))
+	b.File("f", strings.Repeat("line\n", 1000))
 	var wg sync.WaitGroup
 	for i := range 10_000 {
 		wg.Go(func() {
 			if i%100 == 0 { // writes wait for the disk
-				if _, err := b.tools["Write"].Call(t.Context(), encode(t, args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
+				if _, err := b.Tools["Write"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			if _, err := b.tools["Read"].Call(t.Context(), encode(t, args{"path": "f", "offset": i % 1000, "limit": 1})); err != nil {
+			if _, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": "f", "offset": i % 1000, "limit": 1})); err != nil {
 				t.Error(err)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
 )
 
@@ -13,26 +15,26 @@ import (
 // call.
 func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 	b := newBench(t)
-	b.file("before/a.txt", "needle\n")
-	key := b.file("after/a.txt", "needle\n")
-	if err := os.Symlink("after", filepath.Join(b.ws.Dir(), "way")); err != nil {
+	b.File("before/a.txt", "needle\n")
+	key := b.File("after/a.txt", "needle\n")
+	if err := os.Symlink("after", filepath.Join(b.WS.Dir(), "way")); err != nil {
 		t.Skip("no links here:", err)
 	}
 	calls := []struct {
 		tool string
-		in   args
+		in   tooltest.Args
 		was  string
 	}{
-		{"Read", args{"path": "way/a.txt"}, "before/a.txt"},
-		{"Grep", args{"pattern": "needle", "path": "way"}, "before"},
-		{"Grep", args{"pattern": "needle", "path": "way/a.txt"}, "before/a.txt"},
-		{"Glob", args{"pattern": "*", "path": "way"}, "before"},
-		{"Write", args{"path": "way/new.txt", "content": "x"}, "before/new.txt"},
-		{"Edit", args{"path": "way/a.txt", "oldString": "needle", "newString": "x"}, "before/a.txt"},
+		{"Read", tooltest.Args{"path": "way/a.txt"}, "before/a.txt"},
+		{"Grep", tooltest.Args{"pattern": "needle", "path": "way"}, "before"},
+		{"Grep", tooltest.Args{"pattern": "needle", "path": "way/a.txt"}, "before/a.txt"},
+		{"Glob", tooltest.Args{"pattern": "*", "path": "way"}, "before"},
+		{"Write", tooltest.Args{"path": "way/new.txt", "content": "x"}, "before/new.txt"},
+		{"Edit", tooltest.Args{"path": "way/a.txt", "oldString": "needle", "newString": "x"}, "before/a.txt"},
 	}
 	for _, c := range calls {
-		was := filepath.Join(b.ws.Dir(), filepath.FromSlash(c.was))
-		if raw, err := b.tools[c.tool].Call(WithPlace(t.Context(), was), encode(t, c.in)); !errors.Is(err, workspace.ErrElsewhere) {
+		was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
+		if raw, err := b.Tools[c.tool].Call(access.WithCall(t.Context(), access.Call{Target: was}), tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrElsewhere) {
 			t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
 		}
 	}
@@ -40,7 +42,7 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 		t.Errorf("the file became %q, %v", data, err)
 	}
 	for _, c := range calls {
-		if _, err := b.tools[c.tool].Call(WithPlace(t.Context(), preview(b, c.tool, c.in).Path), encode(t, c.in)); err != nil {
+		if _, err := b.Tools[c.tool].Call(access.WithCall(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}), tooltest.Encode(t, c.in)); err != nil {
 			t.Errorf("%s %v, as it was looked at: %v", c.tool, c.in, err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"fairlead/gateway/peer/sensitive"
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
 )
 
 // secretFiles returns a file for each secret of the table that a home folder can contain, and
@@ -44,25 +46,25 @@ func TestEverySecretOfTheTableIsAskedAboutAndLeftOutOfSearches(t *testing.T) {
 		t.Fatalf("got %d files, want at least 300", len(list))
 	}
 	for _, rel := range list {
-		file := filepath.Join(b.ws.Dir(), filepath.FromSlash(rel))
+		file := filepath.Join(b.WS.Dir(), filepath.FromSlash(rel))
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			continue // another one lies in it
 		}
-		b.file(rel, "needle\n")
+		b.File(rel, "needle\n")
 	}
 	for _, rel := range list {
-		for tool, in := range map[string]args{
+		for tool, in := range map[string]tooltest.Args{
 			"Read":  {"path": rel},
 			"Write": {"path": rel, "content": "x"},
 			"Grep":  {"pattern": "needle", "path": rel},
 		} {
-			if p := preview(b, tool, in); p.Secret == "" {
+			if p := tooltest.Preview(b, tool, in); p.Secret == "" {
 				t.Errorf("%s of %s: got no secret, want the call to ask", tool, rel)
 			}
 		}
 	}
-	out := must[grepOut](b, "Grep", args{"pattern": "needle"})
-	want := []string{filepath.Join(b.ws.Dir(), ".config", "app", "settings"), filepath.Join(b.ws.Dir(), "notes.txt")}
+	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"})
+	want := []string{filepath.Join(b.WS.Dir(), ".config", "app", "settings"), filepath.Join(b.WS.Dir(), "notes.txt")}
 	var found []string
 	for _, m := range out.Matches {
 		found = append(found, m.Path)
@@ -71,16 +73,16 @@ func TestEverySecretOfTheTableIsAskedAboutAndLeftOutOfSearches(t *testing.T) {
 		t.Errorf("a search found %q, want %q", found, want)
 	}
 	for _, path := range []string{"any/id_rsa", "any/x.kdbx"} {
-		if !slices.Contains(out.LeftOut, filepath.Join(b.ws.Dir(), filepath.FromSlash(path))) {
+		if !slices.Contains(out.LeftOut, filepath.Join(b.WS.Dir(), filepath.FromSlash(path))) {
 			t.Errorf("a search left out %q, want %s among it", out.LeftOut, path)
 		}
 	}
 }
 
 func TestSystemsPasswordsAreSecretToFileTools(t *testing.T) {
-	ws := newHomeBench(t).ws
+	ws := newHomeBench(t).WS
 	for _, path := range []string{"/etc/shadow", "/etc/wireguard/wg0.conf"} {
-		if got := secretOf(ws, filepath.FromSlash(path)); got == "" && filepath.IsAbs(path) {
+		if got := access.SecretOf(ws, filepath.FromSlash(path)); got == "" && filepath.IsAbs(path) {
 			t.Errorf("%s: got no secret, want one", path)
 		}
 	}

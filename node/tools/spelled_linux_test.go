@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
 )
 
@@ -37,12 +38,12 @@ func quoted(text string) string {
 }
 
 func TestEveryNameThatASearchShowsCanBeOpened(t *testing.T) {
-	useShell(t)
+	t.Setenv("SHELL", "/bin/sh")
 	r := rand.New(rand.NewPCG(3, 14))
 	b := newBench(t)
 	for range 60 {
 		folder, name := strangeName(r), strangeName(r)
-		dir := filepath.Join(b.ws.Dir(), "d", folder)
+		dir := filepath.Join(b.WS.Dir(), "d", folder)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -50,43 +51,43 @@ func TestEveryNameThatASearchShowsCanBeOpened(t *testing.T) {
 		if err := os.WriteFile(real, []byte("needle\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		found := must[globOut](b, "Glob", args{"pattern": "d/*/*"}).Matches
+		found := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/*"}).Matches
 		if len(found) != 1 || !utf8.ValidString(found[0]) {
 			t.Fatalf("%q: found %q", real, found)
 		}
 		text := found[0]
-		if m := must[grepOut](b, "Grep", args{"pattern": "needle", "path": "d"}).Matches; len(m) != 1 || m[0].Path != text {
+		if m := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle", "path": "d"}).Matches; len(m) != 1 || m[0].Path != text {
 			t.Fatalf("%q: Grep found %+v, Glob %q", real, m, text)
 		}
-		if out := must[readText](b, "Read", args{"path": text}); out.Content != "1\tneedle" && out.Content != "1\tneedle\n" || out.Path != text {
+		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": text}); out.Content != "1\tneedle" && out.Content != "1\tneedle\n" || out.Path != text {
 			t.Fatalf("%q: Read gave %+v", text, out)
 		}
-		if p := preview(b, "Read", args{"path": text}); p.Path != text || p.Problem != "" {
+		if p := tooltest.Preview(b, "Read", tooltest.Args{"path": text}); p.Path != text || p.Problem != "" {
 			t.Fatalf("%q: the preview is %+v", text, p)
 		}
-		must[editOut](b, "Edit", args{"path": text, "oldString": "needle", "newString": "pin"})
-		must[writeOut](b, "Write", args{"path": text + ".new", "content": "thread"})
+		tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": text, "oldString": "needle", "newString": "pin"})
+		tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": text + ".new", "content": "thread"})
 		for path, want := range map[string]string{real: "pin\n", real + ".new": "thread"} {
 			if data, err := os.ReadFile(path); err != nil || string(data) != want {
 				t.Fatalf("%q has %q, %v", path, data, err)
 			}
 		}
 		shown := filepath.Dir(text)
-		if out := must[bashOut](b, "Bash", args{"command": "ls -Ab | wc -l", "workdir": shown}); strings.TrimSpace(out.Output) != "2" || out.Workdir != shown {
+		if out := tooltest.Must[bashOut](b, "Bash", tooltest.Args{"command": "ls -Ab | wc -l", "workdir": shown}); strings.TrimSpace(out.Output) != "2" || out.Workdir != shown {
 			t.Fatalf("%q: a command there gave %+v", shown, out)
 		}
 		// Where a search begins, and what a pattern names.
-		for _, a := range []args{
+		for _, a := range []tooltest.Args{
 			{"pattern": "*", "path": shown}, {"pattern": "d/" + quoted(filepath.Base(shown)) + "/*"}, {"pattern": "d/*/" + quoted(filepath.Base(text)) + "*"},
 		} {
-			if got := must[globOut](b, "Glob", a); got.Count != 2 {
+			if got := tooltest.Must[globOut](b, "Glob", a); got.Count != 2 {
 				t.Fatalf("%q: %v gave %q", real, a, got.Matches)
 			}
 		}
-		if got := must[globOut](b, "Glob", args{"pattern": "d/*/" + quoted(filepath.Base(text))}).Matches; len(got) != 1 || got[0] != text {
+		if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/" + quoted(filepath.Base(text))}).Matches; len(got) != 1 || got[0] != text {
 			t.Fatalf("%q by its own name: %q", text, got)
 		}
-		if err := os.RemoveAll(filepath.Join(b.ws.Dir(), "d")); err != nil {
+		if err := os.RemoveAll(filepath.Join(b.WS.Dir(), "d")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,25 +96,25 @@ func TestEveryNameThatASearchShowsCanBeOpened(t *testing.T) {
 func TestOneNameIsNotTakenForAnother(t *testing.T) {
 	b := newBench(t)
 	for name, text := range map[string]string{"\xe9": "byte", `\xE9`: "letters", `\x5CxE9`: "more letters", "é": "character", "\xff": "other byte", "\ufffd": "replacement"} {
-		if err := os.WriteFile(filepath.Join(b.ws.Dir(), name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(b.WS.Dir(), name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for path, want := range map[string]string{
 		`\xE9`: "byte", `\x5CxE9`: "letters", `\x5Cx5CxE9`: "more letters", "é": "character", `\xFF`: "other byte", "\ufffd": "replacement",
 	} {
-		if out := must[readText](b, "Read", args{"path": path}); strings.TrimSuffix(out.Content, "\n") != "1\t"+want {
+		if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": path}); strings.TrimSuffix(out.Content, "\n") != "1\t"+want {
 			t.Errorf("%q gave %q", path, out.Content)
 		}
 	}
 	// What would be é, if it could be spelled so, is a name of its own that nothing has.
-	if said := fails(b, "Read", args{"path": `\xC3\xA9`}); !strings.Contains(said, "no such file") {
+	if said := tooltest.MustFail(b, "Read", tooltest.Args{"path": `\xC3\xA9`}); !strings.Contains(said, "no such file") {
 		t.Errorf("%q", said)
 	}
-	if got := must[globOut](b, "Glob", args{"pattern": `[\xE9]`}); len(got.Matches) != 1 || !strings.HasSuffix(got.Matches[0], workspace.Spell("/\xe9")) {
+	if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": `[\xE9]`}); len(got.Matches) != 1 || !strings.HasSuffix(got.Matches[0], workspace.Spell("/\xe9")) {
 		t.Errorf("a class gave %q", got.Matches)
 	}
-	if got := must[grepOut](b, "Grep", args{"pattern": ".", "include": `*\xFF`}); len(got.Matches) != 1 || got.Matches[0].Content != "other byte" {
+	if got := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": ".", "include": `*\xFF`}); len(got.Matches) != 1 || got.Matches[0].Content != "other byte" {
 		t.Errorf("include gave %+v", got.Matches)
 	}
 }

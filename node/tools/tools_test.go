@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/tooltest"
 )
 
 func TestToolsAreWhatTheSeedLists(t *testing.T) {
@@ -30,7 +31,7 @@ func TestToolsAreWhatTheSeedLists(t *testing.T) {
 		{"Glob", protocol.EffectRead, true, []string{protocol.CapList}, []string{"pattern"}},
 		{"Grep", protocol.EffectRead, true, []string{protocol.CapRead, protocol.CapSearch}, []string{"pattern"}},
 	}
-	list := All(b.ws, b.jobs)
+	list := makeAll(b.WS)
 	if len(list) != len(want) {
 		t.Fatalf("%d tools", len(list))
 	}
@@ -60,7 +61,7 @@ func TestToolsAreWhatTheSeedLists(t *testing.T) {
 
 func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 	b := newBench(t)
-	b.file("f", "x")
+	b.File("f", "x")
 	for _, c := range []struct {
 		tool string
 		args string
@@ -85,21 +86,21 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		{"Glob", `{}`},
 		{"Grep", `{"pattern":{}}`},
 	} {
-		_, err := b.tools[c.tool].Call(t.Context(), json.RawMessage(c.args))
+		_, err := b.Tools[c.tool].Call(t.Context(), json.RawMessage(c.args))
 		var input *toolkit.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), "Invalid arguments: ") {
 			t.Errorf("%s(%s): %v", c.tool, c.args, err)
 		}
 	}
-	if data, _ := os.ReadFile(filepath.Join(b.ws.Dir(), "f")); string(data) != "x" {
+	if data, _ := os.ReadFile(filepath.Join(b.WS.Dir(), "f")); string(data) != "x" {
 		t.Errorf("the file became %q", data)
 	}
 }
 
 func TestNullAndUnknownArgumentsAreAsIfLeftOut(t *testing.T) {
 	b := newBench(t)
-	b.file("f", "a\nb\n")
-	out := must[readText](b, "Read", args{"path": "f", "offset": nil, "limit": nil, "surprise": 1})
+	b.File("f", "a\nb\n")
+	out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f", "offset": nil, "limit": nil, "surprise": 1})
 	if out.Lines != 2 {
 		t.Errorf("%+v", out)
 	}
@@ -107,21 +108,21 @@ func TestNullAndUnknownArgumentsAreAsIfLeftOut(t *testing.T) {
 
 func TestFileToolsStayInTheWorkspace(t *testing.T) {
 	b := newBench(t)
-	outside := filepath.Join(folder(t), "f")
-	for tool, a := range map[string]args{
+	outside := filepath.Join(tooltest.Folder(t), "f")
+	for tool, a := range map[string]tooltest.Args{
 		"Read": {"path": outside}, "Write": {"path": outside, "content": "x"}, "Edit": {"path": outside, "oldString": "a", "newString": "b"},
 		"Glob": {"pattern": "*", "path": filepath.Dir(outside)}, "Grep": {"pattern": "x", "path": filepath.Dir(outside)},
 	} {
-		words := fails(b, tool, a)
-		if !strings.Contains(words, filepath.Dir(outside)) || !strings.Contains(words, b.ws.Dir()) || !strings.Contains(words, "ask the person") {
+		words := tooltest.MustFail(b, tool, a)
+		if !strings.Contains(words, filepath.Dir(outside)) || !strings.Contains(words, b.WS.Dir()) || !strings.Contains(words, "ask the person") {
 			t.Errorf("%s: %s", tool, words)
 		}
-		if p := preview(b, tool, a); !p.Outside || p.Problem == "" && (len(p.Folders) != 1 || p.Folders[0].Path != filepath.Dir(outside)) {
+		if p := tooltest.Preview(b, tool, a); !p.Outside || p.Problem == "" && (len(p.Folders) != 1 || p.Folders[0].Path != filepath.Dir(outside)) {
 			t.Errorf("preview of %s: %+v", tool, p)
 		}
 	}
 	for _, pattern := range []string{"../*", "a/../../*", filepath.Dir(outside) + "/*"} {
-		if words := fails(b, "Glob", args{"pattern": pattern}); !strings.Contains(words, "outside the workspace") {
+		if words := tooltest.MustFail(b, "Glob", tooltest.Args{"pattern": pattern}); !strings.Contains(words, "outside the workspace") {
 			t.Errorf("%s: %s", pattern, words)
 		}
 	}
@@ -138,26 +139,18 @@ func FuzzArguments(f *testing.F) {
 		f.Add(s)
 	}
 	b := newBench(f)
-	b.file("f", "some\ntext\n")
+	b.File("f", "some\ntext\n")
 	f.Fuzz(func(t *testing.T, raw string) {
 		// Bash and Write would carry out the call
 		for _, name := range []string{"Process", "Read", "Edit", "Glob", "Grep"} {
-			out, err := b.tools[name].Call(t.Context(), json.RawMessage(raw))
+			out, err := b.Tools[name].Call(t.Context(), json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
 				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)
 			}
-			b.tools[name].Preview(t.Context(), json.RawMessage(raw))
+			b.Tools[name].Preview(t.Context(), json.RawMessage(raw))
 		}
 		for _, name := range []string{"Bash", "Write"} {
-			b.tools[name].Preview(t.Context(), json.RawMessage(raw))
+			b.Tools[name].Preview(t.Context(), json.RawMessage(raw))
 		}
 	})
-}
-
-func TestLinesAreCountedBeyond32Bits(t *testing.T) {
-	for v, want := range map[float64]int64{0: 0, 10: 10, 5_000_000_000: 5_000_000_000, 1 << 53: 1 << 53, 1e300: 1 << 53} {
-		if n, err := whole("offset", &v, 7); err != nil || n != want {
-			t.Errorf("%v: %d, %v", v, n, err)
-		}
-	}
 }

@@ -128,22 +128,22 @@ func openArea(dir string, readOnly bool) (*area, error) {
 	}
 	real, err := filepath.EvalSymlinks(alias)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	root, err := os.OpenRoot(real)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	handle, err := root.Open(".")
 	if err != nil {
 		root.Close()
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	info, err := handle.Stat()
 	if err != nil {
 		root.Close()
 		handle.Close()
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, handle: handle, info: info}, nil
 }

@@ -60,7 +60,7 @@ func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 	}
 	info, err := r.fs.Lstat(name)
 	if err != nil {
-		return real, nil, reason(err)
+		return real, nil, Cause(err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return real, nil, errMoved

@@ -30,7 +30,7 @@ type Dir struct {
 func openDir(t tree, name, abs string) (*Dir, error) {
 	f, err := t.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|nonblock, 0)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	defer f.Close()
 	raw, err := f.SyscallConn()

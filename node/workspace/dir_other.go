@@ -26,7 +26,7 @@ type Dir struct {
 func openDir(t tree, name, abs string) (*Dir, error) {
 	root, err := t.OpenRoot(name)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	return newDir(abs, root), nil
 }
@@ -53,7 +53,7 @@ func (d *Dir) Release() {
 func (d *Dir) Each(f func(Entry) bool) error {
 	dir, err := d.root.Open(".")
 	if err != nil {
-		return reason(err)
+		return Cause(err)
 	}
 	defer dir.Close()
 	for {
@@ -67,7 +67,7 @@ func (d *Dir) Each(f func(Entry) bool) error {
 			return nil
 		}
 		if err != nil {
-			return reason(err)
+			return Cause(err)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	}
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	return newDir(filepath.Join(d.Abs, name), root), nil
 }
@@ -106,7 +106,7 @@ func (d *Dir) noLink(name string) error {
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = errors.New("it is a symbolic link")
 	}
-	return reason(err)
+	return Cause(err)
 }
 
 // ModTime returns the modification time of an entry of d, in nanoseconds since 1970; of a link
@@ -114,7 +114,7 @@ func (d *Dir) noLink(name string) error {
 func (d *Dir) ModTime(name string) (int64, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return 0, reason(err)
+		return 0, Cause(err)
 	}
 	return info.ModTime().UnixNano(), nil
 }
@@ -126,7 +126,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	}
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return Info{}, reason(err)
+		return Info{}, Cause(err)
 	}
 	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
 }

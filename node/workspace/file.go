@@ -60,7 +60,7 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	}
 	f, err := t.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, nil, reason(err)
+		return nil, nil, Cause(err)
 	}
 	info, err := f.Stat()
 	if err == nil {
@@ -68,7 +68,7 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, reason(err)
+		return nil, nil, Cause(err)
 	}
 	if info.Size() == 0 {
 		// Files of the kernel have no size, and some block until there is data. Other files support
@@ -110,7 +110,7 @@ func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error
 	}
 	data, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, "", reason(err)
+		return nil, "", Cause(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, "", &TooLargeError{Size: int64(len(data)), Max: limit}
@@ -134,7 +134,7 @@ func (r *Root) Hash(p Path) (string, error) {
 func hashOf(f io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", reason(err)
+		return "", Cause(err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -52,7 +52,7 @@ func syncDir(dir *os.Root) error {
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return reason(err)
+		return Cause(err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (r *Root) HoldForWriting(p Path, make bool) (Held, error) {
 	}
 	if make {
 		if err := r.fs.MkdirAll(real, 0o777); err != nil {
-			return Held{}, &DirError{reason(err)}
+			return Held{}, &DirError{Cause(err)}
 		}
 	}
 	return r.hold(real)
@@ -50,7 +50,7 @@ func (r *Root) hold(abs string) (Held, error) {
 	}
 	root, err := r.fs.OpenRoot(name)
 	if err != nil {
-		return Held{}, reason(err)
+		return Held{}, Cause(err)
 	}
 	info, err := root.Stat(".")
 	if err == nil && !info.IsDir() {
@@ -58,7 +58,7 @@ func (r *Root) hold(abs string) (Held, error) {
 	}
 	if err != nil {
 		root.Close()
-		return Held{}, reason(err)
+		return Held{}, Cause(err)
 	}
 	return Held{Root: root, Abs: abs}, nil
 }

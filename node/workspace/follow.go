@@ -66,7 +66,7 @@ func (r *Root) trace(p Path) (Path, error) {
 			break
 		}
 		if err != nil {
-			return p, reason(err)
+			return p, Cause(err)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			done, rest = next, after
@@ -77,7 +77,7 @@ func (r *Root) trace(p Path) (Path, error) {
 		}
 		target, err := r.fs.Readlink(next)
 		if err != nil {
-			return p, reason(err)
+			return p, Cause(err)
 		}
 		if !filepath.IsAbs(target) {
 			rest = filepath.FromSlash(target) + separator + after

@@ -81,7 +81,7 @@ func moved(err error) error {
 	case errors.Is(err, syscall.EXDEV):
 		return errors.New("it would have to go to another disk; copy it there instead")
 	}
-	return reason(err)
+	return Cause(err)
 }
 
 // Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].

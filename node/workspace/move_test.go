@@ -15,7 +15,7 @@ import (
 func text(name string) string {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return "<" + reason(err).Error() + ">"
+		return "<" + Cause(err).Error() + ">"
 	}
 	return string(data)
 }

@@ -165,9 +165,9 @@ func within(dir, path string) (string, bool) {
 	return rel, true
 }
 
-// reason removes the operation and path that package os adds to an error: callers name the path
+// Cause removes the operation and path that package os adds to an error: callers name the path
 // themselves.
-func reason(err error) error {
+func Cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -44,25 +44,25 @@ func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
 	if err != nil {
 		live.Delete(t.name)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("no new file can be made in its folder, which is how files are replaced in one step: %w", reason(err))
+			return nil, fmt.Errorf("no new file can be made in its folder, which is how files are replaced in one step: %w", Cause(err))
 		}
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	err = fill(f, data, old)
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.done()
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	return t, nil
 }
 
 func fill(f *os.File, data []byte, old *os.File) error {
 	if _, err := f.Write(data); err != nil {
-		return reason(err)
+		return Cause(err)
 	}
 	if old != nil {
 		if err := keep(f, old); err != nil {
-			return reason(err)
+			return Cause(err)
 		}
 	}
 	return f.Sync()
@@ -98,7 +98,7 @@ func (t *temp) rename(name string) error {
 		case err == nil:
 			return nil
 		case try == renameTries || !inUse(err):
-			return reason(err)
+			return Cause(err)
 		}
 		time.Sleep(time.Duration(try) * 5 * time.Millisecond)
 	}

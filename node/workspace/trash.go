@@ -51,12 +51,12 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	}
 	root, err := openTrash(a)
 	if err != nil {
-		return "", fmt.Errorf("make the trash: %w", reason(err))
+		return "", fmt.Errorf("make the trash: %w", Cause(err))
 	}
 	defer root.Close()
 	id = strconv.FormatInt(time.Now().UnixMilli(), 10) + "-" + strings.ToLower(rand.Text())
 	if err := root.Mkdir(id, 0o700); err != nil {
-		return "", reason(err)
+		return "", Cause(err)
 	}
 	raw, err := json.Marshal(origin{Path: Spell(filepath.ToSlash(rel))})
 	if err == nil {
@@ -78,7 +78,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 		if errors.Is(err, syscall.EXDEV) {
 			return "", errors.New("it is on another disk than the workspace, where the trash is; delete it with a command")
 		}
-		return "", reason(err)
+		return "", Cause(err)
 	}
 	return id, nil
 }
@@ -128,7 +128,7 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 	}
 	abs := filepath.Join(a.dir, filepath.FromSlash(from.Path))
 	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {
-		return Path{}, reason(err)
+		return Path{}, Cause(err)
 	}
 	fresh, err := r.at(Path{Abs: abs})
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *Root) SweepTrash(now time.Time) error {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, reason(err))
+			errs = append(errs, Cause(err))
 			continue
 		}
 		errs = append(errs, sweepTrash(root, now))
@@ -173,12 +173,12 @@ func (r *Root) SweepTrash(now time.Time) error {
 func sweepTrash(root *os.Root, now time.Time) error {
 	d, err := root.Open(".")
 	if err != nil {
-		return reason(err)
+		return Cause(err)
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
 	if err != nil {
-		return reason(err)
+		return Cause(err)
 	}
 	slices.Sort(names) // a folder before its note
 	var errs []error
@@ -190,7 +190,7 @@ func sweepTrash(root *os.Root, now time.Time) error {
 			continue
 		}
 		if err := root.RemoveAll(name); err != nil {
-			errs = append(errs, reason(err))
+			errs = append(errs, Cause(err))
 		}
 	}
 	return errors.Join(errs...)

@@ -8,7 +8,7 @@ import "syscall"
 func (d *Dir) stamp(name string) (stamp, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return stamp{}, reason(err)
+		return stamp{}, Cause(err)
 	}
 	s := stamp{mode: info.Mode(), size: info.Size(), time: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

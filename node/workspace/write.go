@@ -70,18 +70,18 @@ func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Writ
 			return Written{}, ErrChanged
 		}
 		if err := r.fs.MkdirAll(filepath.Dir(real), 0o777); err != nil {
-			return Written{}, &DirError{reason(err)}
+			return Written{}, &DirError{Cause(err)}
 		}
 		err = nil
 	}
 	if err != nil {
-		return Written{}, reason(err)
+		return Written{}, Cause(err)
 	}
 	// From here on the folder is open: the new file, the one it replaces and the check in between
 	// are in the same folder.
 	dir, err := r.fs.OpenRoot(filepath.Dir(real))
 	if err != nil {
-		return Written{}, reason(err)
+		return Written{}, Cause(err)
 	}
 	defer dir.Close()
 	if keep == nil {
@@ -177,18 +177,18 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 		err = spelling(runtime.GOOS, dir, name)
 	}
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	f, err := dir.OpenFile(name, os.O_WRONLY|nonblock, 0)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	if info, err = f.Stat(); err == nil {
 		err = regular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	return f, nil
 }

@@ -1,0 +1,212 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/textfile"
+	"fairlead/node/workspace"
+)
+
+// maxEdits is the maximum number of replacements of one call.
+const maxEdits = 1000
+
+type editIn struct {
+	Path           string     `json:"path" jsonschema:"file to edit; relative to the workspace"`
+	OldString      string     `json:"oldString" jsonschema:"the exact text to replace, with its white space"`
+	NewString      string     `json:"newString" jsonschema:"what to put in its place, taken literally"`
+	ReplaceAll     bool       `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
+	Edits          []editStep `json:"edits,omitempty" jsonschema:"further replacements, made in order after the first; all or none"`
+	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
+}
+
+// editStep is one replacement.
+type editStep struct {
+	OldString  string `json:"oldString" jsonschema:"the exact text to replace"`
+	NewString  string `json:"newString" jsonschema:"what to put in its place"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
+}
+
+// steps returns the replacements in order. The plain arguments are the first one, unless both are
+// empty and there are others.
+func (in editIn) steps() []editStep {
+	if in.OldString == "" && in.NewString == "" && len(in.Edits) > 0 {
+		return in.Edits
+	}
+	return append([]editStep{{in.OldString, in.NewString, in.ReplaceAll}}, in.Edits...)
+}
+
+// editOut is the output of Edit. The fields after Replacements are extensions. The checksums are
+// those of the file before and after.
+type editOut struct {
+	Path         string `json:"path"`
+	Replacements int    `json:"replacements"`
+	Bytes        int    `json:"bytes"`
+	SHA256       string `json:"sha256,omitempty"`
+	OldSHA256    string `json:"oldSha256,omitempty"`
+	OtherNames   int    `json:"otherNames,omitempty"` // hard links that still have the old content
+}
+
+//go:embed edit.md
+var editDoc string
+
+func (t *tool) editTool() toolkit.Tool {
+	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
+	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, t.edit)
+	return toolkit.WithPreview(d, func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in) })
+	})
+}
+
+func (t *tool) edit(ctx context.Context, in editIn) (editOut, error) {
+	t, done, err := t.begin(ctx)
+	if err != nil {
+		return editOut{}, err
+	}
+	defer done()
+	p, err := resolveFile(t.Root, in.Path)
+	if err != nil {
+		return editOut{}, err
+	}
+	unlock, err := t.Lock(ctx, p)
+	if err != nil {
+		return editOut{}, err
+	}
+	defer unlock()
+	old, sum, err := t.ReadFile(p, int64(t.limits.Edit))
+	if errors.Is(err, fs.ErrNotExist) {
+		return editOut{}, notFound(p)
+	}
+	if err != nil {
+		return editOut{}, access.ReadError(p, err)
+	}
+	if want := access.CallOf(ctx).ExpectedSHA256; want != "" && want != sum {
+		return editOut{}, workspace.ErrChanged
+	}
+	if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+		return editOut{}, err
+	}
+	if err := t.Writable(p); err != nil {
+		return editOut{}, writeError(p, err)
+	}
+	data, n, err := t.change(ctx, p, old, in)
+	if err != nil {
+		return editOut{}, err
+	}
+	out := editOut{Path: p.String(), Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
+	if bytes.Equal(data, old) {
+		return out, nil // the modification time stays, so that nothing is built again
+	}
+	w, err := t.WriteKeeping(p, data, sum, access.CallOf(ctx).Backup)
+	if err != nil {
+		return editOut{}, writeError(p, err)
+	}
+	out.SHA256, out.OtherNames = w.SHA256, w.OtherNames
+	return out, nil
+}
+
+func notFound(p workspace.Path) error {
+	return toolkit.Failf("File not found: '%s'. To create it, use Write.", p)
+}
+
+// checkSum compares a file's checksum with the one that the caller expects, if any.
+func checkSum(p workspace.Path, want, have string) error {
+	if want == "" || strings.EqualFold(want, have) {
+		return nil
+	}
+	return &sumError{path: p.String(), want: want, have: have}
+}
+
+// sumError contains the file's checksum, so that the caller can start again from there. It is a
+// [workspace.ErrChanged].
+type sumError struct{ path, want, have string }
+
+func (e *sumError) Error() string {
+	return fmt.Sprintf("'%s' is not the file that was expected: its SHA-256 is %s, not %s. Nothing was written; read it again.", e.path, e.have, e.want)
+}
+func (e *sumError) Unwrap() error { return workspace.ErrChanged }
+
+// change carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed or
+// none is done.
+func (t *tool) change(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
+	steps := in.steps()
+	if len(steps) > maxEdits {
+		return nil, 0, toolkit.Failf("edits has %d replacements, at most %d are possible", len(steps), maxEdits)
+	}
+	text, w := data, textfile.DetectUTF16(data)
+	if w != nil {
+		var ok bool
+		if text, ok = w.Decode(data); !ok {
+			text, w = data, nil
+		}
+	}
+	for i, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if w != nil && !utf8.ValidString(step.NewString) {
+			return nil, 0, toolkit.Failf("newString is not UTF-8")
+		}
+		done, k, err := replace(p, text, step, t.limits.Edit)
+		if err != nil && len(steps) > 1 {
+			return nil, 0, toolkit.Failf("Replacement %d of %d: %w. Nothing was written.", i+1, len(steps), err)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		text, n = done, n+k
+	}
+	if w != nil {
+		if text = w.Encode(text); len(text) > t.limits.Edit {
+			return nil, 0, contentTooLarge(p, len(text), t.limits.Edit)
+		}
+	}
+	return text, n, nil
+}
+
+// replace carries out one step. Occurrences are counted from the start and do not overlap. Line
+// ends are preserved: in a file with only CRLF, bare line feeds of both strings stand for CRLF,
+// unless oldString contains carriage returns itself. In a file with mixed line ends, oldString is
+// searched for as given first and then with CRLF.
+func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, n int, err error) {
+	if in.OldString == "" {
+		return nil, 0, toolkit.Failf("oldString must not be empty. To create a file or replace all of it, use Write.")
+	}
+	from, to := []byte(in.OldString), []byte(in.NewString)
+	if bytes.IndexByte(from, '\r') < 0 {
+		ends := bytes.Count(data, []byte("\r\n"))
+		switch {
+		case ends == 0:
+		case ends == bytes.Count(data, lineFeed):
+			from, to = crlf(from), crlf(to)
+		case bytes.IndexByte(from, '\n') >= 0 && !bytes.Contains(data, from):
+			from, to = crlf(from), crlf(to)
+		}
+	}
+	n = bytes.Count(data, from)
+	switch {
+	case n == 0:
+		return nil, 0, toolkit.Failf("oldString not found in '%s'", p)
+	case n > 1 && !in.ReplaceAll:
+		return nil, 0, toolkit.Failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p)
+	}
+	if grown := int64(len(data)) + int64(n)*int64(len(to)-len(from)); grown > int64(most) {
+		return nil, 0, toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, grown, most)
+	}
+	return bytes.ReplaceAll(data, from, to), n, nil
+}
+
+// crlf converts the line ends of text to CRLF; existing CRLF stay.
+func crlf(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), lineFeed)
+	return bytes.ReplaceAll(text, lineFeed, []byte("\r\n"))
+}

@@ -1,0 +1,137 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"fairlead/node/textfile"
+)
+
+// maxEncoded is the maximum size of a page as JSON, in bytes: control characters become six bytes,
+// and frames are limited.
+const maxEncoded = 12 << 20
+
+var errNotText = errors.New("not UTF-8")
+
+// page is a part of a text with numbered lines.
+type page struct {
+	content string
+	lines   int
+	cut     bool // it ends early because the size limit was reached
+	end     bool // it ends at the end of the file
+}
+
+// lineRange is limit lines (all if negative) from offset on. The reader contains skip of the lines
+// before offset.
+type lineRange struct{ offset, skip, limit int64 }
+
+// numbered reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped lines
+// only cost the search for their ends; lines after the last are not read. A page that would exceed
+// most bytes is cut between lines; a single line that is too long is cut between characters.
+func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
+	r := bufio.NewReaderSize(src, 32<<10)
+	if end, err := skipLines(ctx, r, lr.skip); end || err != nil {
+		return page{end: end}, err
+	}
+	var out []byte
+	for lr.limit < 0 || int64(p.lines) < lr.limit {
+		if p.lines%4096 == 0 && ctx.Err() != nil {
+			return page{}, ctx.Err()
+		}
+		mark := len(out)
+		if p.lines > 0 {
+			out = append(out, '\n')
+		}
+		out = strconv.AppendInt(out, lr.offset+int64(p.lines)+1, 10)
+		out = append(out, '\t')
+		start := len(out)
+		var err error
+		for more := true; more && !p.cut; {
+			var part []byte
+			part, err = r.ReadSlice('\n')
+			out = append(out, part...)
+			more = errors.Is(err, bufio.ErrBufferFull)
+			p.cut = len(bytes.TrimSuffix(out[start:], lineFeed)) > most-start
+		}
+		switch {
+		case p.cut && p.lines > 0:
+			out = out[:mark]
+		case p.cut:
+			out = out[:most]
+			out = out[:len(out)-textfile.Incomplete(out)]
+			p.lines++
+		case err != nil && !errors.Is(err, io.EOF):
+			return page{}, err
+		case err != nil && len(out) == start: // the end, directly after a line feed
+			out, p.end = out[:mark], true
+		default:
+			out = bytes.TrimSuffix(out, lineFeed)
+			p.lines++
+			p.end = err != nil
+		}
+		if len(out) > start && !utf8.Valid(out[start:]) {
+			return page{}, errNotText
+		}
+		if p.cut || p.end {
+			break
+		}
+	}
+	if encodedLen(out) > maxEncoded && most > maxEncoded/6 {
+		return page{}, errDense
+	}
+	p.content = string(out)
+	return p, nil
+}
+
+// errDense is the error for a page that is too large when it is encoded.
+var errDense = errors.New("too many control characters")
+
+// skipLines skips n lines; end reports that the text has ended.
+func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err error) {
+	for tries := 0; n > 0; tries++ {
+		if tries%4096 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		// Count in whole buffers, which is faster than line by line.
+		buf, err := r.Peek(max(r.Buffered(), 1))
+		if len(buf) == 0 {
+			if errors.Is(err, io.EOF) {
+				return true, nil
+			}
+			return false, err
+		}
+		if feeds := int64(bytes.Count(buf, lineFeed)); feeds < n {
+			n -= feeds
+			r.Discard(len(buf))
+			continue
+		}
+		for ; n > 0; n-- {
+			i := bytes.IndexByte(buf, '\n') + 1
+			buf = buf[i:]
+			r.Discard(i)
+		}
+	}
+	return false, nil
+}
+
+// encodedLen estimates the size of text as JSON.
+func encodedLen(text []byte) int {
+	n := len(text)
+	if n*6 <= maxEncoded {
+		return n // even if every byte is escaped
+	}
+	for _, c := range text {
+		switch {
+		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+			n++
+		case c < ' ':
+			n += 5
+		}
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/diff"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/textfile"
+	"fairlead/node/workspace"
+)
+
+const (
+	diffLimit = 64 << 10
+	// maxDiffFile and maxDiffLines bound each side of a diff: comparing more takes too long for an
+	// approval, and gigabytes of memory for millions of short lines.
+	maxDiffFile  = 4 << 20
+	maxDiffLines = 250_000
+)
+
+func (t *tool) previewWrite(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+	release, err := t.acquire(ctx)
+	if err != nil {
+		return protocol.CallPreview{}, err
+	}
+	defer release()
+	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
+	if preview.Problem != "" {
+		return preview, nil
+	}
+	if err := t.checkContent(p, in); err != nil {
+		preview.Problem = err.Error()
+		return preview, nil
+	}
+	addDiff(&preview, t.Rel(p), old, []byte(in.Content))
+	return preview, nil
+}
+
+func (t *tool) previewEdit(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+	release, err := t.acquire(ctx)
+	if err != nil {
+		return protocol.CallPreview{}, err
+	}
+	defer release()
+	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
+	switch {
+	case preview.Problem != "":
+		return preview, nil
+	case preview.NewFile:
+		preview.Problem = notFound(p).Error()
+		return preview, nil
+	case preview.Truncated:
+		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
+		return preview, nil
+	}
+	data, _, err := t.change(ctx, p, old, in)
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview, nil
+	}
+	addDiff(&preview, t.Rel(p), old, data)
+	return preview, nil
+}
+
+// previewFile describes a file that would be written. Preview.Truncated reports that it is too
+// large to be shown.
+func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
+	p, err := resolveFile(t.Root, path)
+	preview.Path, preview.Outside = p.String(), p.Outside
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview, nil, p
+	}
+	real, _, err := t.Target(p)
+	preview.Secret = access.SecretOf(t.Root, real.Abs)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		preview.Path, preview.Outside = real.String(), real.Outside
+	}
+	var tooLarge *workspace.TooLargeError
+	var outside *workspace.OutsideError
+	old, preview.FileSHA256, err = t.ReadFile(p, int64(t.limits.Edit))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		preview.NewFile, preview.FileSHA256, err = true, workspace.Absent, nil
+	case errors.As(err, &tooLarge):
+		preview.Truncated = true
+		preview.FileSHA256, err = t.Hash(p)
+	}
+	if err != nil {
+		preview.Outside = preview.Outside || errors.As(err, &outside)
+		preview.Problem = access.ReadError(p, err).Error()
+		return preview, old, p
+	}
+	if err = t.Writable(p); err == nil {
+		err = checkSum(p, want, preview.FileSHA256)
+	}
+	if err != nil {
+		preview.Problem = writeError(p, err).Error()
+	}
+	return preview, old, p
+}
+
+// addDiff adds the unified diff with three lines of context.
+func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
+	name = filepath.ToSlash(name)
+	before, after = narrow(before), narrow(after)
+	switch {
+	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile,
+		bytes.Count(before, lineFeed) > maxDiffLines, bytes.Count(after, lineFeed) > maxDiffLines, !utf8.Valid(before), !utf8.Valid(after):
+		preview.Truncated = true // its content is not shown
+		return
+	}
+	from := name
+	if preview.NewFile {
+		from = "/dev/null" // on every system, as in the diffs of git
+	}
+	d := diff.New(from, name, before, after)
+	preview.Added, preview.Removed = d.Added, d.Removed
+	text := d.Text
+	if len(text) > diffLimit {
+		preview.Truncated = true
+		text = text[:diffLimit]
+		if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+			text = text[:i+1]
+		} else {
+			text = text[:len(text)-textfile.Incomplete([]byte(text))]
+		}
+	}
+	preview.Diff = text
+}
+
+// narrow returns the text of a UTF-16 file; other data is returned unchanged.
+func narrow(data []byte) []byte {
+	if w := textfile.DetectUTF16(data); w != nil {
+		if text, ok := w.Decode(data); ok {
+			return text
+		}
+	}
+	return data
+}

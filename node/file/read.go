@@ -1,0 +1,210 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/textfile"
+	"fairlead/node/workspace"
+)
+
+const (
+	sniff = 8 << 10
+	// readTries is how often a Read starts again when the file changes meanwhile.
+	readTries = 3
+)
+
+type readIn struct {
+	Path   string   `json:"path" jsonschema:"file to read; relative to the workspace"`
+	Offset *float64 `json:"offset,omitempty" jsonschema:"line to start at, counted from 0; default 0"`
+	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all that one call can return"`
+}
+
+// readText is the output of Read for a text file. The fields after Lines are extensions.
+type readText struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Lines   int    `json:"lines"`
+	// Truncated means fewer lines than requested, or a part of a line: the size limit was reached.
+	Truncated bool   `json:"truncated,omitempty"`
+	SHA256    string `json:"sha256,omitempty"` // of the file, if all of it was read
+}
+
+type readImage struct {
+	Content protocol.Content `json:"content"`
+}
+
+//go:embed read.md
+var readDoc string
+
+func (t *tool) readTool() toolkit.Tool {
+	d := toolkit.Define("Read", readDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, t.read)
+	return toolkit.WithPreview(d, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
+		return t.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
+			return access.PreviewPath(s.Root, in.Path), nil
+		})
+	})
+}
+
+func (t *tool) read(ctx context.Context, in readIn) (any, error) {
+	t, done, err := t.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	offset, err := toolkit.WholeNumber("offset", in.Offset, 0)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := toolkit.WholeNumber("limit", in.Limit, -1)
+	if err != nil {
+		return nil, err
+	}
+	p, err := resolveFile(t.Root, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		out, changed, err := t.readOnce(ctx, p, offset, limit)
+		if changed && try < readTries && ctx.Err() == nil {
+			continue
+		}
+		return out, err
+	}
+}
+
+// readOnce reads a file's present content. changed reports that the file was changed meanwhile
+// other than by appending, so that line numbers may be wrong.
+func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
+	file, info, err := t.Open(p)
+	if err != nil {
+		return nil, false, access.ReadError(p, err)
+	}
+	defer file.Close()
+	head := make([]byte, sniff)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, false, access.ReadError(p, err)
+	}
+	head = head[:n]
+	if w := textfile.DetectUTF16(head); w != nil {
+		if info.Size() > t.limits.ReadWide {
+			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), t.limits.ReadWide)
+		}
+		if text, ok := readWide(file, w, t.limits.ReadWide); ok {
+			out, err = t.text(ctx, p, bytes.NewReader(text), lineRange{offset, offset, limit}, nil)
+			return out, false, err
+		}
+	}
+	if !textStart(head, n < sniff) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
+		out, err = t.binary(p, file, head, info.Size())
+		return out, false, err
+	}
+	out, err = t.lineText(ctx, p, file, info, lineRange{offset, offset, limit})
+	if errors.Is(err, errNotText) {
+		out, err = t.binary(p, file, head, info.Size())
+		return out, false, err
+	}
+	if now, e := file.Stat(); errors.Is(err, errShrank) || e == nil && rewritten(info, now) {
+		t.lines.forget(info)
+		changed = true
+	}
+	if errors.Is(err, errShrank) {
+		err = access.ReadError(p, err)
+	}
+	return out, changed, err
+}
+
+// rewritten reports whether a file with the earlier state before has changed other than by growing.
+func rewritten(before, now os.FileInfo) bool {
+	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
+}
+
+// lineText reads a file whose start is text.
+func (t *tool) lineText(ctx context.Context, p workspace.Path, file *os.File, info os.FileInfo, lr lineRange) (any, error) {
+	at, skip, err := t.lines.seek(ctx, file, info, lr.offset)
+	if errors.Is(err, errShrank) || ctx.Err() != nil && err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, access.ReadError(p, err)
+	}
+	lr.skip = skip
+	if _, err := file.Seek(at, io.SeekStart); err != nil {
+		return nil, access.ReadError(p, err)
+	}
+	var sum hash.Hash
+	if lr.offset == 0 && info.Size() <= int64(t.limits.ReadText) {
+		sum = sha256.New()
+	}
+	return t.text(ctx, p, file, lr, sum)
+}
+
+// text returns the answer for a text at the beginning of src. If sum is not nil, the whole file is
+// written to it.
+func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, sum hash.Hash) (any, error) {
+	start, err := src.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, access.ReadError(p, err)
+	}
+	var from io.Reader = src
+	if sum != nil {
+		from = io.TeeReader(src, sum)
+	}
+	pg, err := numbered(ctx, from, lr, t.limits.ReadText)
+	if errors.Is(err, errDense) {
+		if _, err := src.Seek(start, io.SeekStart); err != nil {
+			return nil, access.ReadError(p, err)
+		}
+		sum = nil
+		pg, err = numbered(ctx, src, lr, maxEncoded/6)
+	}
+	switch {
+	case errors.Is(err, errNotText), ctx.Err() != nil && err != nil:
+		return nil, err
+	case err != nil:
+		return nil, access.ReadError(p, err)
+	}
+	out := readText{Path: p.String(), Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
+	if sum != nil && pg.end {
+		out.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	return out, nil
+}
+
+// resolveFile is Resolve for a required path.
+func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
+	if path == "" {
+		return workspace.Path{}, toolkit.Failf("path must not be empty")
+	}
+	return ws.Resolve(path)
+}
+
+// textStart reports whether a file that begins with head can be UTF-8. A character may be cut off
+// at the end of head unless head is the whole file.
+func textStart(head []byte, all bool) bool {
+	if !all {
+		head = head[:len(head)-textfile.Incomplete(head)]
+	}
+	return utf8.Valid(head)
+}
+
+// readWide reads and converts a UTF-16 file of at most limit bytes.
+func readWide(file io.ReaderAt, w *textfile.UTF16, limit int64) (text []byte, ok bool) {
+	raw, err := io.ReadAll(io.NewSectionReader(file, 0, limit+1))
+	if err != nil || int64(len(raw)) > limit {
+		return nil, false
+	}
+	return w.Decode(raw)
+}

@@ -1,0 +1,108 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"os"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+type writeIn struct {
+	Path           string `json:"path" jsonschema:"file to write; relative to the workspace"`
+	Content        string `json:"content" jsonschema:"the whole new content"`
+	ExpectedSHA256 string `json:"expectedSha256,omitempty" jsonschema:"write only if the file's SHA-256 is this, or only if there is no file: absent"`
+}
+
+// writeOut is the output of Write. The fields after Bytes are extensions.
+type writeOut struct {
+	Path       string `json:"path"`
+	Bytes      int    `json:"bytes"`
+	SHA256     string `json:"sha256,omitempty"`
+	Created    bool   `json:"created,omitempty"`
+	OtherNames int    `json:"otherNames,omitempty"` // hard links that still have the old content
+}
+
+//go:embed write.md
+var writeDoc string
+
+func (t *tool) writeTool() toolkit.Tool {
+	d := toolkit.Define("Write", writeDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, t.write)
+	return toolkit.WithPreview(d, func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(ctx, in) })
+	})
+}
+
+func (t *tool) write(ctx context.Context, in writeIn) (writeOut, error) {
+	t, done, err := t.begin(ctx)
+	if err != nil {
+		return writeOut{}, err
+	}
+	defer done()
+	p, err := resolveFile(t.Root, in.Path)
+	if err == nil {
+		err = t.checkContent(p, in)
+	}
+	if err != nil {
+		return writeOut{}, err
+	}
+	unlock, err := t.Lock(ctx, p)
+	if err != nil {
+		return writeOut{}, err
+	}
+	defer unlock()
+	call := access.CallOf(ctx)
+	expected := call.ExpectedSHA256
+	if in.ExpectedSHA256 != "" {
+		sum, err := t.Hash(p)
+		if err != nil {
+			return writeOut{}, access.ReadError(p, err)
+		}
+		if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+			return writeOut{}, err
+		}
+		if expected != "" && expected != sum {
+			return writeOut{}, workspace.ErrChanged
+		}
+		expected = sum
+	}
+	w, err := t.WriteKeeping(p, []byte(in.Content), expected, call.Backup)
+	if err != nil {
+		return writeOut{}, writeError(p, err)
+	}
+	return writeOut{Path: p.String(), Bytes: len(in.Content), SHA256: w.SHA256, Created: w.New, OtherNames: w.OtherNames}, nil
+}
+
+func (t *tool) checkContent(p workspace.Path, in writeIn) error {
+	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // the path is not empty here
+		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p, in.Path[len(in.Path)-1:])
+	}
+	if len(in.Content) > t.limits.Write {
+		return contentTooLarge(p, len(in.Content), t.limits.Write)
+	}
+	return nil
+}
+
+// contentTooLarge returns an error in the original system's words, with the byte counts.
+func contentTooLarge(p workspace.Path, size, most int) error {
+	return toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
+}
+
+// writeError describes why a file could not be written.
+func writeError(p workspace.Path, err error) error {
+	var outside *workspace.OutsideError
+	var readOnly *workspace.ReadOnlyError
+	var swapped *workspace.SwappedError
+	var dir *workspace.DirError
+	switch {
+	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrElsewhere):
+		return err
+	case errors.As(err, &dir):
+		return toolkit.Failf("Failed to create directories: %w", err)
+	}
+	return toolkit.Failf("Failed to write '%s': %w", p, workspace.Cause(err))
+}

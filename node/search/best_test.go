@@ -1,0 +1,63 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestBestKeepsTheFirstInWhateverOrderTheyCome(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 32))
+	for range 300 {
+		var all []result
+		for i := range rnd.IntN(60) {
+			all = append(all, result{path: fmt.Sprintf("/d%d/f%02d", rnd.IntN(4), i), weight: 1 + rnd.IntN(5)})
+		}
+		b := best{limit: 1 + rnd.IntN(40)}
+		for _, i := range rnd.Perm(len(all)) {
+			if !b.late(all[i].path) {
+				b.add(all[i])
+			}
+		}
+		slices.SortFunc(all, func(x, y result) int { return comparePaths(x.path, y.path) })
+		total, n := 0, 0
+		for ; n < len(all) && total < b.limit; n++ {
+			total += all[n].weight
+		}
+		same := slices.EqualFunc(b.files, all[:n], func(x, y result) bool { return x.path == y.path })
+		if !same || b.total != total {
+			t.Fatalf("limit %d: %v, want %v", b.limit, b.files, all[:n])
+		}
+	}
+}
+
+func TestPathsAreInTheOrderOfAWalk(t *testing.T) {
+	paths := []string{"/a", "/a/b", "/a/b/c", "/a/b.x", "/a b", "/a-b", "/a.b", "/ab", "/é"}
+	for range 20 {
+		got := slices.Clone(paths)
+		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
+		slices.SortFunc(got, comparePaths)
+		if !slices.Equal(got, paths) {
+			t.Fatalf("%q", got)
+		}
+	}
+}
+
+func TestHitsOfOneTimeAreOrderedByTheirPaths(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(33, 34))
+	part := func() string {
+		b := make([]byte, rnd.IntN(4))
+		for i := range b {
+			b[i] = "ab/"[rnd.IntN(3)]
+		}
+		return string(b)
+	}
+	for range 5000 {
+		a, b := hit{part(), part(), 1}, hit{part(), part(), 1}
+		if got, want := newest(a, b), strings.Compare(a.path(), b.path()); got != want {
+			t.Fatalf("%+v %+v: %d, want %d", a, b, got, want)
+		}
+	}
+}

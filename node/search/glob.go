@@ -1,0 +1,283 @@
+package search
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// maxGlob is the maximum number of paths that one Glob returns: the newest ones.
+const maxGlob = 10_000
+
+type globIn struct {
+	Pattern string `json:"pattern" jsonschema:"glob pattern relative to path, such as **/*.go or src/**/*.{ts,tsx}"`
+	Path    string `json:"path,omitempty" jsonschema:"folder to search in; relative to the workspace; default the workspace"`
+	// The following fields are extensions.
+	Hidden  *bool `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
+	Ignored *bool `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
+}
+
+type globOut struct {
+	Pattern   string   `json:"pattern"`
+	BasePath  string   `json:"basePath"`
+	Matches   []string `json:"matches"`
+	Count     int      `json:"count"`
+	Truncated bool     `json:"truncated,omitempty"`
+	// Total is the number of matches when only the newest are returned (extension).
+	Total int `json:"total,omitempty"`
+	// LeftOut lists folders of keys and tokens that were not searched (extension).
+	LeftOut []string `json:"leftOut,omitempty"`
+}
+
+//go:embed glob.md
+var globDoc string
+
+// Glob makes the tool Glob.
+func Glob(scope access.Scope) toolkit.Tool {
+	t := toolkit.Define("Glob", globDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
+		func(ctx context.Context, in globIn) (globOut, error) {
+			s, done, err := scope.WithFolders(access.CallOf(ctx).Folders)
+			if err != nil {
+				return globOut{}, err
+			}
+			defer done()
+			return runGlob(ctx, s.Root, in, maxGlob)
+		})
+	return toolkit.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
+		start, _ := globStart(in)
+		start = workspace.Spell(start)
+		need := start
+		if p, _ := scope.Resolve(in.Path); p.Outside {
+			need = in.Path // the pattern continues from there
+		}
+		return scope.Preview(need, false, func(s access.Scope) (protocol.CallPreview, error) {
+			preview, base := access.PreviewPath(s.Root, start), access.PreviewPath(s.Root, in.Path)
+			switch {
+			case base.Outside && base.Problem != "":
+				return base, nil
+			case base.Problem == "" && !preview.Outside:
+				// A pattern that begins with a missing folder matches nothing, which is not an
+				// error.
+				preview.Problem = ""
+			}
+			return preview, nil
+		})
+	})
+}
+
+// globStart splits off the part of the pattern that names a folder, in which the walk begins. Both
+// are spelled as the system spells names.
+func globStart(in globIn) (start, pattern string) {
+	base, pattern := splitGlob(filepath.ToSlash(rawGlob(in.Pattern)))
+	base = filepath.FromSlash(base)
+	path := workspace.Unspell(in.Path)
+	switch {
+	case filepath.IsAbs(base):
+		return base, pattern
+	case base == ".":
+		return path, pattern
+	}
+	return filepath.Join(path, base), pattern
+}
+
+func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (globOut, error) {
+	out := globOut{Pattern: in.Pattern, Matches: []string{}}
+	if in.Pattern == "" {
+		return out, toolkit.Failf("pattern must not be empty")
+	}
+	if err := checkGlob("pattern", filepath.ToSlash(in.Pattern)); err != nil {
+		return out, err
+	}
+	base, err := ws.Resolve(in.Path)
+	if err != nil {
+		return out, err
+	}
+	out.BasePath = base.String()
+	folders := false
+	if text := strings.TrimRight(filepath.ToSlash(in.Pattern), "/"); text != "" && len(text) < len(in.Pattern) {
+		in.Pattern, folders = text, true
+	}
+	start, pattern := globStart(in)
+	from, err := ws.At(start)
+	if err != nil {
+		return out, err
+	}
+	if _, info, err := ws.Target(base); err != nil {
+		return out, access.ReadError(base, err)
+	} else if !info.IsDir() {
+		return out, toolkit.Failf("'%s' is not a folder", base)
+	}
+	real, info, err := targetOf(ctx, ws, from)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
+		return out, nil
+	}
+	if err != nil {
+		return out, access.ReadError(from, err)
+	}
+	leave, err := enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	g := &glob{
+		ctx: ctx, ws: ws, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
+		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)), shun: shun(ws, real.Abs),
+	}
+	g.crew = newCrew(ctx, false)
+	defer g.crew.end()
+	hits, total, err := g.run(ws, from, real)
+	if err != nil {
+		return out, err
+	}
+	out.Count, out.LeftOut = len(hits), g.shun.leftOut()
+	if total > len(hits) {
+		out.Truncated, out.Total = true, total
+	}
+	out.Matches = slices.Grow(out.Matches, len(hits))
+	for _, h := range hits {
+		out.Matches = append(out.Matches, workspace.Spell(h.path()))
+	}
+	return out, nil
+}
+
+// glob collects the matching paths of a tree.
+type glob struct {
+	ctx   context.Context
+	ws    *workspace.Root
+	limit int
+	route *route
+	selection
+	folders bool   // match only folders
+	shown   string // path of the first folder in results
+	shun    *shunned
+	crew    *crew
+	// The following fields have one element per worker.
+	hits  [][]hit
+	floor []int64 // older hits cannot be among the results
+	seen  []int
+	down  [][]task // buffer for the folders below the current one
+}
+
+func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
+	dir, err := ws.Bound(real.Abs).OpenDir(real)
+	if err != nil {
+		return nil, 0, access.ReadError(from, err)
+	}
+	first := &level{glob: g, dir: dir, in: g.shown + string(filepath.Separator), at: g.route.begin()}
+	if g.noIgnored {
+		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
+	}
+	n := workers()
+	g.hits, g.floor, g.seen, g.down = make([][]hit, n), make([]int64, n), make([]int, n), make([][]task, n)
+	for i := range g.floor {
+		g.floor[i] = math.MinInt64
+	}
+	g.crew.runAll(first)
+	if g.ctx.Err() != nil {
+		return nil, 0, toolkit.Failf("cancelled")
+	}
+	for _, n := range g.seen {
+		total += n
+	}
+	var wg sync.WaitGroup
+	for i, list := range g.hits {
+		wg.Go(func() { g.hits[i] = newestOf(list, g.limit) })
+	}
+	wg.Wait()
+	return merge(g.hits, g.limit), total, nil
+}
+
+// add retains the newest hits of a worker. When twice as many as can be returned have accumulated,
+// the older ones are dropped.
+func (g *glob) add(worker int, h hit) {
+	g.seen[worker]++
+	if h.time < g.floor[worker] {
+		return
+	}
+	list := append(g.hits[worker], h)
+	if len(list) >= 2*g.limit {
+		list = newestOf(list, g.limit)
+		clear(list[len(list):cap(list)])
+		g.floor[worker] = list[len(list)-1].time
+	}
+	g.hits[worker] = list
+}
+
+// level is a folder to visit.
+type level struct {
+	*glob
+	dir  *workspace.Dir // the folder itself, or its parent
+	name string         // empty for the folder itself
+	// in is the path of the parent in results, with a trailing separator; for the first folder its
+	// own.
+	in    string
+	at    place
+	rules *ignores // of dir
+}
+
+func (l *level) drop() { l.dir.Release() }
+
+func (l *level) run(worker int) {
+	dir, rules, folder := l.dir, l.rules, l.in
+	if l.name != "" {
+		sub, err := l.dir.Sub(l.name)
+		l.dir.Release()
+		if err != nil {
+			return // skip folders that cannot be read
+		}
+		dir = sub
+		if l.in == l.dir.Below {
+			folder = sub.Below // no link leads there, so the memory can be reused
+		} else {
+			folder = l.in + l.name + string(filepath.Separator)
+		}
+		if rules != nil {
+			rules = rules.below(l.name)
+		}
+	}
+	defer dir.Release()
+	if rules != nil {
+		rules.read(dir)
+	}
+	down := l.down[worker][:0]
+	seen, shunned := 0, l.shun.names(dir.Abs)
+	_ = dir.Each(func(e workspace.Entry) bool {
+		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
+			return false
+		}
+		if l.leaves(e, rules) {
+			return true
+		}
+		path := func() string { return filepath.ToSlash(folder[len(l.shown)+1:] + e.Name) }
+		to, match := l.route.step(l.at, e.Name, path)
+		if match && (!l.folders || e.IsDir()) {
+			if t, err := dir.ModTime(e.Name); err == nil {
+				l.add(worker, hit{folder, e.Name, t})
+			}
+		}
+		if e.IsDir() && l.route.further(to, path) && !l.ws.Skips(dir, e.Name) {
+			if shunned != nil && among(shunned, e.Name) {
+				l.shun.meet(folder + e.Name)
+				return true
+			}
+			dir.Retain()
+			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, in: folder, at: to, rules: rules})
+		}
+		return true
+	})
+	l.crew.push(worker, down...)
+	clear(down)
+	l.down[worker] = down
+}

@@ -1,0 +1,23 @@
+package search
+
+import (
+	"os"
+	"testing"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func TestMain(m *testing.M) { os.Exit(tooltest.Main(m)) }
+
+func newBench(t testing.TB) *tooltest.Bench {
+	t.Helper()
+	return tooltest.New(t, makeTools)
+}
+
+func makeTools(ws *workspace.Root) []toolkit.Tool {
+	scope := access.Scope{Root: ws}
+	return []toolkit.Tool{Glob(scope), Grep(scope)}
+}

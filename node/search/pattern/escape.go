@@ -1,0 +1,189 @@
+package pattern
+
+import (
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/node/search/dfa"
+)
+
+// assertions are the escape sequences that match no character. A longer one comes before its
+// prefixes.
+var assertions = []struct {
+	text           string
+	unicode, ascii dfa.Assertion
+}{
+	{`b{start}`, dfa.WordStart, dfa.ASCIIWordStart},
+	{`b{end}`, dfa.WordEnd, dfa.ASCIIWordEnd},
+	{`b{start-half}`, dfa.NoWordBefore, dfa.NoASCIIWordBefore},
+	{`b{end-half}`, dfa.NoWordAfter, dfa.NoASCIIWordAfter},
+	{`b`, dfa.WordBoundary, dfa.ASCIIWordBoundary},
+	{`B`, dfa.NoWordBoundary, dfa.NoASCIIWordBoundary},
+	{`<`, dfa.WordStart, dfa.ASCIIWordStart},
+	{`>`, dfa.WordEnd, dfa.ASCIIWordEnd},
+	{`A`, dfa.LineBegin, dfa.LineBegin},
+	{`z`, dfa.LineEnd, dfa.LineEnd},
+}
+
+// assertion parses an assertion after its backslash, or returns nil.
+func (p *parser) assertion(start int) *syntax.Regexp {
+	for _, a := range assertions {
+		if !p.accept(a.text) {
+			continue
+		}
+		if rest := p.text[p.pos:]; a.text == "b" && len(rest) > 1 && rest[0] == '{' && (rest[1] == '-' || unicode.IsLetter(rune(rest[1]))) {
+			p.pos += strings.IndexByte(rest, '}') + 1
+			p.fail(start, "unknown word boundary", `Write \b{start}, \b{end}, \b{start-half} or \b{end-half}.`)
+		}
+		if p.has(unicodeOn) {
+			return a.unicode.Tree()
+		}
+		return a.ascii.Tree()
+	}
+	return nil
+}
+
+// controls are the escape sequences of control characters.
+var controls = map[rune]rune{'a': '\a', 'f': '\f', 't': '\t', 'r': '\r', 'n': '\n', 'v': '\v'}
+
+// otherEscapes are escape sequences of other languages.
+var otherEscapes = []struct{ letters, problem, remedy string }{
+	{"123456789kg", backRef, writeOut},
+	{"0", "octal numbers are not supported", `Write \x00, or \x and two hexadecimal digits.`},
+	{"hH", `\h and \H are not supported`, `Write [ \t] or [^ \t].`},
+	{"R", `\R is not supported`, "Leave it out: a search is line by line."},
+	{"ZG", `\Z and \G are not supported`, "Write $ for the end of a line, ^ for its beginning."},
+	{"K", `\K is not supported`, "Leave it out: whole lines are returned."},
+	{"NXC", `\N, \X and \C are not supported`, "Write . for any character."},
+	{"e", `\e is not supported`, `Write \x1b.`},
+	{"c", "control characters of this form are not supported", `Write \x and two hexadecimal digits.`},
+	{"E", `\E without \Q`, `Write \\E for a backslash and an E.`},
+	{"AzbB<>Q", "this cannot be a part of a class", "Write it outside of the brackets."},
+}
+
+// escape parses an escape sequence after its backslash, which is at start. It returns a character
+// or, if class is not nil, a class.
+func (p *parser) escape(start int) (r rune, class set) {
+	if p.pos == len(p.text) {
+		p.fail(start, `the expression ends with \`, `Write \\ for the character itself.`)
+	}
+	c := p.next()
+	if r, ok := controls[c]; ok {
+		return r, nil
+	}
+	switch c {
+	case 'x', 'u', 'U':
+		return p.hex(start, map[rune]int{'x': 2, 'u': 4, 'U': 8}[c]), nil
+	case 'p', 'P':
+		return 0, p.property(start, c == 'P')
+	case 'd', 's', 'w', 'D', 'S', 'W':
+		class = p.perl(unicode.ToLower(c))
+		if unicode.IsUpper(c) {
+			class = class.not(p.top())
+		}
+		return 0, class
+	}
+	for _, e := range otherEscapes {
+		if strings.ContainsRune(e.letters, c) {
+			p.fail(start, e.problem, e.remedy)
+		}
+	}
+	if c > unicode.MaxASCII || unicode.IsLetter(c) {
+		p.fail(start, "unknown escape sequence", `Leave the \ out for the character itself, or write \\ for a backslash.`)
+	}
+	return c, nil
+}
+
+// top returns the last character of classes: without Unicode, classes contain bytes.
+func (p *parser) top() rune {
+	if p.has(unicodeOn) {
+		return unicode.MaxRune
+	}
+	return 0xff
+}
+
+// asciiPerl are the Perl classes without Unicode.
+var asciiPerl = map[rune]set{
+	'd': {{'0', '9'}},
+	's': {{'\t', '\r'}, {' ', ' '}},
+	'w': {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
+}
+
+func (p *parser) perl(letter rune) set {
+	switch {
+	case !p.has(unicodeOn):
+		return asciiPerl[letter]
+	case letter == 'd':
+		return digits()
+	case letter == 's':
+		return spaces()
+	}
+	return wordChars()
+}
+
+// hex parses a character's number: size digits, or any number of digits in braces.
+func (p *parser) hex(start, size int) rune {
+	digits := p.text[p.pos:min(p.pos+size, len(p.text))]
+	if p.accept("{") {
+		var closed bool
+		digits, _, closed = strings.Cut(p.text[p.pos:], "}")
+		if !closed {
+			p.fail(start, "missing closing }", `Write \x{1F600}, for example.`)
+		}
+		p.pos++
+		size = len(digits)
+	}
+	p.pos += len(digits)
+	n, err := strconv.ParseUint(digits, 16, 32)
+	if len(digits) < size || err != nil {
+		p.fail(start, "invalid hexadecimal number", `Write \x7F, \u007F or \x{7F}, for example.`)
+	}
+	if n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
+		p.fail(start, "there is no character with this number", "")
+	}
+	return rune(n)
+}
+
+// property parses the name of a Unicode property: a letter, or a name in braces.
+func (p *parser) property(start int, negated bool) set {
+	if p.pos == len(p.text) {
+		p.fail(start, "the name of a Unicode property is missing", `Write \p{Greek}, for example.`)
+	}
+	name := string(p.next())
+	if name == "{" {
+		var closed bool
+		name, _, closed = strings.Cut(p.text[p.pos:], "}")
+		if !closed {
+			p.fail(start, "missing closing }", `Write \p{Greek}, for example.`)
+		}
+		p.pos += len(name) + 1
+	}
+	s, inverted, ok := findProperty(name)
+	switch {
+	case strings.Contains(name, "!="): // which ripgrep treats as =
+		p.fail(start, "!= is not supported", `Write \P{name=value}.`)
+	case !ok:
+		p.fail(start, "unknown or unsupported Unicode property", `Supported are general categories such as \p{Lu}, scripts such as \p{Greek}, `+
+			`\p{scx=Greek}, and boolean properties such as \p{Alphabetic} and \p{Emoji}. Otherwise write the characters out: [\x{3b1}-\x{3c9}].`)
+	case !p.has(unicodeOn):
+		p.fail(start, "Unicode properties need Unicode, but (?-u) is set", "Remove (?-u) here.")
+	}
+	if p.has(ignoreCase) {
+		s = s.fold(unicode.MaxRune)
+	}
+	if negated != inverted {
+		s = s.not(unicode.MaxRune)
+	}
+	return nonNil(s)
+}
+
+// nonNil distinguishes an empty class from no class.
+func nonNil(s set) set {
+	if s == nil {
+		return set{}
+	}
+	return s
+}

@@ -1,0 +1,249 @@
+package pattern
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/node/search/dfa"
+)
+
+const (
+	// maxDepth is the maximum nesting of groups and classes, as in Rust.
+	maxDepth = 250
+	// maxRepeat is more than package dfa accepts for the shortest expression.
+	maxRepeat = 1_000_000
+)
+
+// flags are set by (?...).
+type flags uint8
+
+const (
+	ignoreCase flags = 1 << iota // i
+	multiline                    // m
+	dotAll                       // s: . matches a line feed
+	swapGreed                    // U: has no influence on whether a line matches
+	crlf                         // R
+	verbose                      // x
+	unicodeOn                    // u: set unless (?-u) clears it
+)
+
+const flagLetters = "imsURxu" // in the order of the constants
+
+// Error explains why an expression is invalid.
+type Error struct {
+	Problem string
+	Part    string // of the expression
+	Remedy  string // a sentence, or empty
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s: `%s`", e.Problem, e.Part)
+	if e.Remedy != "" {
+		text += ". " + e.Remedy
+	}
+	return text
+}
+
+// parser reads an expression once. Its methods panic with an *Error, which Parse returns.
+type parser struct {
+	text  string
+	pos   int
+	flags flags
+	depth int
+	names map[string]bool // of groups
+}
+
+// Parse translates an expression into a tree for [dfa.Compile]. Its error is an *Error.
+func Parse(expression string) (tree *syntax.Regexp, err error) {
+	p := &parser{text: expression, flags: unicodeOn, names: map[string]bool{}}
+	defer func() {
+		if problem := recover(); problem != nil {
+			e, ok := problem.(*Error)
+			if !ok {
+				panic(problem)
+			}
+			tree, err = nil, e
+		}
+	}()
+	if !utf8.ValidString(expression) {
+		p.fail(0, "the expression is not UTF-8", `Write bytes that are not text as \x{...}.`)
+	}
+	tree = p.alternatives()
+	if p.pos < len(p.text) {
+		p.fail(p.pos, "unexpected )", `Write \) for the character itself.`)
+	}
+	return tree, nil
+}
+
+// fail reports the part of the expression from start to the current position.
+func (p *parser) fail(start int, problem, remedy string) {
+	panic(&Error{Problem: problem, Part: p.text[start:max(p.pos, min(start+1, len(p.text)))], Remedy: remedy})
+}
+
+func (p *parser) has(f flags) bool { return p.flags&f != 0 }
+
+// peek returns the next character, or -1 at the end.
+func (p *parser) peek() rune {
+	if p.pos == len(p.text) {
+		return -1
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
+	return r
+}
+
+func (p *parser) next() rune {
+	r, size := utf8.DecodeRuneInString(p.text[p.pos:])
+	p.pos += size
+	return r
+}
+
+func (p *parser) accept(text string) bool {
+	if !strings.HasPrefix(p.text[p.pos:], text) {
+		return false
+	}
+	p.pos += len(text)
+	return true
+}
+
+// skipSpace skips white space and comments in verbose mode.
+func (p *parser) skipSpace() {
+	for p.has(verbose) {
+		switch c := p.peek(); {
+		case unicode.Is(unicode.Pattern_White_Space, c):
+			p.next()
+		case c == '#':
+			_, rest, _ := strings.Cut(p.text[p.pos:], "\n")
+			p.pos = len(p.text) - len(rest)
+		default:
+			return
+		}
+	}
+}
+
+// nest enters a level of nesting, which the caller leaves by p.depth--.
+func (p *parser) nest(start int) {
+	if p.depth++; p.depth > maxDepth {
+		p.fail(start, fmt.Sprintf("groups and classes are nested more than %d deep", maxDepth), "")
+	}
+}
+
+// alternatives parses up to the end of the group or of the expression.
+func (p *parser) alternatives() *syntax.Regexp {
+	var branches, items []*syntax.Regexp
+	repeatable, repeated := false, 0 // whether the last item can be repeated, and how many operators it has
+	for {
+		p.skipSpace()
+		start := p.pos
+		switch c := p.peek(); {
+		case c < 0, c == ')':
+			return alternate(append(branches, concat(items)))
+		case c == '|':
+			p.next()
+			branches, items, repeatable = append(branches, concat(items)), nil, false
+		case c == '*', c == '+', c == '?', c == '{' && p.counted():
+			low, high := p.repetition()
+			if !repeatable {
+				p.fail(start, "nothing to repeat before", `Write \ before a character that is meant literally.`)
+			}
+			if repeated++; repeated > maxDepth {
+				p.fail(start, fmt.Sprintf("more than %d repetitions of one item", maxDepth), "")
+			}
+			items[len(items)-1] = repeat(items[len(items)-1], low, high)
+		default:
+			parsed := p.item()
+			items, repeatable, repeated = append(items, parsed...), len(parsed) > 0, 0
+		}
+	}
+}
+
+// item parses one item that can be repeated; a quoted text may be several items, and a change of
+// flags is none.
+func (p *parser) item() []*syntax.Regexp {
+	start := p.pos
+	switch c := p.next(); c {
+	case '(':
+		return p.group(start)
+	case '[':
+		return []*syntax.Regexp{p.characters(start, p.class(start))}
+	case '.':
+		return []*syntax.Regexp{p.dot(start)}
+	case '^':
+		return []*syntax.Regexp{p.lineEdge(syntax.OpBeginText, syntax.OpBeginLine, dfa.LineBeginCRLF)}
+	case '$':
+		return []*syntax.Regexp{p.lineEdge(syntax.OpEndText, syntax.OpEndLine, dfa.LineEndCRLF)}
+	case '\\':
+		if p.accept("Q") {
+			return p.quoted()
+		}
+		if a := p.assertion(start); a != nil {
+			return []*syntax.Regexp{a}
+		}
+		r, class := p.escape(start)
+		if class != nil {
+			return []*syntax.Regexp{p.characters(start, class)}
+		}
+		return []*syntax.Regexp{p.literal(start, r)}
+	default:
+		return []*syntax.Regexp{p.literal(start, c)}
+	}
+}
+
+// quoted parses the text between \Q and \E.
+func (p *parser) quoted() (items []*syntax.Regexp) {
+	for p.pos < len(p.text) && !p.accept(`\E`) {
+		start := p.pos
+		items = append(items, p.literal(start, p.next()))
+	}
+	return items
+}
+
+func (p *parser) dot(start int) *syntax.Regexp {
+	switch {
+	case !p.has(unicodeOn):
+		p.partOfCharacter(start)
+	case p.has(dotAll):
+		return &syntax.Regexp{Op: syntax.OpAnyChar}
+	case p.has(crlf):
+		return classTree(runes('\r', '\n').not(unicode.MaxRune))
+	}
+	return &syntax.Regexp{Op: syntax.OpAnyCharNotNL}
+}
+
+func (p *parser) lineEdge(ofText, ofLine syntax.Op, ofLineCRLF dfa.Assertion) *syntax.Regexp {
+	switch {
+	case !p.has(multiline):
+		return &syntax.Regexp{Op: ofText}
+	case p.has(crlf):
+		return ofLineCRLF.Tree()
+	}
+	return &syntax.Regexp{Op: ofLine}
+}
+
+// partOfCharacter refuses expressions that would match single bytes of multi-byte characters.
+func (p *parser) partOfCharacter(start int) {
+	p.fail(start, "without Unicode, (?-u), this part matches single bytes of characters", "Remove (?-u) here, or use ASCII characters only.")
+}
+
+func (p *parser) literal(start int, r rune) *syntax.Regexp {
+	if !p.has(unicodeOn) && r > unicode.MaxASCII {
+		p.partOfCharacter(start)
+	}
+	if !p.has(ignoreCase) {
+		return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}}
+	}
+	if !p.has(unicodeOn) && strings.ContainsRune("KSks", r) { // which have other cases outside of ASCII
+		return classTree(runes(r).fold(unicode.MaxASCII))
+	}
+	return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}, Flags: syntax.FoldCase}
+}
+
+// characters makes a tree of a class.
+func (p *parser) characters(start int, class set) *syntax.Regexp {
+	if n := len(class); !p.has(unicodeOn) && n > 0 && class[n-1].last > unicode.MaxASCII {
+		p.partOfCharacter(start)
+	}
+	return classTree(class)
+}

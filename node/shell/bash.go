@@ -1,0 +1,247 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/access"
+	"fairlead/node/workspace"
+)
+
+// Time limits of a command, as in the original system. The length of a command is limited by
+// maxCommand, which is the system's limit for one argument of a program, because the shell gets the
+// command as one argument. The length of workdir is limited by the system's maximum path length.
+const (
+	defaultTimeout = 5 * time.Minute
+	maxTimeout     = 24 * time.Hour
+	minYield       = 10 * time.Millisecond
+	maxYield       = 120 * time.Second
+	progressEvery  = 100 * time.Millisecond
+)
+
+type bashIn struct {
+	Command    string   `json:"command" jsonschema:"the command line, as you would type it in a shell"`
+	Workdir    string   `json:"workdir,omitempty" jsonschema:"folder to run it in; relative to the workspace; default the workspace"`
+	Timeout    *float64 `json:"timeout,omitempty" jsonschema:"milliseconds until the command and everything it started is ended; default 300000 and none for background commands; 0 is none"`
+	Background bool     `json:"background,omitempty" jsonschema:"start it and return at once with a sessionId for the Process tool"`
+	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
+	Pty        bool     `json:"pty,omitempty" jsonschema:"run it in a terminal (120 by 40), for programs that need one; type with Process, which also resizes it"`
+	Network    bool     `json:"network,omitempty" jsonschema:"it needs the network; the person is asked where this machine allows that for single commands"`
+}
+
+// bashOut is the output of Bash. Its status is completed, failed or running.
+type bashOut struct {
+	Status     string `json:"status" jsonschema:"completed (exit code 0), failed, or running"`
+	SessionID  string `json:"sessionId"`
+	PID        int    `json:"pid,omitempty"`
+	ExitCode   *int   `json:"exitCode,omitempty"`
+	Signal     string `json:"signal,omitempty"`
+	TimedOut   bool   `json:"timedOut,omitempty"`
+	Cancelled  bool   `json:"cancelled,omitempty"`
+	StartedAt  int64  `json:"startedAt"`
+	EndedAt    int64  `json:"endedAt,omitempty"`
+	DurationMs int64  `json:"durationMs,omitempty"`
+	Output     string `json:"output,omitempty"`
+	Tail       string `json:"tail"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Workdir    string `json:"workdir"`
+	// Enforced says in one line how the command was contained (extension). It is empty where
+	// commands run as plain children.
+	Enforced string `json:"enforced,omitempty"`
+	// Note has further remarks on the command's end (extension).
+	Note string `json:"note,omitempty"`
+	// OutputStillOpen reports that a process could not be ended and still has the output open; its
+	// later output is lost (extension).
+	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
+}
+
+// MarshalJSON writes every field that belongs to the status, including empty ones, as the original
+// system does.
+func (o bashOut) MarshalJSON() ([]byte, error) {
+	type plain bashOut
+	if o.Status == "running" {
+		return protocol.Marshal(plain(o))
+	}
+	var signal *string
+	if o.Signal != "" {
+		signal = &o.Signal
+	}
+	return protocol.Marshal(struct {
+		plain
+		ExitCode   *int    `json:"exitCode"`
+		Signal     *string `json:"signal"`
+		TimedOut   bool    `json:"timedOut"`
+		EndedAt    int64   `json:"endedAt"`
+		DurationMs int64   `json:"durationMs"`
+		Output     string  `json:"output"`
+		Truncated  bool    `json:"truncated"`
+	}{plain(o), o.ExitCode, signal, o.TimedOut, o.EndedAt, o.DurationMs, o.Output, o.Truncated})
+}
+
+// Tools makes Bash and Process.
+func Tools(ws *workspace.Root, jobs *Jobs) []toolkit.Tool {
+	return []toolkit.Tool{bashTool(ws, jobs), processTool(jobs)}
+}
+
+//go:embed bash.md
+var bashDoc string
+
+func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool {
+	t := toolkit.Define("Bash", bashDoc, toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
+		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
+	return toolkit.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) {
+		return previewBash(ws, jobs, in), nil
+	})
+}
+
+// bashPlan is a validated call.
+type bashPlan struct {
+	dir     string
+	timeout time.Duration
+	yield   time.Duration // 0: wait for the end
+}
+
+func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return p, toolkit.Failf("command must not be empty")
+	case strings.ContainsRune(in.Command, 0):
+		return p, toolkit.Failf("command contains a zero byte")
+	case len(in.Command) > maxCommand:
+		return p, toolkit.Failf("command is too long (%d bytes, at most %d). Write it to a script file and run that.", len(in.Command), maxCommand)
+	}
+	// A command may use any folder that the user may use, so its folder is not restricted.
+	dir, err := ws.Resolve(in.Workdir)
+	if err != nil && dir.Abs == "" {
+		return p, err
+	}
+	p.dir = dir.Abs
+	info, err := os.Stat(p.dir)
+	if err != nil {
+		return p, toolkit.Failf("Failed to execute: folder '%s': %w", dir, workspace.Cause(err))
+	}
+	if !info.IsDir() {
+		return p, toolkit.Failf("Failed to execute: '%s' is not a folder", dir)
+	}
+	otherwise := defaultTimeout
+	if in.Background || in.YieldMs != nil {
+		otherwise = 0
+	}
+	if p.timeout, err = millis("timeout", in.Timeout, otherwise); err != nil {
+		return p, err
+	}
+	p.timeout = min(p.timeout, maxTimeout)
+	if in.YieldMs != nil && !in.Background {
+		if p.yield, err = millis("yieldMs", in.YieldMs, 0); err != nil {
+			return p, err
+		}
+		p.yield = min(max(p.yield, minYield), maxYield)
+	}
+	return p, nil
+}
+
+// millis reads an optional duration in milliseconds. Fractions are rounded up to a whole one.
+func millis(name string, v *float64, otherwise time.Duration) (time.Duration, error) {
+	if v == nil {
+		return otherwise, nil
+	}
+	if *v < 0 {
+		return 0, &toolkit.InputError{Err: toolkit.Failf("%s must be 0 or more milliseconds, not %v", name, *v)}
+	}
+	return time.Duration(math.Ceil(min(*v, float64(maxTimeout.Milliseconds())))) * time.Millisecond, nil
+}
+
+func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (bashOut, error) {
+	plan, err := planBash(ws, in)
+	if err != nil {
+		return bashOut{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return bashOut{}, toolkit.Failf("cancelled before it started")
+	}
+	call := access.CallOf(ctx)
+	if err := jobs.network(in, call.Network); err != nil {
+		return bashOut{}, err
+	}
+	j, err := jobs.start(ctx, order{
+		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: toolkit.IdempotencyKey(ctx), call: call.ID,
+		network: in.Network, folders: call.Folders, direct: call.Direct,
+	}, in.Background || plan.yield > 0)
+	if err != nil {
+		return bashOut{}, err
+	}
+	if in.Background {
+		jobs.putAway(j)
+		return jobs.report(j), nil
+	}
+	if await(ctx, j, plan.yield) {
+		return jobs.report(j), nil
+	}
+	jobs.putAway(j)
+	return jobs.report(j), nil
+}
+
+// await waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
+// yield, await stops waiting after that time and returns false.
+func await(ctx context.Context, j *job, yield time.Duration) bool {
+	var enough <-chan time.Time
+	if yield > 0 {
+		timer := time.NewTimer(yield)
+		defer timer.Stop()
+		enough = timer.C
+	}
+	var tick <-chan time.Time
+	progress := access.CallOf(ctx).Progress
+	if progress != nil {
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	cancelled := ctx.Done()
+	var told int64
+	for {
+		select {
+		case <-j.done:
+			return true
+		case <-cancelled:
+			j.quit(byCancel)
+			cancelled = nil
+		case <-enough:
+			return false
+		case <-tick:
+			if n := j.out.size(); n != told {
+				told = n
+				progress(j.out.tail(), n)
+			}
+		}
+	}
+}
+
+// report returns the state of j as the output of Bash.
+func (t *Jobs) report(j *job) bashOut {
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforced}
+	if j.running() {
+		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
+		return o
+	}
+	o.Status = "failed"
+	if j.result.ok() {
+		o.Status = "completed"
+	}
+	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.open
+	o.TimedOut, o.Cancelled = j.result.why == byTimeout, j.result.why == byCancel
+	o.EndedAt, o.DurationMs = j.endedAt()
+	o.Output, o.Truncated = j.out.text()
+	o.Tail = j.out.tail()
+	o.Note = j.result.note()
+	return o
+}
+
+var _ json.Marshaler = bashOut{}

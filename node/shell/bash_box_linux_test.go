@@ -1,0 +1,249 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
+)
+
+func useSetsid(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("setsid")
+	if err != nil {
+		t.Skip("no setsid here")
+	}
+	return path
+}
+
+// pids returns the process numbers in text.
+func pids(t *testing.T, text string) (all []int) {
+	t.Helper()
+	for _, word := range strings.Fields(text) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("%q is no list of processes", text)
+		}
+		all = append(all, pid)
+	}
+	return all
+}
+
+func TestATimeoutEndsTheWholeTree(t *testing.T) {
+	useShell(t)
+	setsid := useSetsid(t)
+	for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
+		b := boxed(t, mode)
+		var out bashOut
+		var took time.Duration
+		// All three must be running by then.
+		for limit := 700; limit < 20_000 && strings.Count(out.Output, "\n") < 3; limit *= 3 {
+			began := time.Now()
+			out = tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"timeout": limit, "command": `trap "" TERM; sleep 999 & echo $!
+` + setsid + ` sh -c 'trap "" TERM; echo $$; ` + setsid + ` sleep 999 & echo $!; wait' & wait; wait; wait`})
+			took = time.Since(began)
+		}
+		if took > 5*time.Minute || !out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGKILL" || out.OutputStillOpen {
+			t.Errorf("%s: took %v: %+v", mode, took, out)
+		}
+		all := pids(t, out.Output)
+		if len(all) != 3 {
+			t.Errorf("%s: %d processes", mode, len(all))
+		}
+		for _, pid := range all {
+			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
+				t.Errorf("%s: process %d still runs", mode, pid)
+			}
+		}
+	}
+}
+
+func TestKillEndsTheTree(t *testing.T) {
+	useShell(t)
+	setsid := useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	id := background(b, "sleep 999 & "+setsid+" sleep 999 & jobs -p; wait", nil)
+	printed(b, id, func(s string) bool { return strings.Count(s, "\n") == 2 })
+	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
+	out := end(b, id)
+	if out.Signal != "SIGKILL" || out.ExitCode != nil || out.Status != "failed" {
+		t.Errorf("got %+v, want an end by SIGKILL", out)
+	}
+	for _, pid := range pids(t, out.Tail) {
+		gone(t, pid)
+	}
+}
+
+// leave are ways for a command to leave processes running that have its output open.
+var leave = map[string]struct {
+	script string
+	left   int
+}{
+	"background":  {`sleep 999 & echo $!`, 1},
+	"double fork": {`(setsid sh -c 'setsid sh -c "echo \$\$; exec sleep 999" & exit 0' &) | head -n 1`, 1},
+	"many":        {`for i in $(seq 200); do (trap "" TERM; exec sleep 999) & done; jobs -p`, 200},
+}
+
+func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
+	useShell(t)
+	useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	for name, c := range leave {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": c.script})
+			if took := time.Since(began); took > time.Minute || out.Status != "completed" || out.OutputStillOpen {
+				t.Errorf("got %+v after %v, want a completed command with closed output", out, took)
+			}
+			all := pids(t, out.Output)
+			for _, pid := range all {
+				if alive := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !zombie(pid); alive {
+					t.Errorf("process %d still runs when the result is there", pid)
+				}
+			}
+			want := fmt.Sprintf("%d processes that the command left running were ended.", c.left)
+			if c.left == 1 {
+				want = "1 process that the command left running was ended."
+			}
+			if len(all) != c.left || out.Note != want {
+				t.Errorf("got %d processes and note %q, want %d and %q", len(all), out.Note, c.left, want)
+			}
+		})
+	}
+	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true | cat"}); out.Note != "" {
+		t.Errorf("got note %q for a command that leaves nothing, want none", out.Note)
+	}
+}
+
+func TestATimeoutSaysHowManyProcessesWereEnded(t *testing.T) {
+	useShell(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "sleep 999 & sleep 999 & wait", "timeout": 5000})
+	const want = "The command was ended together with 2 processes that it had started."
+	if !out.TimedOut || out.Note != want {
+		t.Errorf("got %+v, want a timeout and note %q", out, want)
+	}
+}
+
+func TestABackgroundCommandIsListedWithItsProcessesAndEndsThem(t *testing.T) {
+	useShell(t)
+	useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	id := background(b, `(setsid sh -c 'echo $$; exec sleep 999' &); read line`, nil)
+	printed(b, id, func(s string) bool { return strings.Contains(s, "\n") })
+	pid := pids(t, tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}).Tail)[0]
+	list := tooltest.Must[struct{ Sessions []struct{ Processes []int } }](b.Bench, "Process", tooltest.Args{"action": "list"})
+	if len(list.Sessions) != 1 || !slices.Contains(list.Sessions[0].Processes, pid) {
+		t.Errorf("got %+v, want one session with process %d", list, pid)
+	}
+	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "x"})
+	end(b, id)
+	gone(t, pid)
+	out := tooltest.Must[struct{ Note string }](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id})
+	if want := "1 process that the command left running was ended."; out.Note != want {
+		t.Errorf("got note %q, want %q", out.Note, want)
+	}
+}
+
+func TestCommandsAreContained(t *testing.T) {
+	useShell(t)
+	outside := t.TempDir()
+	t.Setenv("UNKNOWN_SECRET", "x")
+	t.Setenv("DECLARED", "y")
+	for _, c := range []struct {
+		mode           sandbox.Mode
+		inside, beyond bool
+		enforced       string
+	}{
+		{sandbox.ReadOnly, false, false, "files read-only, network blocked"},
+		{sandbox.WorkspaceWrite, true, false, "files workspace-write, network blocked"},
+		{"", true, false, "files workspace-write, network blocked"},
+		{sandbox.Full, true, true, "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"},
+	} {
+		b := boxed(t, c.mode)
+		b.jobs.opts.Env = []string{"DECLARED"}
+		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.KeepsFiles() && r.KeepsNetwork()) {
+			t.Skipf("this machine cannot contain commands: %+v", r)
+		}
+		path := filepath.Join(outside, "f")
+		os.Remove(path)
+		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `echo 1 > f; echo 2 > "` + path + `"; echo "$UNKNOWN_SECRET$DECLARED"; ls -la >/dev/null`})
+		if _, err := os.Stat(filepath.Join(b.WS.Dir(), "f")); (err == nil) != c.inside {
+			t.Errorf("%q: written inside: %v", c.mode, err)
+		}
+		if _, err := os.Stat(path); (err == nil) != c.beyond {
+			t.Errorf("%q: written outside: %v", c.mode, err)
+		}
+		if out.Enforced != c.enforced || out.ExitCode == nil || *out.ExitCode != 0 {
+			t.Errorf("%q: %+v", c.mode, out)
+		}
+		want := "y\n"
+		if c.mode == sandbox.Full {
+			want = "xy\n"
+		}
+		if !strings.HasSuffix(out.Output, want) {
+			t.Errorf("%q: %q", c.mode, out.Output)
+		}
+	}
+}
+
+func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
+	useShell(t)
+	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
+	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {
+		t.Errorf("%+v", out)
+	}
+	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
+		out, err := runBash(t.Context(), b.WS, b.jobs, bashIn{Command: command})
+		var word *sandbox.NetworkWord
+		if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
+			t.Errorf("%s: %+v, %v", command, out, err)
+		}
+		if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
+			t.Errorf("preview of %s: %+v", command, p)
+		}
+	}
+	b.jobs.opts.Profile.Required = true
+	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.Contains(words, sandbox.Code) {
+		t.Error(words)
+	}
+	some := sandbox.Report{}
+	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets} {
+		some.Checks = append(some.Checks, sandbox.Check{ID: id, Enforced: true})
+	}
+	for _, c := range []struct {
+		p    sandbox.Profile
+		want string
+	}{
+		{sandbox.Profile{}, "files workspace-write, network not enforced on this machine"},
+		{sandbox.Profile{Mode: sandbox.ReadOnly, Network: sandbox.NetAllowed}, "files read-only, network allowed"},
+	} {
+		if got := Enforced(some, c.p); got != c.want {
+			t.Errorf("%+v: %s", c.p, got)
+		}
+	}
+}
+
+func TestCommandsThatCannotStartSayWhy(t *testing.T) {
+	b := boxed(t, sandbox.WorkspaceWrite)
+	t.Setenv("SHELL", b.File("shell", "#!/no/such/interpreter\n"))
+	if err := os.Chmod(filepath.Join(b.WS.Dir(), "shell"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.HasPrefix(words, "Failed to execute: ") || !strings.Contains(words, "no such file") {
+		t.Error(words)
+	}
+	if len(b.jobs.turns) != 0 {
+		t.Error("the turn was not given back")
+	}
+}

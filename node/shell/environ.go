@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// dropped are the variables that a command does not inherit: our token, and those that make every
+// program load or run something else.
+var dropped = map[string]bool{
+	"FAIRLEAD_TOKEN": true, "LD_PRELOAD": true, "LD_AUDIT": true, "DYLD_INSERT_LIBRARIES": true, "BASH_ENV": true, "ENV": true,
+	"PROMPT_COMMAND": true, "NODE_OPTIONS": true, "PERL5OPT": true, "PERL5DB": true, "RUBYOPT": true, "PYTHONSTARTUP": true,
+	"PYTHONINSPECT": true, "GIT_EXTERNAL_DIFF": true,
+}
+
+// environ returns the environment of a command in dir. FAIRLEAD=1 tells scripts which program runs
+// them.
+func environ(dir string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if dropped[name] || strings.HasPrefix(name, "BASH_FUNC_") || name == "PWD" || name == "OLDPWD" || name == "FAIRLEAD" {
+			continue
+		}
+		env = append(env, kv)
+	}
+	return append(env, "PWD="+dir, "FAIRLEAD=1")
+}
+
+// quiet keeps programs from waiting for input: without a terminal nobody pages, types a password or
+// uses an editor.
+func quiet(env []string, tty bool) []string {
+	if tty {
+		return append(env, "TERM=xterm-256color")
+	}
+	return append(env, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "EDITOR=false", "GIT_EDITOR=false")
+}
+
+// gitGuard is configuration that keeps git from running programs named by a folder when it is only
+// asked for the state. A folder that looks like a bare repository, which the agent could create,
+// counts only when it is named as one (git 2.38), and no file monitor is started.
+var gitGuard = [][2]string{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}}
+
+// gitCount is the variable with the number of git configuration entries in the environment (git
+// 2.31, git-config(1)).
+const gitCount = "GIT_CONFIG_COUNT"
+
+// guardGit adds gitGuard to git's configuration in the environment, after existing entries.
+func guardGit(env []string) []string {
+	n := 0
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		value, ok := strings.CutPrefix(kv, gitCount+"=")
+		if ok {
+			n, _ = strconv.Atoi(value)
+			n = max(0, n) // git rejects an invalid number, so it is replaced
+		}
+		return ok
+	})
+	for i, entry := range gitGuard {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n+i, entry[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n+i, entry[1]))
+	}
+	return append(env, fmt.Sprintf("%s=%d", gitCount, n+len(gitGuard)))
+}

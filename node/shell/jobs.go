@@ -1,0 +1,245 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+)
+
+const (
+	// keepFinished is how long the result of a finished background command stays available, as in
+	// the original system.
+	keepFinished = 30 * time.Minute
+	// maxWaited bounds the commands that run at the same time with a caller that waits for them;
+	// further ones wait for a free place.
+	maxWaited = 64
+	// maxBackground bounds the commands that run in the background. They may run forever, so
+	// further ones are refused instead of waiting.
+	maxBackground = 128
+	// maxHeld bounds the stored output of finished background commands, in bytes. Beyond it, the
+	// output of the oldest is cut to its tail.
+	maxHeld = 64 << 20
+)
+
+// JobOptions configure how commands run.
+type JobOptions struct {
+	// Box contains commands and tracks all of their processes. If it is nil, they are plain
+	// children of this process.
+	Box *sandbox.Box
+	// Profile is the restrictions of commands in the box.
+	Profile sandbox.Profile
+	// AskNetwork says that the person may allow the network for single commands.
+	AskNetwork bool
+	// Env names further variables that contained commands get: NAME or NAME=value; see
+	// [sandbox.Environ].
+	Env []string
+	// Home is the program's own data folder, to which no call gets access.
+	Home string
+	// Events receives the start and the end of each background command
+	// (docs/protocol.md#background-commands). It may be nil and must not block.
+	Events func(protocol.NodeExecEvent)
+	// Ledger is the node's own folder that records running commands, and ends that were not
+	// confirmed, for [Jobs.Recover]. It is created when needed. If it is empty, nothing is
+	// recorded.
+	Ledger string
+}
+
+// Jobs is the table of a node's commands, running and recently finished. Commands outlive
+// connections, but not the node. It is safe for use by many goroutines.
+type Jobs struct {
+	opts   JobOptions
+	ledger ledger
+	turns  chan struct{} // semaphore of commands with a waiting caller
+	wg     sync.WaitGroup
+
+	mu         sync.Mutex // guards the fields below
+	jobs       map[string]*job
+	background int // commands that run in the background or are about to
+	closed     bool
+
+	telling sync.Mutex                        // guards untold; taken with mu or without
+	untold  map[string]protocol.NodeExecEvent // ends that were not confirmed
+}
+
+// NewJobs makes an empty table. The caller owns the box and closes it after the table.
+func NewJobs(o JobOptions) *Jobs {
+	if o.Events == nil {
+		o.Events = func(protocol.NodeExecEvent) {}
+	}
+	return &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
+}
+
+// Close ends all commands with every process they started, and waits for that. Ends that were not
+// confirmed are stored for the next [Jobs.Recover].
+func (t *Jobs) Close() {
+	t.mu.Lock()
+	t.closed = true
+	for _, j := range t.jobs {
+		j.quit(byCancel)
+	}
+	t.mu.Unlock()
+	t.wg.Wait()
+	t.handDown()
+}
+
+var errClosing = errors.New("this node is shutting down")
+
+// start starts a command. One with a waiting caller first waits for a free place.
+func (t *Jobs) start(ctx context.Context, o order, background bool) (*job, error) {
+	if !background {
+		select {
+		case t.turns <- struct{}{}:
+		case <-ctx.Done():
+			return nil, toolkit.Failf("cancelled while it waited for one of the %d commands that run on this machine to end", maxWaited)
+		}
+	}
+	j, err := t.startNow(o, background)
+	if err != nil && !background {
+		<-t.turns
+	}
+	return j, err
+}
+
+func (t *Jobs) startNow(o order, background bool) (*job, error) {
+	if err := t.reserve(background); err != nil {
+		return nil, err
+	}
+	j, err := t.startJob(o, background)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		if background {
+			t.background--
+		}
+		t.wg.Done()
+		return nil, err
+	}
+	if j.running() { // otherwise it has already been finished
+		t.jobs[j.id] = j
+	}
+	if t.closed {
+		j.quit(byCancel)
+	}
+	return j, nil
+}
+
+// finish is the last action of a job's goroutine: whoever sees the job as done sees its final entry
+// in the table.
+func (t *Jobs) finish(j *job) {
+	defer t.wg.Done()
+	t.mu.Lock()
+	if j.mayStay {
+		t.background--
+	} else {
+		<-t.turns
+	}
+	close(j.done)
+	stays := j.background.Load()
+	if stays {
+		t.trim()
+	} else {
+		delete(t.jobs, j.id)
+	}
+	t.mu.Unlock()
+	if stays {
+		t.tell(j.endEvent())
+	} else {
+		t.ledger.remove(j.id)
+	}
+}
+
+// reserve reserves a place for one more command.
+func (t *Jobs) reserve(background bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prune()
+	switch {
+	case t.closed:
+		return errClosing
+	case background && t.background >= maxBackground:
+		return toolkit.Failf("%d background commands are running on this machine already. Wait for one, or end one with Process.", t.background)
+	}
+	if background {
+		t.background++
+	}
+	t.wg.Add(1)
+	return nil
+}
+
+// trim limits the output of finished commands to maxHeld. Older ones have only their tail, marked
+// as truncated.
+func (t *Jobs) trim() {
+	var finished []*job
+	held := 0
+	for _, j := range t.jobs {
+		if !j.running() && !j.result.open {
+			finished = append(finished, j)
+			held += j.out.held()
+		}
+	}
+	if held <= maxHeld {
+		return
+	}
+	slices.SortFunc(finished, func(a, b *job) int { return a.result.at.Compare(b.result.at) })
+	for _, j := range finished {
+		if held <= maxHeld {
+			return
+		}
+		before := j.out.held()
+		j.out.settle(tailBytes)
+		held -= before - j.out.held()
+	}
+}
+
+// putAway makes a command a background one: it stays in the table, and its end is reported, also if
+// it ended in between.
+func (t *Jobs) putAway(j *job) {
+	t.mu.Lock()
+	j.background.Store(true)
+	t.opts.Events(j.event(protocol.ExecStarted))
+	over := !j.running()
+	if over {
+		t.jobs[j.id] = j
+	}
+	t.mu.Unlock()
+	if over {
+		t.tell(j.endEvent())
+	}
+}
+
+// prune removes commands that finished long ago.
+func (t *Jobs) prune() {
+	for id, j := range t.jobs {
+		if !j.running() && time.Since(j.result.at) > keepFinished {
+			delete(t.jobs, id)
+		}
+	}
+}
+
+func (t *Jobs) get(id string) *job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prune()
+	return t.jobs[id]
+}
+
+// list returns the background commands, newest first.
+func (t *Jobs) list() []*job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prune()
+	var list []*job
+	for _, j := range t.jobs {
+		if j.background.Load() {
+			list = append(list, j)
+		}
+	}
+	slices.SortFunc(list, func(a, b *job) int { return b.started.Compare(a.started) })
+	return list
+}

@@ -1,0 +1,51 @@
+package shell
+
+import (
+	"os"
+	"testing"
+
+	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func TestMain(m *testing.M) { os.Exit(tooltest.Main(m)) }
+
+// bench is a workspace with Bash and Process.
+type bench struct {
+	*tooltest.Bench
+	jobs *Jobs
+}
+
+// newBench makes a bench whose commands are plain children.
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return benchOf(t, ws, JobOptions{})
+}
+
+// newBenchWith makes a bench whose commands run in a box.
+func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
+	t.Helper()
+	box, err := sandbox.New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	ws, err := workspace.Open(tooltest.Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Workspace = ws.Dir()
+	return benchOf(t, ws, JobOptions{Box: box, Profile: p})
+}
+
+func benchOf(t testing.TB, ws *workspace.Root, o JobOptions) *bench {
+	jobs := NewJobs(o)
+	b := &bench{tooltest.Of(t, ws, Tools(ws, jobs)), jobs}
+	t.Cleanup(jobs.Close)
+	return b
+}

@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"slices"
+
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+// profileOf returns the restrictions of a command in the box.
+func (t *Jobs) profileOf(o order) sandbox.Profile {
+	profile := t.opts.Profile
+	if o.network {
+		profile.Network = sandbox.NetAllowed
+	}
+	for _, f := range o.folders {
+		f.Path = workspace.Unspell(f.Path)
+		if f.Write {
+			profile.Write = append(slices.Clone(profile.Write), f.Path)
+		} else {
+			profile.Read = append(slices.Clone(profile.Read), f.Path)
+		}
+	}
+	return profile
+}
+
+// enforced describes in one line how a command is contained; empty without a box.
+func (t *Jobs) enforced(o order) string {
+	if t.opts.Box == nil {
+		return ""
+	}
+	return Enforced(t.opts.Box.Report(), t.profileOf(o))
+}
+
+// launch starts a command: in the box if there is one, else as a plain child of this process.
+func (t *Jobs) launch(o order, s streams) (*sandbox.Process, error) {
+	sh := Path()
+	spec := sandbox.Spec{
+		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,
+		// One pipe for both preserves their order.
+		Stdin: s.childIn, Stdout: s.childOut, Stderr: s.childOut, PTY: o.tty,
+	}
+	if s.terminal != nil {
+		spec.Console = s.terminal.console()
+	}
+	if t.opts.Box == nil {
+		spec.Env = o.environ(environ(o.dir))
+		return sandbox.Direct(spec)
+	}
+	env := environ(o.dir)
+	if t.opts.Profile.Mode != sandbox.Full {
+		env = sandbox.Environ(o.dir, t.opts.Env)
+	}
+	spec.Env = o.environ(env)
+	return t.opts.Box.Start(spec)
+}

@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// slowTail decodes everything and takes the last n characters.
+func slowTail(all []byte, n int) (string, bool) {
+	runes := []rune(string(all))
+	if len(runes) <= n {
+		return string(runes), false
+	}
+	return string(runes[len(runes)-n:]), true
+}
+
+func TestOutputAgreesWithKeepingEverything(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	pieces := []string{"a", "é", "€", "😀", "\xff", "\n", strings.Repeat("x", 3000), strings.Repeat("😀", 2000)}
+	for range 12 {
+		var o output
+		var all []byte
+		for range rnd.IntN(900) {
+			p := []byte(pieces[rnd.IntN(len(pieces))])
+			cut := rnd.IntN(len(p) + 1) // a character may come in two writes
+			o.Write(p[:cut])
+			o.Write(p[cut:])
+			all = append(all, p...)
+		}
+		got, truncated := o.text()
+		if want, more := slowTail(all, maxOutput); got != want || truncated != more {
+			t.Fatalf("%d bytes: %d characters of %d, truncated %v of %v", len(all), utf8.RuneCountInString(got), utf8.RuneCountInString(want), truncated, more)
+		}
+		if want, _ := slowTail(all, maxTail); o.tail() != want {
+			t.Fatalf("%d bytes: another tail", len(all))
+		}
+		if o.size() != int64(len(all)) {
+			t.Fatalf("size %d of %d", o.size(), len(all))
+		}
+	}
+}
+
+func TestOutputStaysSmall(t *testing.T) {
+	var o output
+	line := []byte(strings.Repeat("y\n", 32<<10))
+	for range 2000 { // 131 MB
+		o.Write(line)
+	}
+	if cap(o.buf) > 1_000_000 {
+		t.Errorf("%d bytes are kept", cap(o.buf))
+	}
+	if s, truncated := o.text(); len(s) != maxOutput || !truncated {
+		t.Errorf("%d characters, truncated %v", len(s), truncated)
+	}
+	big := make([]byte, 3*keep)
+	o.Write(big)
+	if s, _ := o.text(); s != string(make([]byte, maxOutput)) {
+		t.Error("one write that is larger than what is kept went wrong")
+	}
+}
+
+func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
+	for _, n := range []int{0, 5, firstBuf, keep, 3 * ring / 2} {
+		var o output
+		fmt.Fprint(&o, strings.Repeat("é\n", n/3))
+		before := o.view()
+		o.settle(keep)
+		if after := o.view(); after != before || o.held() > keep || o.size() != before.bytes {
+			t.Errorf("%d bytes: %d held; lines %d, %d, want %d, %d", n, o.held(), after.lines, after.first, before.lines, before.first)
+		}
+		tail := o.tail()
+		o.settle(tailBytes)
+		if o.tail() != tail || o.held() > tailBytes || o.view().truncated != (before.truncated || len(before.text) > tailBytes) || o.view().lines != before.lines {
+			t.Errorf("%d bytes: the tail became another", n)
+		}
+	}
+}
+
+func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
+	var o output
+	if v := o.view(); v != (view{}) {
+		t.Errorf("%+v", v)
+	}
+	for i := range 200_000 {
+		fmt.Fprintf(&o, "line %d\n", i)
+	}
+	v := o.view()
+	first, _, _ := strings.Cut(v.text, "\n")
+	if !strings.HasSuffix(fmt.Sprint("line ", v.first), first) || v.lines != 200_000 || !v.truncated {
+		t.Errorf("first is %d, %q, of %d lines", v.first, first, v.lines)
+	}
+	fmt.Fprint(&o, "unfinished")
+	if w := o.view(); w.lines != 200_001 {
+		t.Errorf("%d lines", w.lines)
+	}
+	for range 7 { // without any line feed
+		o.Write(make([]byte, maxRead))
+	}
+	if w := o.view(); w.lines != 200_001 || w.first != 200_000 {
+		t.Errorf("%d lines, first %d", w.lines, w.first)
+	}
+}
+
+func FuzzLastRunes(f *testing.F) {
+	f.Add([]byte("a\xffé"), 2, true)
+	f.Add([]byte("\x80\x80\x80\x80"), 3, true)
+	f.Fuzz(func(t *testing.T, raw []byte, n int, cut bool) {
+		n = max(0, min(n, 1000))
+		s, truncated := lastRunes(raw, n, cut)
+		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > n || cut && !truncated {
+			t.Fatalf("lastRunes(%q, %d, %v) = %q, %v", raw, n, cut, s, truncated)
+		}
+		if want, more := slowTail(raw, n); !cut && (s != want || truncated != more) {
+			t.Fatalf("lastRunes(%q, %d) = %q, want %q", raw, n, s, want)
+		}
+	})
+}

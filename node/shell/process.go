@@ -1,0 +1,267 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+const (
+	defaultLogLines = 200
+	// writeLimit is how long a write waits for a command that does not read its input.
+	writeLimit = 10 * time.Second
+	// maxListed is the maximum size of the result of list, in bytes: the gateway accepts a result
+	// of one frame.
+	maxListed = 8 << 20
+)
+
+type processIn struct {
+	Action    string   `json:"action" jsonschema:"one of list, poll, log, write, submit, kill, resize"`
+	SessionID string   `json:"sessionId,omitempty" jsonschema:"the sessionId that Bash gave; needed by every action but list"`
+	Data      string   `json:"data,omitempty" jsonschema:"what write and submit send to the command's input"`
+	Offset    *float64 `json:"offset,omitempty" jsonschema:"first line for log, from 0; default 0"`
+	Limit     *float64 `json:"limit,omitempty" jsonschema:"most lines for log; default 200"`
+	Cols      *float64 `json:"cols,omitempty" jsonschema:"for resize: columns of the terminal"`
+	Rows      *float64 `json:"rows,omitempty" jsonschema:"for resize: rows of the terminal"`
+}
+
+//go:embed process.md
+var processDoc string
+
+func processTool(jobs *Jobs) toolkit.Tool {
+	return toolkit.Define("Process", processDoc, toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+		func(_ context.Context, in processIn) (any, error) { return runProcess(jobs, in) })
+}
+
+// refused reports an action that could not be done as a result, not as an error, as the original
+// system does.
+func refused(format string, args ...any) any {
+	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
+}
+
+func runProcess(jobs *Jobs, in processIn) (any, error) {
+	action := strings.ToLower(strings.TrimSpace(in.Action))
+	if action == "list" {
+		return listJobs(jobs), nil
+	}
+	switch action {
+	case "poll", "log", "write", "submit", "kill", "resize":
+	default:
+		return refused("Unknown action %s", in.Action), nil
+	}
+	if in.SessionID == "" {
+		return nil, toolkit.Failf("sessionId is required for this action")
+	}
+	j := jobs.get(in.SessionID)
+	switch {
+	case j == nil:
+		return refused("No session found for %s", in.SessionID), nil
+	case !j.background.Load():
+		return refused("Session %s is not backgrounded", in.SessionID), nil
+	}
+	switch action {
+	case "poll":
+		return pollJob(j), nil
+	case "log":
+		return logJob(j, in)
+	case "resize":
+		return resizeJob(j, in)
+	case "kill":
+		if !j.running() {
+			return refused("Session %s has already exited", j.id), nil
+		}
+		j.quit(byKill)
+		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
+	}
+	data := in.Data
+	if action == "submit" {
+		data += j.enter()
+	}
+	return writeJob(j, data)
+}
+
+// enter returns the character of the Enter key: a program that reads keys from a terminal knows
+// only that one.
+func (j *job) enter() string {
+	if j.tty {
+		return "\r"
+	}
+	return "\n"
+}
+
+// status returns the state of j in the words of Process.
+func (j *job) status() string {
+	switch {
+	case j.running():
+		return "running"
+	case j.result.ok():
+		return "completed"
+	case j.result.why == byTimeout:
+		return "timed_out"
+	}
+	return "failed"
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// addEnd adds exitCode, signal, timedOut and notes about the end.
+func (j *job) addEnd(m map[string]any) map[string]any {
+	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
+	if !j.running() {
+		if j.result.code != nil {
+			m["exitCode"] = *j.result.code
+		}
+		m["signal"], m["timedOut"] = orNil(j.result.signal), j.result.why == byTimeout
+		if note := j.result.note(); note != "" {
+			m["note"] = note
+		}
+	}
+	return m
+}
+
+func listJobs(jobs *Jobs) any {
+	list := []map[string]any{}
+	var text strings.Builder
+	all, size := jobs.list(), 0
+	for _, j := range all {
+		m := j.addEnd(map[string]any{
+			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
+			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": workspace.Spell(j.dir), "command": j.command, "tail": j.out.tail(),
+			"truncated": j.out.view().truncated, "pty": j.tty,
+		})
+		if j.running() {
+			m["processes"] = append([]int{}, j.child.Processes()...)
+		} else {
+			m["endedAt"], m["runtimeMs"] = j.endedAt()
+		}
+		line := j.id + "  " + j.status() + "  " + j.command + "\n"
+		if size += encodedSize(m) + encodedSize(line); size > maxListed {
+			break
+		}
+		list = append(list, m)
+		text.WriteString(line)
+	}
+	if len(all) == 0 {
+		text.WriteString("No background commands.")
+	}
+	out := map[string]any{"status": "completed", "sessions": list}
+	if rest := len(all) - len(list); rest > 0 {
+		out["omitted"] = rest
+		fmt.Fprintf(&text, "The commands are too long to list all: %d older ones are left out. poll and log find them by their sessionId.", rest)
+	}
+	out["text"] = strings.TrimSuffix(text.String(), "\n")
+	return out
+}
+
+// encodedSize returns the size of v in a frame, in bytes.
+func encodedSize(v any) int {
+	raw, _ := protocol.Marshal(v) // maps of strings and numbers can always be encoded
+	return len(raw)
+}
+
+func pollJob(j *job) any {
+	return j.addEnd(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.running()})
+}
+
+func logJob(j *job, in processIn) (any, error) {
+	offset, err := toolkit.WholeNumber("offset", in.Offset, 0)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := toolkit.WholeNumber("limit", in.Limit, defaultLogLines)
+	if err != nil {
+		return nil, err
+	}
+	status := j.status() // read before the output, so that a reported end comes with all output
+	v := j.out.view()
+	var lines []string
+	if v.text != "" {
+		lines = strings.Split(strings.TrimSuffix(v.text, "\n"), "\n")
+	}
+	// Line numbers stay the same when the first lines are lost.
+	from := min(max(offset, v.first), v.lines)
+	to := min(from+max(limit, 1), v.lines)
+	m := j.addEnd(map[string]any{
+		"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
+		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated,
+	})
+	if v.first > 0 {
+		m["firstLine"] = v.first
+	}
+	if v.text == "" {
+		m["log"] = "(no output yet)"
+		if status != "running" {
+			m["log"] = "(no output)"
+		}
+	}
+	return m, nil
+}
+
+func resizeJob(j *job, in processIn) (any, error) {
+	cols, err := side("cols", in.Cols)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := side("rows", in.Rows)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !j.tty:
+		return refused("Session %s has no terminal; start it with pty", j.id), nil
+	case !j.running():
+		return refused("Session %s has already exited", j.id), nil
+	}
+	if err := j.terminal.resize(cols, rows); err != nil {
+		return nil, toolkit.Failf("Failed to resize %s: %w", j.id, workspace.Cause(err))
+	}
+	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
+}
+
+// side reads a dimension of a terminal, which is required.
+func side(name string, v *float64) (int, error) {
+	n, err := toolkit.WholeNumber(name, v, 0)
+	if err == nil && (n < 1 || n > maxSide) {
+		err = &toolkit.InputError{Err: toolkit.Failf("resize needs %s from 1 to %d", name, maxSide)}
+	}
+	return int(n), err
+}
+
+func writeJob(j *job, data string) (any, error) {
+	if !j.running() {
+		return refused("Session %s has already exited", j.id), nil
+	}
+	if j.stdin == nil {
+		return refused("Session %s stdin is not writable", j.id), nil
+	}
+	// Where pipes have no deadlines, the end of the command ends the write.
+	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
+	n, err := io.WriteString(j.stdin, data)
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return refused("Session %s has already exited", j.id), nil
+	case errors.Is(err, syscall.EPIPE):
+		return refused("Session %s stdin is not writable", j.id), nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, toolkit.Failf("Failed to write to %s: the command does not read its input (%d of %d bytes taken)", j.id, n, len(data))
+	case err != nil:
+		return nil, toolkit.Failf("Failed to write to %s: %w", j.id, workspace.Cause(err))
+	}
+	return map[string]any{"status": "running", "sessionId": j.id, "bytesWritten": n}, nil
+}

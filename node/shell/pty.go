@@ -1,0 +1,8 @@
+package shell
+
+// Default size of a terminal.
+const (
+	defaultCols = 120
+	defaultRows = 40
+	maxSide     = 10_000
+)

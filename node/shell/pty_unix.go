@@ -1,0 +1,44 @@
+//go:build unix
+
+package shell
+
+import (
+	"os"
+
+	"github.com/creack/pty"
+
+	"fairlead/node/sandbox"
+)
+
+// endOfInput is the character that ends the input of a program that reads lines from a terminal.
+const endOfInput = "\x04"
+
+// openTerminal opens a terminal; without stdin its input ends immediately.
+func openTerminal(stdin bool) (streams, error) {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		return streams{}, err
+	}
+	s := streams{childIn: theirs, childOut: theirs, out: ours, terminal: device{ours}}
+	if err := s.terminal.resize(defaultCols, defaultRows); err != nil {
+		s.closeChildEnds()
+		s.close()
+		return streams{}, err
+	}
+	if stdin {
+		s.in = ours
+	} else {
+		ours.WriteString(endOfInput) // a new terminal has room for it
+	}
+	return s, nil
+}
+
+// device is our end of a terminal. Closing its file hangs it up.
+type device struct{ file *os.File }
+
+func (d device) resize(cols, rows int) error {
+	return pty.Setsize(d.file, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+}
+
+func (device) hangUp()                  {}
+func (device) console() sandbox.Console { return nil }

@@ -1,0 +1,90 @@
+//go:build unix
+
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxCommand is slightly less than Linux accepts as one argument, in bytes.
+const maxCommand = 128<<10 - 256
+
+// Path returns the path of the shell that runs commands: the user's login shell, as in the
+// original system.
+func Path() string {
+	s := os.Getenv("SHELL")
+	if filepath.IsAbs(s) {
+		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() && unix.Access(s, unix.X_OK) == nil {
+			return s
+		}
+	}
+	return "/bin/sh"
+}
+
+// bourne reports whether our parser of shell commands understands a shell's language.
+func bourne(shell string) bool {
+	switch filepath.Base(shell) {
+	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "busybox":
+		return true
+	}
+	return false
+}
+
+func shellArgs(shell, command string) []string { return []string{shell, "-lc", command} }
+
+// maxPipe is more than any system's pipe can hold, in bytes.
+const maxPipe = 4 << 20
+
+// takeRest copies the remaining bytes of a pipe without waiting for more: on a busy machine a
+// deadline may pass before the reader has run. It reports whether a process can still write to it.
+func takeRest(out *os.File, w io.Writer) (open bool) {
+	out.SetReadDeadline(time.Time{})
+	conn, err := out.SyscallConn()
+	if err != nil {
+		return false
+	}
+	buf := make([]byte, 64<<10)
+	for taken := 0; taken < maxPipe; {
+		var n int
+		var readErr error
+		if err := conn.Read(func(fd uintptr) bool {
+			n, readErr = unix.Read(int(fd), buf)
+			return true
+		}); err != nil {
+			return false
+		}
+		switch {
+		case errors.Is(readErr, unix.EINTR):
+		case errors.Is(readErr, unix.EAGAIN):
+			return true
+		case n <= 0:
+			return false
+		default:
+			w.Write(buf[:n])
+			taken += n
+		}
+	}
+	return true
+}
+
+// startError describes a failed start for the model.
+func startError(err error) error {
+	var pe *os.PathError
+	switch {
+	case errors.Is(err, unix.E2BIG):
+		return errors.New("the command and the environment are too long for this system")
+	case errors.As(err, &pe):
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// shellLine is needed on Windows only.
+func shellLine(string, string) string { return "" }

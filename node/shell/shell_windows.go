@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// maxCommand is the limit of a Windows command line, less the shell's own part.
+const maxCommand = 32_000
+
+// Path returns the program that $SHELL names if it exists here, as in the original system;
+// otherwise PowerShell, or cmd.exe if there is no PowerShell.
+func Path() string {
+	if s := os.Getenv("SHELL"); filepath.IsAbs(s) {
+		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() {
+			return s
+		}
+	}
+	for _, name := range []string{"pwsh.exe", "powershell.exe"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if s := os.Getenv("ComSpec"); filepath.IsAbs(s) {
+		return s
+	}
+	return filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
+}
+
+// program returns a shell's name without folder and extension.
+func program(shell string) string {
+	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
+}
+
+// bourne reports whether our parser of shell commands understands a shell's language, as for those
+// that come with Git.
+func bourne(shell string) bool {
+	switch program(shell) {
+	case "sh", "bash", "dash", "zsh", "busybox":
+		return true
+	}
+	return false
+}
+
+// exitCode makes PowerShell end with the exit code of the last program instead of 1 for every
+// failure. It is on a line of its own, so that a comment at the end of the command does not hide
+// it.
+const exitCode = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }"
+
+// utf8Output makes PowerShell print UTF-8 to a pipe instead of the machine's code page.
+const utf8Output = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); "
+
+// shellArgs returns the words of a command line. cmd.exe has its own rules for quotes; see
+// shellLine.
+func shellArgs(shell, command string) []string {
+	switch {
+	case bourne(shell):
+		return []string{shell, "-lc", command}
+	case program(shell) == "cmd":
+		return []string{shell, "/d", "/s", "/c", command}
+	}
+	return []string{shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", utf8Output + command + exitCode}
+}
+
+// shellLine returns the whole command line for cmd.exe, which has its own rules for quotes, else
+// "". With /s, cmd.exe removes the first and the last quote and nothing else.
+func shellLine(shell, command string) string {
+	if program(shell) != "cmd" {
+		return ""
+	}
+	return `"` + shell + `" /d /s /c "` + command + `"`
+}
+
+// takeRest does nothing: pipes have no deadline here, so the reader has read everything.
+func takeRest(*os.File, io.Writer) (open bool) { return false }
+
+func startError(err error) error { return err }

@@ -1,0 +1,129 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/node/access"
+	"fairlead/node/tooltest"
+)
+
+// gone waits until a process has ended.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // a process that is not ours cannot be waited for
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+			return
+		}
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+// zombie reports whether a process has ended and has not been reaped.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, ok := strings.Cut(string(stat), ") ")
+	return err == nil && ok && strings.HasPrefix(rest, "Z")
+}
+
+func TestATimeoutIsReported(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "exec sleep 999", "timeout": 200})
+	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Minute {
+		t.Errorf("took %v", took)
+	}
+	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestStoppingEndsTheWholeGroup(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	for _, c := range []struct {
+		name, command, signal string
+		least                 time.Duration
+	}{
+		{"obeys SIGTERM", `sleep 999 & echo $!; wait`, "SIGTERM", 0},
+		{"ignores SIGTERM", `trap "" TERM; sleep 999 & echo $!; wait; wait`, "SIGKILL", killAfter},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stopped time.Time
+		ctx = access.WithCall(ctx, access.Call{Progress: func(tail string, _ int64) {
+			if strings.Contains(tail, "\n") && stopped.IsZero() {
+				stopped = time.Now()
+				cancel()
+			}
+		}})
+		out, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": c.command})
+		took := time.Since(stopped)
+		cancel()
+		if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
+			t.Errorf("%s: %+v, %v", c.name, out, err)
+		}
+		if took < c.least || took > 5*time.Minute {
+			t.Errorf("%s: took %v", c.name, took)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+		if err != nil {
+			t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
+		}
+		gone(t, pid)
+	}
+}
+
+// Without a helper a process that has left the session is found while its parent runs.
+func TestATimeoutEndsAProcessThatLeftTheGroup(t *testing.T) {
+	setsid, err := exec.LookPath("setsid")
+	if err != nil {
+		t.Skip("no setsid here")
+	}
+	useShell(t)
+	b := newBench(t)
+	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": setsid + ` sh -c 'echo $$; exec sleep 999' & sleep 999`, "timeout": 3000})
+	pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+	if err != nil || !out.TimedOut || out.OutputStillOpen {
+		t.Fatalf("got %+v, want a timeout and the number of a process", out)
+	}
+	gone(t, pid)
+}
+
+func TestACancelledCallDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": "touch started"}); err == nil {
+		t.Error("it started")
+	}
+	if _, err := os.Stat(filepath.Join(b.WS.Dir(), "started")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it ran")
+	}
+}
+
+func TestAChildThatKeepsTheOutputOpenEndsWithTheCall(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "sleep 999 & echo $!"})
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("the call took %v", took)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+	if err != nil || out.Status != "completed" || out.OutputStillOpen {
+		t.Fatalf("got %+v, want a completed command with closed output", out)
+	}
+	gone(t, pid)
+}

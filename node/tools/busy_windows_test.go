@@ -1,6 +1,0 @@
-package tools
-
-import "time"
-
-// busy is not measured here.
-func busy() time.Duration { return 0 }

@@ -1,0 +1,49 @@
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fairlead/node/tooltest"
+	"fairlead/node/workspace"
+)
+
+func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
+	out, dir := tooltest.Folder(t), tooltest.Folder(t)
+	for _, d := range []string{out, dir} {
+		if err := os.WriteFile(filepath.Join(d, "f"), []byte("needle"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"link": out, "file": filepath.Join(out, "f")} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skipf("this system lets nobody make symbolic links here: %v", err)
+		}
+	}
+	ws, err := workspace.OpenDisk(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := benchOf(t, ws)
+	for _, c := range []struct {
+		path    string
+		outside bool
+		n       int
+	}{{"", false, 1}, {"link", true, 1}, {out, true, 1}, {"file", true, 1}} {
+		a := tooltest.Args{"pattern": "needle", "path": c.path}
+		if p := tooltest.Preview(b, "Grep", a); p.Outside != c.outside || p.Problem != "" {
+			t.Errorf("preview of %q: %+v", c.path, p)
+		}
+		if got := tooltest.Must[grepOut](b, "Grep", a); len(got.Matches) != c.n {
+			t.Errorf("%q: %+v", c.path, got.Matches)
+		}
+	}
+	for path, outside := range map[string]bool{"f": false, "file": true, "link/f": true, filepath.Join(out, "f"): true} {
+		for tool, a := range map[string]tooltest.Args{"Read": {"path": path}, "Write": {"path": path, "content": "needle"}} {
+			if p := tooltest.Preview(b, tool, a); p.Outside != outside || p.Problem != "" {
+				t.Errorf("preview of %s %s: %+v", tool, path, p)
+			}
+		}
+	}
+}

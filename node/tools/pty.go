@@ -1,8 +1,0 @@
-package tools
-
-// Default size of a terminal.
-const (
-	defaultCols = 120
-	defaultRows = 40
-	maxSide     = 10_000
-)

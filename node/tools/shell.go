@@ -1,4 +1,0 @@
-package tools
-
-// Shell returns the program that runs commands on this machine.
-func Shell() string { return shell() }

@@ -1,0 +1,158 @@
+// Package tooltest helps to test the tools of a node.
+package tooltest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+// Bench is a workspace with tools.
+type Bench struct {
+	T     testing.TB
+	WS    *workspace.Root
+	Tools map[string]toolkit.Tool
+}
+
+// PersonHome is the home folder in which the person's tools store their data.
+var PersonHome = os.Getenv("HOME")
+
+// Main runs the tests of a package; the test program can be the sandbox's helper. Commands, which
+// login shells run, get a home without the person's profile, which might wait for a lock that a
+// killed shell has left.
+func Main(m *testing.M) int {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each helper takes a second to end
+	sandbox.Main()
+	home, err := os.MkdirTemp("", "home-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	os.Setenv("HOME", home)
+	os.Setenv("LC_ALL", "C") // a shell warns of a locale that is not installed
+	return m.Run()
+}
+
+// New makes a bench with the tools that make returns for a new workspace.
+func New(t testing.TB, tools func(*workspace.Root) []toolkit.Tool) *Bench {
+	t.Helper()
+	ws, err := workspace.Open(Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Of(t, ws, tools(ws))
+}
+
+// Of makes a bench of a workspace, which it closes at the end of the test.
+func Of(t testing.TB, ws *workspace.Root, tools []toolkit.Tool) *Bench {
+	t.Cleanup(func() { ws.Close() })
+	b := &Bench{T: t, WS: ws, Tools: make(map[string]toolkit.Tool)}
+	for _, tl := range tools {
+		b.Tools[tl.Spec.Name] = tl
+	}
+	return b
+}
+
+// File writes a file of the workspace and returns its path.
+func (b *Bench) File(name, content string) string {
+	b.T.Helper()
+	path := filepath.Join(b.WS.Dir(), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		b.T.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		b.T.Fatal(err)
+	}
+	return path
+}
+
+// Args are the arguments of a call.
+type Args map[string]any
+
+// Encode encodes arguments as JSON.
+func Encode(t testing.TB, a any) json.RawMessage {
+	t.Helper()
+	raw, err := protocol.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// CallContext calls a tool and decodes its result.
+func CallContext[T any](ctx context.Context, b *Bench, name string, a Args) (out T, err error) {
+	b.T.Helper()
+	raw, err := b.Tools[name].Call(ctx, Encode(b.T, a))
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		b.T.Fatalf("%s returned %s: %v", name, raw, err)
+	}
+	return out, nil
+}
+
+// Call is CallContext without a context.
+func Call[T any](b *Bench, name string, a Args) (T, error) {
+	b.T.Helper()
+	return CallContext[T](context.Background(), b, name, a)
+}
+
+// Must calls a tool that must not fail.
+func Must[T any](b *Bench, name string, a Args) T {
+	b.T.Helper()
+	out, err := Call[T](b, name, a)
+	if err != nil {
+		b.T.Fatalf("%s(%v): %v", name, a, err)
+	}
+	return out
+}
+
+// MustFail calls a tool that must fail and returns the error's text.
+func MustFail(b *Bench, name string, a Args) string {
+	b.T.Helper()
+	raw, err := b.Tools[name].Call(context.Background(), Encode(b.T, a))
+	if err == nil {
+		b.T.Fatalf("%s(%v): got %s, want an error", name, a, raw)
+	}
+	if err.Error() == "" {
+		b.T.Fatalf("%s(%v): got an error without text", name, a)
+	}
+	return err.Error()
+}
+
+// Preview returns the preview of a call.
+func Preview(b *Bench, name string, a Args) protocol.CallPreview {
+	b.T.Helper()
+	p, ok, err := b.Tools[name].Preview(context.Background(), Encode(b.T, a))
+	if err != nil || !ok {
+		b.T.Fatalf("preview of %s(%v): %v, %v", name, a, ok, err)
+	}
+	return p
+}
+
+// Soon fails unless f, which is cancelled while it runs, returns an error within the limit. Other
+// programs may delay it: one success is enough.
+func Soon(t *testing.T, limit time.Duration, f func() error) {
+	t.Helper()
+	var took time.Duration
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		began := time.Now()
+		err := f()
+		if took = time.Since(began); err == nil {
+			t.Fatalf("got no error after %v, want it to be cancelled", took)
+		}
+		if took <= limit {
+			return
+		}
+	}
+	t.Errorf("got an error after %v, want it within %v", took, limit)
+}
