@@ -21,7 +21,7 @@ var errNoPicture = errors.New("the clipboard holds no picture")
 
 // pasteImage returns the picture in the clipboard, or nil. Fyne can only read text, so the system's
 // own small programs read the picture.
-func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
+func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 	command := pasteCommand()
 	if len(command) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
 		return nil
 	}
 	return func(done func(protocol.Attachment, error)) {
-		bind.Go(s.ctx, func(ctx context.Context) (protocol.Attachment, error) {
+		bind.Go(u.ctx, func(ctx context.Context) (protocol.Attachment, error) {
 			ctx, cancel := context.WithTimeout(ctx, clipboardTime)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)

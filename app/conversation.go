@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
@@ -17,10 +16,10 @@ import (
 // conversation is a chat in a window: in the main window or in one of its own. It belongs to the
 // GUI thread.
 type conversation struct {
-	s      *shell
+	ui     *ui
 	window fyne.Window
 	pane   *chat.Pane
-	toast  *widgets.Toast  // of its own window; the main window uses the shell's
+	toast  *widgets.Toast  // of its own window; the main window uses that of messages
 	foot   *fyne.Container // container of the toast
 
 	key      protocol.SessionKey
@@ -31,15 +30,15 @@ type conversation struct {
 	typedAt  time.Time          // time of the last change; zero once it is saved
 }
 
-func newConversation(s *shell, w fyne.Window) *conversation {
-	c := &conversation{s: s, window: w}
-	c.pane = chat.New(c.handlers(), &s.machines)
+func newConversation(u *ui, w fyne.Window) *conversation {
+	c := &conversation{ui: u, window: w}
+	c.pane = chat.New(c.handlers(), &u.machines)
 	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
 		for _, u := range uris {
 			paths = append(paths, u.Path())
 		}
-		s.dropped(c, at, paths)
+		u.sender.dropped(c, at, paths)
 	})
 	return c
 }
@@ -49,29 +48,29 @@ func (c *conversation) turn(key protocol.SessionKey) {
 	c.keepDraft()
 	before := c.key
 	c.key = key
-	c.s.forget(before)
+	c.ui.chats.release(before)
 	c.chatView = state.ChatView{Key: key, Loading: true}
-	c.chat = c.s.b.state.Chats.Open(key)
+	c.chat = c.ui.b.state.Chats.Open(key)
 	c.watch()
 	c.draw()
-	if own := c.s.torn[key]; own == nil || own == c {
-		c.setDraft(c.s.drafts.list[key])
+	if own := c.ui.chats.windows[key]; own == nil || own == c {
+		c.setDraft(c.ui.drafts.list[key])
 	}
 	c.typed = c.pane.Draft()
 }
 
 // watch follows the chat that is shown until another one is.
 func (c *conversation) watch() {
-	c.close()
-	if !c.s.running || c.chat == nil {
+	c.stopWatching()
+	if !c.ui.running || c.chat == nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(c.s.ctx)
+	ctx, cancel := context.WithCancel(c.ui.ctx)
 	c.stop = cancel
 	bind.Watch(ctx, c.chat.Value, c.showChat)
 }
 
-func (c *conversation) close() {
+func (c *conversation) stopWatching() {
 	if c.stop != nil {
 		c.stop()
 		c.stop = nil
@@ -85,15 +84,15 @@ func (c *conversation) showChat(v state.ChatView) {
 
 // draw builds the state of the chat pane.
 func (c *conversation) draw() {
-	st := chat.StateOf(c.s.view, c.chatView)
+	st := chat.StateOf(c.ui.view, c.chatView)
 	if st.Session.Title == "" {
 		st.Session.Title = state.TitleOf(st.Session)
 	}
-	for _, m := range c.s.view.Models {
+	for _, m := range c.ui.view.Models {
 		st.Models = append(st.Models, chat.Model{Ref: m.Ref, Name: m.Name})
 	}
 	c.pane.Update(st)
-	if c != c.s.conversation {
+	if c != c.ui.main.conversation {
 		c.window.SetTitle(st.Session.Title + " – Fairlead")
 	}
 }
@@ -103,18 +102,18 @@ func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer
 
 // send sends a message. If sending fails, the field gets the text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
-	to, s := c.chat, c.s
+	to, u := c.chat, c.ui
 	c.keepDraft() // the field is empty now
-	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
+	bind.Go(u.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
 		func(r protocol.ChatSendResult, err error) {
 			switch {
 			case err != nil:
-				s.sayIn(c.window, "Your message was not sent: "+err.Error())
+				u.messages.showIn(c.window, "Your message was not sent: "+err.Error())
 				c.giveBack(to.Key, text, images)
 			case r.Error != "":
-				s.sayIn(c.window, r.Error)
+				u.messages.showIn(c.window, r.Error)
 			case r.Response != "" && r.Status != protocol.ChatStarted:
-				s.sayIn(c.window, r.Response)
+				u.messages.showIn(c.window, r.Response)
 			}
 		})
 }
@@ -122,7 +121,7 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 // giveBack puts an unsent message before the text that the person has typed since.
 func (c *conversation) giveBack(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
-		c.s.drafts.before(key, text, images)
+		c.ui.drafts.before(key, text, images)
 		return
 	}
 	c.setDraft(c.draft().after(text, images))
@@ -130,49 +129,49 @@ func (c *conversation) giveBack(key protocol.SessionKey, text string, images []p
 
 // handlers returns the callbacks of the chat pane.
 func (c *conversation) handlers() chat.Handlers {
-	s := c.s
+	u := c.ui
 	return chat.Handlers{
 		Send:     c.send,
 		Stop:     func() { c.chat.Stop("") },
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
 		Answer: func(q protocol.Approval, decision string) {
-			s.b.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
+			u.b.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},
-		Review: s.review,
+		Review: u.approvals.review,
 		Older:  func() { c.chat.Older() },
 		SearchAll: func(query string) {
-			s.searchFor(query)
-			s.window.RequestFocus()
+			u.nav.search(query)
+			u.main.window.RequestFocus()
 		},
 		Reload:     func() { c.chat.Reload() },
-		Rename:     func(title string) { s.b.state.Chats.Rename(c.key, title) },
-		Export:     func() { s.export(c.key, c.window) },
-		Earlier:    func() { s.openArchives(c.key) },
-		Reset:      func() { s.b.state.Chats.Reset(c.key) },
-		Delete:     func() { s.delete(c.key) },
+		Rename:     func(title string) { u.b.state.Chats.Rename(c.key, title) },
+		Export:     func() { u.chats.export(c.key, c.window) },
+		Earlier:    func() { u.nav.openArchives(c.key) },
+		Reset:      func() { u.b.state.Chats.Reset(c.key) },
+		Delete:     func() { u.chats.delete(c.key) },
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
-		SetMode:    func(m state.ModeChoice) { c.s.b.state.Chats.SetMode(c.key, m) },
+		SetMode:    func(m state.ModeChoice) { c.ui.b.state.Chats.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
-		Settings:   s.openSettings,
-		Resume:     func() { s.b.state.Pause(false) },
-		OpenURL:    s.openLink,
-		OpenImage:  s.openImage,
+		Settings:   u.settings.open,
+		Resume:     func() { u.b.state.Pause(false) },
+		OpenURL:    u.opener.openLink,
+		OpenImage:  u.opener.openImage,
 		PickFiles:  func(done func([]string)) { pickFiles(c.window, done) },
-		PasteImage: pasteImage(s),
+		PasteImage: pasteImage(u),
 		ReadFile: func(path string, done func(protocol.Attachment, error)) {
-			bind.Go(s.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
+			bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
 		},
 		Work: func(work, done func()) {
-			bind.Go(s.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
+			bind.Go(u.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
 		},
 		Media: func(key string, done func([]byte, error)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Chats.Media(ctx, key) }, done)
+			bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.b.state.Chats.Media(ctx, key) }, done)
 		},
 		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return s.b.state.Chats.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
+			bind.Go(u.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return u.b.state.Chats.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
 				if err != nil {
-					s.sayIn(c.window, "The pictures of that message cannot be read: "+err.Error())
+					u.messages.showIn(c.window, "The pictures of that message cannot be read: "+err.Error())
 					return
 				}
 				done(list)
@@ -181,73 +180,39 @@ func (c *conversation) handlers() chat.Handlers {
 	}
 }
 
-// forget drops a chat's messages when no window shows it any more.
-func (s *shell) forget(key protocol.SessionKey) {
-	if s.conversation.key != key && s.torn[key] == nil {
-		s.b.state.Chats.Close(key)
-	}
-}
-
-// tearOff opens a chat in a window of its own.
-func (s *shell) tearOff(key protocol.SessionKey) {
-	if c := s.torn[key]; c != nil {
-		c.window.Show()
-		c.window.RequestFocus()
-		return
-	}
-	w := s.app.NewWindow("Fairlead")
-	w.SetPadded(false)
-	c := newConversation(s, w)
-	s.torn[key] = c
-	c.toast = widgets.NewToast()
-	c.foot = container.New(&toastLayout{c.pane.Questions}, c.toast)
-	w.SetContent(container.NewStack(c.pane, c.foot))
-	last := s.b.prefs.get()
-	w.Resize(sizeOr(last.TornWidth, last.TornHeight, fyne.NewSize(760, 700)))
-	w.SetOnClosed(func() { s.closed(c) })
-	shortcut(w, fyne.KeyW, w.Close)
-	shortcut(w, fyne.KeyQ, s.quit)
-	shortcut(w, fyne.KeyComma, s.openSettings)
-	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
-	shortcut(w, fyne.KeyF, c.pane.Find)
-	shortcut(w, fyne.KeyN, func() { s.newChat(); s.window.Show(); s.window.RequestFocus() })
-	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyEscape {
-			c.focusComposer()
-		}
-	})
-	if s.key == key { // move the draft along
-		s.keepDraft()
-		s.setDraft(draft{})
-	}
-	c.turn(key)
-	w.Show()
-	c.focusComposer()
-}
-
-// closed releases the resources of a closed window.
-func (s *shell) closed(c *conversation) {
-	c.keepDraft()
-	c.keepSize()
-	c.close()
-	delete(s.torn, c.key)
-	if s.key == c.key && s.pane.Draft() == "" {
-		s.setDraft(s.drafts.list[c.key])
-	}
-	s.forget(c.key)
-}
-
 // keepSize saves the window's size as the initial size of the next chat window.
 func (c *conversation) keepSize() {
 	size := c.window.Canvas().Size()
-	c.s.b.prefs.update(func(r *remembered) { r.TornWidth, r.TornHeight = size.Width, size.Height })
+	c.ui.b.prefs.update(func(r *remembered) { r.TornWidth, r.TornHeight = size.Width, size.Height })
 }
 
-// closeTorn closes the window of a deleted chat.
-func (s *shell) closeTorn(gone func(protocol.SessionKey) bool) {
-	for key, c := range s.torn {
-		if gone(key) {
-			c.window.Close()
-		}
+// reachTime limits the time for loading back to a message. Leaving the chat stops the loading, too.
+const reachTime = time.Minute
+
+// reveal scrolls to a message after loading the messages in between.
+func (c *conversation) reveal(id protocol.MessageID, seq int64) {
+	to := c.chat
+	c.pane.Reveal(id)
+	if c.pane.Wanted() == "" {
+		return
 	}
+	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTime)
+	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, to.Reach(ctx, seq) }, func(_ struct{}, err error) {
+		cancel()
+		if c.chat != to || c.pane.Wanted() != id {
+			return
+		}
+		if err == nil {
+			c.showChat(to.Value.Get())
+		}
+		if c.pane.Wanted() != id {
+			return
+		}
+		c.pane.Reveal("")
+		if err != nil {
+			c.ui.messages.show("The message cannot be shown: " + err.Error())
+			return
+		}
+		c.ui.messages.show("The message is not in this chat any more.")
+	})
 }

@@ -89,8 +89,8 @@ func (c *conversation) setDraft(d draft) {
 func (c *conversation) keepDraft() {
 	d := c.draft()
 	c.typed, c.typedAt = d.text, time.Time{}
-	if own := c.s.torn[c.key]; c.key != "" && (own == nil || own == c || d.text != "") {
-		c.s.drafts.put(c.key, d)
+	if own := c.ui.chats.windows[c.key]; c.key != "" && (own == nil || own == c || d.text != "") {
+		c.ui.drafts.put(c.key, d)
 	}
 }
 

@@ -9,29 +9,29 @@ import (
 )
 
 func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
+	u := newTestUI(t)
+	u.update(sample())
 	now := time.Now()
-	s.pane.SetDraft("half a thought")
-	s.tick(now)
-	if s.b.prefs.get().Drafts != nil {
+	u.main.pane.SetDraft("half a thought")
+	u.tick(now)
+	if u.b.prefs.get().Drafts != nil {
 		t.Error("it is written down while it is typed")
 	}
-	s.tick(now.Add(draftPause))
-	s.open("agent:main:2")
-	s.pane.SetDraft("another")
-	s.remember()
-	next := newShell(t.Context(), s.app, s.b)
-	t.Cleanup(next.window.Close)
-	if got := next.pane.Draft(); next.key != "agent:main:2" || got != "another" {
-		t.Errorf("in %s stands %q", next.key, got)
+	u.tick(now.Add(draftPause))
+	u.main.open("agent:main:2")
+	u.main.pane.SetDraft("another")
+	u.save()
+	next := newUI(t.Context(), u.app, u.b)
+	t.Cleanup(next.main.window.Close)
+	if got := next.main.pane.Draft(); next.main.key != "agent:main:2" || got != "another" {
+		t.Errorf("in %s stands %q", next.main.key, got)
 	}
-	next.open(protocol.MainSession)
-	if got := next.pane.Draft(); got != "half a thought" {
+	next.main.open(protocol.MainSession)
+	if got := next.main.pane.Draft(); got != "half a thought" {
 		t.Errorf("in the chat before stands %q", got)
 	}
-	next.pane.SetDraft("")
-	next.conversation.send("half a thought", nil, "")
+	next.main.pane.SetDraft("")
+	next.main.conversation.send("half a thought", nil, "")
 	if got := next.b.prefs.get().Drafts; len(got) != 1 {
 		t.Errorf("after it was sent: %v", got)
 	}
@@ -46,23 +46,23 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 }
 
 func TestADraftGoesAlongIntoAWindowOfItsOwnAndBack(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.pane.SetDraft("half a thought")
-	s.pane.SetAttachments([]protocol.Attachment{{Filename: "a.png"}})
-	s.tearOff(protocol.MainSession)
-	c := s.torn[protocol.MainSession]
-	if c.pane.Draft() != "half a thought" || len(c.pane.Attachments()) != 1 || s.pane.Draft() != "" {
-		t.Errorf("in its window stands %q, in the main one %q", c.pane.Draft(), s.pane.Draft())
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.pane.SetDraft("half a thought")
+	u.main.pane.SetAttachments([]protocol.Attachment{{Filename: "a.png"}})
+	u.chats.openWindow(protocol.MainSession)
+	c := u.chats.windows[protocol.MainSession]
+	if c.pane.Draft() != "half a thought" || len(c.pane.Attachments()) != 1 || u.main.pane.Draft() != "" {
+		t.Errorf("in its window stands %q, in the main one %q", c.pane.Draft(), u.main.pane.Draft())
 	}
 	c.pane.SetDraft("a thought")
-	s.open("agent:main:2") // leaving an empty field deletes nothing
-	s.open(protocol.MainSession)
-	if s.pane.Draft() != "" {
-		t.Errorf("it stands in both windows: %q", s.pane.Draft())
+	u.main.open("agent:main:2") // leaving an empty field deletes nothing
+	u.main.open(protocol.MainSession)
+	if u.main.pane.Draft() != "" {
+		t.Errorf("it stands in both windows: %q", u.main.pane.Draft())
 	}
 	c.window.Close()
-	if s.pane.Draft() != "a thought" || len(s.pane.Attachments()) != 1 {
-		t.Errorf("after its window was closed %q is left", s.pane.Draft())
+	if u.main.pane.Draft() != "a thought" || len(u.main.pane.Attachments()) != 1 {
+		t.Errorf("after its window was closed %q is left", u.main.pane.Draft())
 	}
 }

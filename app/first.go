@@ -17,7 +17,7 @@ import (
 
 // firstPage is the page of the first start: three ways to begin, each one click.
 type firstPage struct {
-	s       *shell
+	ui      *ui
 	box     fyne.CanvasObject
 	found   *fyne.Container   // model servers found on this computer
 	acts    []*widgets.Button // buttons in found
@@ -26,8 +26,8 @@ type firstPage struct {
 	looking bool
 }
 
-func newFirstPage(s *shell) *firstPage {
-	p := &firstPage{s: s, found: widgets.Col(style.Inside)}
+func newFirstPage(u *ui) *firstPage {
+	p := &firstPage{ui: u, found: widgets.Col(style.Inside)}
 	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
@@ -35,9 +35,9 @@ func newFirstPage(s *shell) *firstPage {
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
 	p.again = button("reset", "Look again", p.look)
-	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.focusComposer() })
+	p.begin = button("play", "Begin now", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.begin.Primary = true
-	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
+	connect := button("globe", "Connect a provider", func() { u.main.endFirstRun(); u.settings.open() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.Limit(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
@@ -65,7 +65,7 @@ func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets
 // put shows rows with buttons in place of the servers. If one of the previous buttons had the
 // focus, the first new one gets it.
 func (p *firstPage) put(rows []fyne.CanvasObject, acts []*widgets.Button) {
-	c := p.s.window.Canvas()
+	c := p.ui.main.window.Canvas()
 	had := slices.ContainsFunc(p.acts, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
 	p.found.Objects, p.acts = rows, acts
 	p.box.Refresh()
@@ -85,7 +85,7 @@ func (p *firstPage) look() {
 	} else { // the button stays under the pointer
 		p.say("Looking for model servers…", style.ColorMuted, p.again)
 	}
-	bind.Go(p.s.ctx, p.s.b.state.Models.Detect, p.show)
+	bind.Go(p.ui.ctx, p.ui.b.state.Models.Detect, p.show)
 }
 
 // show lists the servers that were found.
@@ -124,45 +124,47 @@ func serverText(s protocol.DetectedServer) string {
 
 func (p *firstPage) use(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
-		p.s.endFirstRun()
-		p.s.openSettings()
+		p.ui.main.endFirstRun()
+		p.ui.settings.open()
 		return
 	}
-	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.Models.UseServer(ctx, server) },
+	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
+		return p.ui.b.state.Models.UseServer(ctx, server)
+	},
 		func(ref protocol.ModelRef, err error) {
 			if err != nil {
 				p.say(err.Error(), style.ColorBad, p.again)
 				return
 			}
-			p.s.endFirstRun()
-			p.s.say(ref.ID + " answers from now on.")
-			p.s.focusComposer()
+			p.ui.main.endFirstRun()
+			p.ui.messages.show(ref.ID + " answers from now on.")
+			p.ui.main.focusComposer()
 		})
 }
 
 // setFirstRun shows the first-run page or the chat.
-func (s *shell) setFirstRun(on bool) {
+func (w *window) setFirstRun(on bool) {
 	if !on {
-		s.b.prefs.update(func(r *remembered) { r.Begun = true })
+		w.ui.b.prefs.update(func(r *remembered) { r.Begun = true })
 	}
-	if s.firstRun == on {
+	if w.firstRun == on {
 		return
 	}
-	s.firstRun = on
-	s.arrange()
-	if on && s.view.Loaded {
-		s.first.look()
+	w.firstRun = on
+	w.arrange()
+	if on && w.ui.view.Loaded {
+		w.first.look()
 	}
 }
 
 // endFirstRun stores that the first-run page is done: the person chose a way to begin, or started
 // to use the program without it.
-func (s *shell) endFirstRun() {
-	if !s.firstRun {
+func (w *window) endFirstRun() {
+	if !w.firstRun {
 		return
 	}
-	s.setFirstRun(false)
-	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.b.state.Set(ctx, "ui.firstRunDone", true)
+	w.setFirstRun(false)
+	bind.Go(w.ui.ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, w.ui.b.state.Set(ctx, "ui.firstRunDone", true)
 	}, func(struct{}, error) {}) // if this fails, the page is shown once more at the next start
 }

@@ -11,31 +11,31 @@ import (
 )
 
 func TestMainViewsLookAsTheyDid(t *testing.T) {
-	s := newTestShell(t)
-	s.window.Resize(fyne.NewSize(1120, 760))
-	s.update(sample())
-	golden.Markup(t, "sidebar", s.sidebar.box)
-	s.sidebar.query, s.sidebar.found = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
-	s.update(sample())
-	golden.Markup(t, "sidebar-search", s.sidebar.box)
-	s.sidebar.query, s.sidebar.found, s.sidebar.looked = "nothing like it", nil, true
-	s.update(sample())
-	golden.Markup(t, "sidebar-nothing-found", s.sidebar.box)
-	s.sidebar.query = ""
-	s.update(state.View{})
-	golden.Markup(t, "sidebar-empty", s.sidebar.box)
+	u := newTestUI(t)
+	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.update(sample())
+	golden.Markup(t, "sidebar", u.main.sidebar.box)
+	u.main.sidebar.query, u.main.sidebar.found = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
+	u.update(sample())
+	golden.Markup(t, "sidebar-search", u.main.sidebar.box)
+	u.main.sidebar.query, u.main.sidebar.found, u.main.sidebar.looked = "nothing like it", nil, true
+	u.update(sample())
+	golden.Markup(t, "sidebar-nothing-found", u.main.sidebar.box)
+	u.main.sidebar.query = ""
+	u.update(state.View{})
+	golden.Markup(t, "sidebar-empty", u.main.sidebar.box)
 
-	s.update(sample())
-	s.window.Resize(fyne.NewSize(500, 700))
-	s.toggleDrawer()
-	golden.Markup(t, "drawer", s.drawer)
+	u.update(sample())
+	u.main.window.Resize(fyne.NewSize(500, 700))
+	u.main.toggleDrawer()
+	golden.Markup(t, "drawer", u.main.drawer)
 }
 
 func TestFirstPageLooksAsItDid(t *testing.T) {
-	s := newTestShell(t)
-	s.window.Resize(fyne.NewSize(1120, 760))
-	s.setFirstRun(true)
-	golden.Markup(t, "first", s.first.box)
-	s.first.say("None runs right now.", "muted")
-	golden.Markup(t, "first-none", s.first.box)
+	u := newTestUI(t)
+	u.main.window.Resize(fyne.NewSize(1120, 760))
+	u.main.setFirstRun(true)
+	golden.Markup(t, "first", u.main.first.box)
+	u.main.first.say("None runs right now.", "muted")
+	golden.Markup(t, "first-none", u.main.first.box)
 }

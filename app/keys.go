@@ -10,44 +10,44 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
 }
 
-// shortcuts registers the window's shortcuts.
-func (s *shell) shortcuts() {
-	shortcut(s.window, fyne.KeyN, s.newChat)
-	shortcut(s.window, fyne.KeyK, s.focusSearch)
-	shortcut(s.window, fyne.KeyI, s.openInbox)
-	shortcut(s.window, fyne.KeyL, func() {
-		if s.files != nil {
-			s.files.WritePath()
+// addShortcuts registers the window's shortcuts.
+func (w *window) addShortcuts() {
+	shortcut(w.window, fyne.KeyN, w.ui.chats.create)
+	shortcut(w.window, fyne.KeyK, w.focusSearch)
+	shortcut(w.window, fyne.KeyI, w.ui.approvals.openInbox)
+	shortcut(w.window, fyne.KeyL, func() {
+		if w.ui.nav.files != nil {
+			w.ui.nav.files.WritePath()
 		}
 	})
-	shortcut(s.window, fyne.KeyF, s.findInChat)
-	s.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
-		s.searchFor(s.sidebar.search.Text)
+	shortcut(w.window, fyne.KeyF, w.findInChat)
+	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
+		w.ui.nav.search(w.sidebar.search.Text)
 	})
-	shortcut(s.window, fyne.KeyComma, s.openSettings)
-	shortcut(s.window, fyne.KeyW, s.closeByKey)
-	shortcut(s.window, fyne.KeyQ, s.quit)
-	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
-	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyF3 && s.files != nil {
-			s.files.Toggle()
+	shortcut(w.window, fyne.KeyComma, w.ui.settings.open)
+	shortcut(w.window, fyne.KeyW, w.closeByKey)
+	shortcut(w.window, fyne.KeyQ, w.ui.quit)
+	shortcut(w.window, fyne.KeyPeriod, func() { w.pane.Stop() })
+	w.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
+			w.ui.nav.files.Toggle()
 		}
-		if e.Name == fyne.KeyEscape && !dismiss(s.window.Canvas()) {
-			if s.drawer.Visible() {
-				s.toggleDrawer()
+		if e.Name == fyne.KeyEscape && !dismiss(w.window.Canvas()) {
+			if w.drawer.Visible() {
+				w.toggleDrawer()
 				return
 			}
-			if s.pageBack == nil || !s.pageBack() {
-				s.focusBack()
+			if w.ui.nav.back == nil || !w.ui.nav.back() {
+				w.restoreFocus()
 			}
 		}
 	})
 }
 
 // closeByKey closes the top overlay, or else the window.
-func (s *shell) closeByKey() {
-	if !dismiss(s.window.Canvas()) {
-		s.closeWindow()
+func (w *window) closeByKey() {
+	if !dismiss(w.window.Canvas()) {
+		w.close()
 	}
 }
 
@@ -63,27 +63,27 @@ func dismiss(c fyne.Canvas) bool {
 	return true
 }
 
-// focusBack focuses the composer, or clears the focus if a page is shown instead of the chat.
-func (s *shell) focusBack() {
-	if s.pageTitle != "" {
-		s.window.Canvas().Unfocus()
+// restoreFocus focuses the composer, or clears the focus if a page is shown instead of the chat.
+func (w *window) restoreFocus() {
+	if w.ui.nav.title != "" {
+		w.window.Canvas().Unfocus()
 		return
 	}
-	s.focusComposer()
+	w.focusComposer()
 }
 
-func (s *shell) focusSearch() {
-	if s.narrow && !s.drawer.Visible() {
-		s.toggleDrawer()
+func (w *window) focusSearch() {
+	if w.narrow && !w.drawer.Visible() {
+		w.toggleDrawer()
 	}
-	s.window.Canvas().Focus(s.sidebar.search)
+	w.window.Canvas().Focus(w.sidebar.search)
 }
 
 // findInChat searches in the chat that is shown, or in all chats if a page is shown instead.
-func (s *shell) findInChat() {
-	if s.pageTitle != "" || s.firstRun {
-		s.searchFor(s.sidebar.search.Text)
+func (w *window) findInChat() {
+	if w.ui.nav.title != "" || w.firstRun {
+		w.ui.nav.search(w.sidebar.search.Text)
 		return
 	}
-	s.pane.Find()
+	w.pane.Find()
 }

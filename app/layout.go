@@ -12,21 +12,26 @@ import (
 	"fairlead/app/widgets"
 )
 
-// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first
+// sidebarWidth is the width of the sidebar. It grows with the text size, so that names are not cut
+// off.
+func sidebarWidth() float32 {
+	const normal, most = 240, 360
+	return min(max(normal, normal*style.Size("text")/14), most)
+}
+
+// windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first
 // page, page, sidebar, drawer, foot. Tab visits the main content first and the sidebar after it.
-type shellLayout struct{ s *shell }
+type windowLayout struct{ w *window }
 
-func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
+func (l *windowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
 
-func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	s := l.s
-	narrow := size.Width < style.Narrow
-	if narrow != s.narrow {
-		s.narrow = narrow
-		s.arrange()
+func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if narrow := size.Width < style.Narrow; narrow != l.w.narrow {
+		l.w.narrow = narrow
+		l.w.arrange()
 	}
 	left := sidebarWidth()
-	if narrow {
+	if l.w.narrow {
 		left = 0
 		o[4].Resize(size)
 		o[4].Move(fyne.NewPos(0, 0))
@@ -43,57 +48,57 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // arrange moves the sidebar between its place and the drawer, and shows the first-run page during
 // the first run.
-func (s *shell) arrange() {
-	if s.narrow {
-		s.sidebar.box.Hide()
+func (w *window) arrange() {
+	if w.narrow {
+		w.sidebar.box.Hide()
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
-		s.sidebar.box.Objects = nil
-		s.pane.SetLeading(s.menu)
-		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
+		w.sidebar.box.Objects = nil
+		w.pane.SetLeading(w.menuButton)
+		w.drawer.Objects = []fyne.CanvasObject{newScrim(w.toggleDrawer), container.New(drawerLayout{}, w.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
-		s.drawer.Hide()
-		s.drawer.Objects = nil
-		s.sidebar.box.Objects = []fyne.CanvasObject{s.sidebar.inner}
-		s.sidebar.box.Show()
-		s.pane.SetLeading(nil)
+		w.drawer.Hide()
+		w.drawer.Objects = nil
+		w.sidebar.box.Objects = []fyne.CanvasObject{w.sidebar.inner}
+		w.sidebar.box.Show()
+		w.pane.SetLeading(nil)
 	}
-	s.first.box.Hide()
-	s.pane.Hide()
+	w.first.box.Hide()
+	w.pane.Hide()
 	switch {
-	case s.firstRun:
-		s.first.box.Show()
-	case !s.arrangePage():
-		s.pane.Show()
+	case w.firstRun:
+		w.first.box.Show()
+	case !w.ui.nav.arrange():
+		w.pane.Show()
 	}
-	s.body.Refresh()
+	w.body.Refresh()
 }
 
-func (s *shell) toggleDrawer() {
-	if !s.narrow {
+func (w *window) toggleDrawer() {
+	if !w.narrow {
 		return
 	}
-	canvas := s.window.Canvas()
-	if s.drawer.Visible() {
-		s.drawer.Hide()
-		if before := s.beforeDrawer; before != nil {
+	canvas := w.window.Canvas()
+	if w.drawer.Visible() {
+		w.drawer.Hide()
+		if before := w.beforeDrawer; before != nil {
 			canvas.Focus(before)
 		} else {
-			s.focusBack()
+			w.restoreFocus()
 		}
 	} else {
-		s.beforeDrawer = canvas.Focused()
-		s.drawer.Show()
+		w.beforeDrawer = canvas.Focused()
+		w.drawer.Show()
 		// else the content below the drawer keeps the focus, and Escape with it
-		canvas.Focus(s.sidebar.search)
+		canvas.Focus(w.sidebar.search)
 	}
-	s.body.Refresh()
+	w.body.Refresh()
 }
 
 // closeDrawer closes the drawer after a choice in it.
-func (s *shell) closeDrawer() {
-	if s.drawer.Visible() {
-		s.beforeDrawer = nil
-		s.toggleDrawer()
+func (w *window) closeDrawer() {
+	if w.drawer.Visible() {
+		w.beforeDrawer = nil
+		w.toggleDrawer()
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"time"
 
 	fyneapp "fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
 	"fairlead/app/memory"
-	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/tray"
@@ -29,12 +27,12 @@ func runGUI(f flags, b *backend, i *instance) {
 	a.Settings().SetTheme(style.New(style.Mode(cmp.Or(last.Theme, string(style.System))), last.TextSize))
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	s := newShell(ctx, a, b)
-	s.showQuietly = showQuietly
-	s.run()
+	u := newUI(ctx, a, b)
+	u.showQuietly = showQuietly
+	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
-		t := tray.New(d, s.trayDo)
-		s.hasTray = true
+		t := tray.New(d, u.runTrayItem)
+		u.hasTray = true
 		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.elsewhere.names.Get())) }
 		show()
 		bind.Watch(ctx, b.state.Value, func(state.View) { show() })
@@ -44,7 +42,7 @@ func runGUI(f flags, b *backend, i *instance) {
 		b.start()
 		if f.withParent {
 			// the goroutine ends with the process
-			go func() { parentEnded(); bind.Do(ctx, s.quit) }()
+			go func() { parentEnded(); bind.Do(ctx, u.quit) }()
 			b.wg.Go(func() {
 				tellNeeds(os.Stdout, func(yield func(int) bool) {
 					for v := range b.state.Value.Changes(ctx) {
@@ -63,56 +61,22 @@ func runGUI(f flags, b *backend, i *instance) {
 		}
 		bind.Watch(ctx, i.asked, func(a asked) {
 			if a.times > 0 {
-				s.show()
-				s.openInvitation(a.link)
+				u.main.show()
+				u.settings.openInvitation(a.link)
 			}
 		})
-		s.openInvitation(f.link)
-		s.loadUI()
+		u.settings.openInvitation(f.link)
+		u.loadUI()
 	})
-	if !(f.hidden || last.Hidden) || !s.hasTray {
-		s.window.Show()
+	if !(f.hidden || last.Hidden) || !u.hasTray {
+		u.main.window.Show()
 	}
-	a.Lifecycle().SetOnEnteredForeground(func() { s.inFront(true) })
+	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
 	a.Lifecycle().SetOnExitedForeground(func() {
-		s.inFront(false)
+		u.setFocused(false)
 		b.wg.Go(memory.Trim)
 	})
-	defer s.startNotes()()
+	defer u.notes.start()()
 	a.Run()
-	s.remember()
-}
-
-// loadUI loads the theme and the first-run state once the gateway answers.
-func (s *shell) loadUI() {
-	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) {
-		for v := range s.b.state.Value.Changes(ctx) {
-			if v.Loaded && v.Connected {
-				break
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		return settings.ReadUI(ctx, s.b.state)
-	}, func(ui settings.UI, err error) {
-		if err != nil {
-			return
-		}
-		s.setTheme(style.Mode(ui.Theme), ui.TextSize)
-		s.setFirstRun(!ui.FirstRunDone && s.b.f.join == "")
-	})
-}
-
-// followUI applies changes of theme and text size from another window or the command line.
-func (s *shell) followUI() {
-	s.uiTurn++
-	turn := s.uiTurn
-	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
-		if err == nil && turn == s.uiTurn { // responses may arrive out of order
-			s.setTheme(style.Mode(ui.Theme), ui.TextSize)
-			if ui.FirstRunDone { // completed in another client, such as the command line
-				s.setFirstRun(false)
-			}
-		}
-	})
+	u.save()
 }

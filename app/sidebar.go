@@ -17,7 +17,7 @@ import (
 
 // sidebar is the list at the left: pending approvals, chats, machines.
 type sidebar struct {
-	s      *shell
+	ui     *ui
 	box    *fyne.Container // the sidebar's place beside the chat
 	inner  fyne.CanvasObject
 	search *widgets.SearchField
@@ -39,20 +39,20 @@ type sidebar struct {
 	machines []protocol.NodeID // machines of the last rows
 }
 
-func newSidebar(s *shell) *sidebar {
-	b := &sidebar{s: s, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
-	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), style.SizeTitle)
+func newSidebar(u *ui) *sidebar {
+	b := &sidebar{ui: u, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
+	name := widgets.NewHeading(cmp.Or(u.b.f.joined(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true
-	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: widgets.KeyWords("N", false)}, s.newChat)
+	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: widgets.KeyWords("N", false)}, u.chats.create)
 	b.search = widgets.NewSearchField("Search", widgets.KeyWords("K", false))
 	b.search.OnChanged = b.find
 	b.search.OnCancel = func() {
 		b.search.SetText("")
-		if s.drawer.Visible() {
-			s.toggleDrawer()
+		if u.main.drawer.Visible() {
+			u.main.toggleDrawer()
 			return
 		}
-		s.focusBack()
+		u.main.restoreFocus()
 	}
 	b.search.OnChoose = func() {
 		if len(b.found) > 0 {
@@ -62,19 +62,19 @@ func newSidebar(s *shell) *sidebar {
 	b.search.OnMove = func(by int) {
 		if n := len(b.found); n > 0 {
 			b.picked = min(max(b.picked+by, 0), n-1)
-			b.show(s.view, s.key)
+			b.show(u.view, u.main.key)
 		}
 	}
 	foot := container.New(footLayout{}) // two columns, to leave the height to the chats
-	for _, p := range s.pages() {
+	for _, p := range u.nav.pages() {
 		row := widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
-			s.machine = "" // opened from here, the page shows all machines
-			s.openPage(p)
+			u.nav.machine = "" // opened from here, the page shows all machines
+			u.nav.open(p)
 		})
 		b.pages = append(b.pages, row)
 		foot.Add(row)
 	}
-	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
+	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, u.settings.open))
 	head := widgets.Inset(style.Group, style.Inside, style.Inside, style.Inside, container.NewVBox(
 		widgets.Inset(0, style.Inside, style.Inside, style.Inside, name), newChat, b.search))
 	part := func(rows fyne.CanvasObject) fyne.CanvasObject {
@@ -92,9 +92,9 @@ const chatsShown = 60
 // choose opens a chat and closes the drawer.
 func (b *sidebar) choose(key protocol.SessionKey) {
 	b.search.SetText("")
-	b.s.endFirstRun()
-	b.s.open(key)
-	b.s.closeDrawer()
+	b.ui.main.endFirstRun()
+	b.ui.main.open(key)
+	b.ui.main.closeDrawer()
 }
 
 // find searches the titles and messages of all chats.
@@ -103,11 +103,11 @@ func (b *sidebar) find(query string) {
 	b.stop()
 	if b.looked = false; b.query == "" {
 		b.found = nil
-		b.show(b.s.view, b.s.key)
+		b.show(b.ui.view, b.ui.main.key)
 		return
 	}
 	var ctx context.Context
-	ctx, b.stop = context.WithCancel(b.s.ctx)
+	ctx, b.stop = context.WithCancel(b.ui.ctx)
 	bind.Go(ctx, func(ctx context.Context) (struct{}, error) {
 		timer := time.NewTimer(150 * time.Millisecond) // wait for a pause in typing
 		defer timer.Stop()
@@ -115,10 +115,10 @@ func (b *sidebar) find(query string) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return struct{}{}, b.s.b.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+		return struct{}{}, b.ui.b.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
 			bind.Do(ctx, func() {
 				b.found, b.looked = list, all
-				b.show(b.s.view, b.s.key)
+				b.show(b.ui.view, b.ui.main.key)
 			})
 		})
 	}, func(struct{}, error) {})

@@ -13,12 +13,12 @@ import (
 )
 
 func TestMachinesStayInViewBesideManyChats(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Approvals = nil
-	s.update(v)
-	chats, shelf := s.sidebar.middle.Objects[0], s.sidebar.middle.Objects[1]
-	if rest := s.sidebar.middle.Size().Height - chats.Size().Height - shelf.Size().Height; rest < 100 {
+	u.update(v)
+	chats, shelf := u.main.sidebar.middle.Objects[0], u.main.sidebar.middle.Objects[1]
+	if rest := u.main.sidebar.middle.Size().Height - chats.Size().Height - shelf.Size().Height; rest < 100 {
 		t.Errorf("few chats and machines do not stand together: %v is left", rest)
 	}
 	for i := range 300 {
@@ -28,44 +28,44 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint("box-", i)), Online: true})
 	}
 	for _, height := range []float32{760, 560} {
-		s.window.Resize(fyne.NewSize(1120, height))
-		s.update(v)
-		share := shelf.Size().Height / s.sidebar.middle.Size().Height
+		u.main.window.Resize(fyne.NewSize(1120, height))
+		u.update(v)
+		share := shelf.Size().Height / u.main.sidebar.middle.Size().Height
 		if share < 0.4 || share > 0.5 || chats.Size().Height < 100 {
 			t.Errorf("%v high: machines have %v of it, chats %v", height, share, chats.Size())
 		}
 	}
-	pagetest.Shot(t, s.window, "shell-many")
+	pagetest.Shot(t, u.main.window, "shell-many")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	row := s.sidebar.pool[s.sidebar.used-1] // of the last machine, scrolled out of view
-	if id, ok := s.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
+	row := u.main.sidebar.pool[u.main.sidebar.used-1] // of the last machine, scrolled out of view
+	if id, ok := u.main.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
 		t.Errorf("what is dropped on the foot goes to %s", id)
 	}
-	first := s.sidebar.pool[s.sidebar.used-len(v.Nodes)]
-	if id, ok := s.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
+	first := u.main.sidebar.pool[u.main.sidebar.used-len(v.Nodes)]
+	if id, ok := u.main.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
 		t.Errorf("what is dropped on the first machine goes to %q", id)
 	}
 }
 
 func TestTheSidebarSaysHowLongAMachineHasBeenAway(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v, now := sample(), time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	v.Nodes[1].LastSeenAt = now.Add(-10 * time.Minute).UnixMilli()
-	s.sidebar.now = func() time.Time { return now }
-	s.tick(now)
-	s.update(v)
-	if got := s.lines(); !strings.Contains(got, "nas 10 min") {
+	u.main.sidebar.now = func() time.Time { return now }
+	u.tick(now)
+	u.update(v)
+	if got := u.main.lines(); !strings.Contains(got, "nas 10 min") {
 		t.Fatalf("sidebar:\n%s", got)
 	}
 	now = now.Add(5 * time.Minute)
-	s.tick(now)
-	if got := s.lines(); !strings.Contains(got, "nas 15 min") {
+	u.tick(now)
+	if got := u.main.lines(); !strings.Contains(got, "nas 15 min") {
 		t.Errorf("five minutes later:\n%s", got)
 	}
 }
 
 func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	for i := range 42 {
 		v.Approvals = append(v.Approvals, question(fmt.Sprint(i), protocol.MainSession))
@@ -73,9 +73,9 @@ func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
 			v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
 		}
 	}
-	s.update(v)
-	pagetest.Shot(t, s.window, "shell-foot")
-	for _, row := range s.sidebar.pages {
+	u.update(v)
+	pagetest.Shot(t, u.main.window, "shell-foot")
+	for _, row := range u.main.sidebar.pages {
 		pagetest.Shows(t, row, ">"+row.Item().Title+"<")
 	}
 }

@@ -43,12 +43,12 @@ const machinesHead = "MACHINES"
 
 // show draws a view.
 func (b *sidebar) show(v state.View, key protocol.SessionKey) {
-	s := b.s
+	u := b.ui
 	var lines []line
 	if len(v.Approvals) > 0 {
 		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
 		for _, a := range v.Approvals {
-			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
+			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.ui.approvals.review(a.ID) }})
 		}
 	}
 	if b.query != "" {
@@ -60,7 +60,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if len(b.found) == 0 && b.looked {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message"}, tap: func() { s.searchFor(b.query) }})
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message"}, tap: func() { u.nav.search(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false
@@ -69,15 +69,15 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 				rest := len(v.Sessions) - i
 				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: state.Plural(rest, "older chat", "older chats"), Muted: true}, tap: func() {
 					b.limit += chatsShown
-					b.show(s.view, s.key)
+					b.show(u.view, u.main.key)
 				}})
 				break
 			}
 			shown = shown || e.SessionKey == key
-			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && s.pageTitle == ""))
+			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && u.nav.title == ""))
 		}
 		if e, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
-			lines = append(lines, b.chatLine(e, v, s.pageTitle == ""))
+			lines = append(lines, b.chatLine(e, v, u.nav.title == ""))
 		}
 	}
 	if len(v.Nodes) > 0 {
@@ -86,7 +86,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	b.machines = b.machines[:0]
 	for _, n := range v.Nodes { // these rows come last: see machineAt
 		b.machines = append(b.machines, n.ID)
-		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
+		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: state.NameOf(n)}
 		if n.Local && !v.Elsewhere {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
@@ -95,13 +95,13 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if !n.Online {
 			item.Icon, item.Color, item.Muted, item.Trail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
-		item.Selected = s.pageTitle == machinesTitle && s.machine == n.ID
-		lines = append(lines, line{item: item, tap: func() { s.openMachine(n.ID) }})
+		item.Selected = u.nav.title == machinesTitle && u.nav.machine == n.ID
+		lines = append(lines, line{item: item, tap: func() { u.nav.openMachine(n.ID) }})
 	}
 	b.draw(lines)
 	for _, row := range b.pages {
 		item := row.Item()
-		item.Selected = item.Title == s.pageTitle
+		item.Selected = item.Title == u.nav.title
 		switch item.Title {
 		case inboxTitle:
 			item.Count = len(v.Approvals)
@@ -126,7 +126,7 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 			item.Trail = "working"
 		}
 	}
-	if item.Unread = b.s.unread.has(e); item.Unread && item.Trail == "" {
+	if item.Unread = b.ui.unread.has(e); item.Unread && item.Trail == "" {
 		item.Trail = "new"
 	}
 	for _, a := range v.Approvals {
@@ -135,7 +135,7 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 			item.Trail = ""
 		}
 	}
-	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.s.chatMenu(e, at) }}
+	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}
 }
 
 // draw fills the pooled rows.
@@ -171,7 +171,7 @@ func (b *sidebar) draw(lines []line) {
 // machineAt returns the machine whose row is at a position of the canvas.
 func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 	driver := fyne.CurrentApp().Driver()
-	if b.s.narrow && !b.s.drawer.Visible() {
+	if b.ui.main.narrow && !b.ui.main.drawer.Visible() {
 		return "", false // the rows are not visible
 	}
 	shelf := b.middle.Objects[1]

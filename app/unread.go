@@ -43,8 +43,3 @@ func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
 func (u *unread) has(e protocol.SessionEntry) bool {
 	return u.seen != nil && e.MessageCount > 0 && e.LastActiveAt > u.seen[e.SessionKey]
 }
-
-// eyes reports whether a chat is visible on the screen.
-func (s *shell) eyes(key protocol.SessionKey) bool {
-	return s.torn[key] != nil || s.visible && s.key == key && s.pageTitle == "" && !s.firstRun
-}

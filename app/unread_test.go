@@ -10,51 +10,51 @@ import (
 
 // readShell is a window in which every chat was read: each has two messages, the last of them at
 // 100.
-func readShell(t *testing.T) (*shell, state.View) {
-	s, v := newTestShell(t), sample()
+func readShell(t *testing.T) (*ui, state.View) {
+	u, v := newTestUI(t), sample()
 	v.Approvals, v.Runs = nil, nil
 	for i := range v.Sessions {
 		v.Sessions[i].LastActiveAt, v.Sessions[i].MessageCount = 100, 2
 	}
-	s.update(v)
-	return s, v
+	u.update(v)
+	return u, v
 }
 
 func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
-	s, v := readShell(t)
-	if strings.Contains(s.lines(), "new") {
-		t.Fatalf("at the first start nothing is new:\n%s", s.lines())
+	u, v := readShell(t)
+	if strings.Contains(u.main.lines(), "new") {
+		t.Fatalf("at the first start nothing is new:\n%s", u.main.lines())
 	}
 	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1], {SessionKey: "agent:main:3", Title: "Night watch", LastActiveAt: 300, MessageCount: 1}}
 	v.Sessions[0].LastActiveAt, v.Sessions[1].LastActiveAt = 200, 200
-	s.update(v)
-	if got := s.lines(); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
+	u.update(v)
+	if got := u.main.lines(); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
 		t.Errorf("shown:\n%s", got)
 	}
-	s.open("agent:main:2")
-	if got := s.lines(); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
+	u.main.open("agent:main:2")
+	if got := u.main.lines(); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if seen := s.b.prefs.get().Seen; seen["agent:main:2"] != 200 {
+	if seen := u.b.prefs.get().Seen; seen["agent:main:2"] != 200 {
 		t.Errorf("remembered %v", seen)
 	}
 }
 
 func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
-	s, v := readShell(t)
-	s.openInbox()
+	u, v := readShell(t)
+	u.approvals.openInbox()
 	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1]}
 	v.Sessions[0].LastActiveAt = 200
-	s.update(v)
-	if got := s.lines(); !strings.Contains(got, "parser new") {
+	u.update(v)
+	if got := u.main.lines(); !strings.Contains(got, "parser new") {
 		t.Fatalf("behind a page:\n%s", got)
 	}
-	s.window.Canvas().Focus(s.sidebar.search)
-	s.open(protocol.MainSession)
-	if got := s.lines(); strings.Contains(got, "new") {
+	u.main.window.Canvas().Focus(u.main.sidebar.search)
+	u.main.open(protocol.MainSession)
+	if got := u.main.lines(); strings.Contains(got, "new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if got := s.window.Canvas().Focused(); got != s.pane.Composer() {
+	if got := u.main.window.Canvas().Focused(); got != u.main.pane.Composer() {
 		t.Errorf("%T has the keyboard", got)
 	}
 }

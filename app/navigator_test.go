@@ -11,13 +11,13 @@ import (
 )
 
 func TestChannelsSayHowManyStrangersWait(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Strangers = 2
-	s.update(v)
-	s.window.Resize(fyne.NewSize(1120, 760))
-	markup := test.RenderObjectToMarkup(s.sidebar.box)
-	for _, row := range s.sidebar.pages {
+	u.update(v)
+	u.main.window.Resize(fyne.NewSize(1120, 760))
+	markup := test.RenderObjectToMarkup(u.main.sidebar.box)
+	for _, row := range u.main.sidebar.pages {
 		if row.Item().Title == channelsTitle && row.Item().Count != 2 {
 			t.Errorf("the sidebar says %d", row.Item().Count)
 		}
@@ -25,27 +25,27 @@ func TestChannelsSayHowManyStrangersWait(t *testing.T) {
 			t.Errorf("%s is shortened", row.Item().Title)
 		}
 	}
-	pagetest.Shot(t, s.window, "foot")
+	pagetest.Shot(t, u.main.window, "foot")
 }
 
 func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.window.Resize(fyne.NewSize(480, 560))
-	for _, p := range s.pages() {
-		s.openPage(p)
-		if size := s.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.window.Resize(fyne.NewSize(480, 560))
+	for _, p := range u.nav.pages() {
+		u.nav.open(p)
+		if size := u.main.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
 			t.Errorf("%s needs %v", p.title, size)
 		}
 	}
-	s.leavePage()
-	s.toggleDrawer()
+	u.nav.close()
+	u.main.toggleDrawer()
 	driver := fyne.CurrentApp().Driver()
-	last := s.sidebar.pages[len(s.sidebar.pages)-1]
+	last := u.main.sidebar.pages[len(u.main.sidebar.pages)-1]
 	if bottom := driver.AbsolutePositionForObject(last).Y + last.Size().Height; bottom > 560 || last.Size().Height < 20 {
 		t.Errorf("%s ends at %v", last.Item().Title, bottom)
 	}
-	if list := s.sidebar.rows.MinSize().Height; list <= 0 {
+	if list := u.main.sidebar.rows.MinSize().Height; list <= 0 {
 		t.Error("no room is left for the chats")
 	}
 }

@@ -43,28 +43,35 @@ func waiting(n int) (v state.View) {
 
 func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	f := &fakeNotifier{}
-	s := &shell{notes: notes{n: f}}
+	u := notifiedUI(f)
 	want := f.wants(t)
-	s.notify(waiting(1))
+	u.notes.update(waiting(1))
 	want(`show 0 "Fairlead wants to run a command" deny true`)
-	s.notify(waiting(1))
+	u.notes.update(waiting(1))
 	want()
-	s.notify(waiting(5))
+	u.notes.update(waiting(5))
 	want("remove 0", `show many "5 questions wait for you" deny false`)
-	s.notify(waiting(6))
+	u.notes.update(waiting(6))
 	want(`show many "6 questions wait for you" deny false`)
-	s.notify(state.View{})
+	u.notes.update(state.View{})
 	want("remove many")
-	s.view = waiting(1)
-	s.inFront(true)
-	s.notify(waiting(2))
+	u.view = waiting(1)
+	u.setFocused(true)
+	u.notes.update(waiting(2))
 	want()
-	s.inFront(false)
-	s.notify(waiting(2))
+	u.setFocused(false)
+	u.notes.update(waiting(2))
 	want() // the dialog was visible
-	s.notify(waiting(3))
+	u.notes.update(waiting(3))
 	want(`show 2 "Fairlead wants to run a command" deny true`)
-	s.view = waiting(3)
-	s.inFront(true)
+	u.view = waiting(3)
+	u.setFocused(true)
 	want("remove 2")
+}
+
+// notifiedUI returns a user interface that has nothing but notifications.
+func notifiedUI(n notifier) *ui {
+	u := &ui{approvals: &approvals{}, nav: &navigator{}}
+	u.notes = &notifications{ui: u, n: n}
+	return u
 }

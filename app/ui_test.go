@@ -21,17 +21,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// newTestShell creates the main window without a gateway: the test sets its views.
-func newTestShell(t *testing.T) *shell {
+// newTestUI creates the main window without a gateway: the test sets its views.
+func newTestUI(t *testing.T) *ui {
 	t.Helper()
 	a := pagetest.App(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := newTestBackend(t)
 	b.prefs.update(func(r *remembered) { r.Begun = true })
-	s := newShell(t.Context(), a, b)
-	t.Cleanup(s.window.Close)
+	u := newUI(t.Context(), a, b)
+	t.Cleanup(u.main.window.Close)
 	t.Cleanup(b.state.Close)
-	return s
+	return u
 }
 
 func sample() state.View {
@@ -52,9 +52,9 @@ func question(id string, key protocol.SessionKey) protocol.Approval {
 	}
 }
 
-func (s *shell) lines() string {
+func (w *window) lines() string {
 	var out []string
-	for _, r := range s.sidebar.pool[:s.sidebar.used] {
+	for _, r := range w.sidebar.pool[:w.sidebar.used] {
 		i := r.Item()
 		line := strings.TrimSpace(i.Title + " " + i.Trail)
 		if i.Count > 0 {
@@ -69,90 +69,90 @@ func (s *shell) lines() string {
 }
 
 func TestSidebarShowsWhatThereIs(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
+	u := newTestUI(t)
+	u.update(sample())
 	want := "Run make -j4 on laptop\n> Refactor the parser (1)\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
-	if got := s.lines(); got != want {
+	if got := u.main.lines(); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, s.window, "shell-light")
-	s.setTheme(style.Dark, 1)
-	pagetest.Shot(t, s.window, "shell-dark")
+	pagetest.Shot(t, u.main.window, "shell-light")
+	u.setTheme(style.Dark, 1)
+	pagetest.Shot(t, u.main.window, "shell-dark")
 }
 
 func TestThousandsOfChatsAreShownByPieces(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	for i := range 5000 {
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
-	s.update(v)
-	if s.sidebar.used > chatsShown+10 || !strings.Contains(s.lines(), "4942 older chats") {
-		t.Errorf("%d rows", s.sidebar.used)
+	u.update(v)
+	if u.main.sidebar.used > chatsShown+10 || !strings.Contains(u.main.lines(), "4942 older chats") {
+		t.Errorf("%d rows", u.main.sidebar.used)
 	}
-	for _, r := range s.sidebar.pool {
+	for _, r := range u.main.sidebar.pool {
 		if strings.Contains(r.Item().Title, "older chats") {
 			r.OnTap()
 			break
 		}
 	}
-	if !strings.Contains(s.lines(), "4882 older chats") {
+	if !strings.Contains(u.main.lines(), "4882 older chats") {
 		t.Error("the wish for more did not show more")
 	}
 }
 
 func TestNarrowWindowHasADrawer(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.window.Resize(fyne.NewSize(560, 700))
-	if s.sidebar.box.Visible() || s.drawer.Visible() {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.window.Resize(fyne.NewSize(560, 700))
+	if u.main.sidebar.box.Visible() || u.main.drawer.Visible() {
 		t.Error("the sidebar stands in a narrow window")
 	}
-	test.Tap(s.menu)
-	if !s.drawer.Visible() {
+	test.Tap(u.main.menuButton)
+	if !u.main.drawer.Visible() {
 		t.Error("the menu button does not open the drawer")
 	}
-	pagetest.Shot(t, s.window, "shell-drawer")
-	s.sidebar.choose("agent:main:2")
-	if s.drawer.Visible() || s.key != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", s.drawer.Visible(), s.key)
+	pagetest.Shot(t, u.main.window, "shell-drawer")
+	u.main.sidebar.choose("agent:main:2")
+	if u.main.drawer.Visible() || u.main.key != "agent:main:2" {
+		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.key)
 	}
-	s.window.Resize(fyne.NewSize(1120, 760))
-	if !s.sidebar.box.Visible() {
+	u.main.window.Resize(fyne.NewSize(1120, 760))
+	if !u.main.sidebar.box.Visible() {
 		t.Error("the sidebar does not come back")
 	}
 }
 
 func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.window.Resize(fyne.NewSize(500, 700))
-	s.focusSearch()
-	if !s.drawer.Visible() || s.window.Canvas().Focused() != fyne.Focusable(s.sidebar.search) {
-		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", s.drawer.Visible(), s.window.Canvas().Focused())
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.window.Resize(fyne.NewSize(500, 700))
+	u.main.focusSearch()
+	if !u.main.drawer.Visible() || u.main.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.search) {
+		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.window.Canvas().Focused())
 	}
 }
 
 func TestDialogsOfFilesOpen(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	for name, open := range map[string]func(){
-		"pick files":  func() { pickFiles(s.window, func([]string) {}) },
-		"pick folder": func() { pickFolder(s.window, func(string) {}) },
-		"save":        func() { s.saveAs(s.window, "A/chat", "text") },
+		"pick files":  func() { pickFiles(u.main.window, func([]string) {}) },
+		"pick folder": func() { pickFolder(u.main.window, func(string) {}) },
+		"save":        func() { u.opener.saveAs(u.main.window, "A/chat", "text") },
 	} {
 		open()
-		top := s.window.Canvas().Overlays().Top()
+		top := u.main.window.Canvas().Overlays().Top()
 		if top == nil {
 			t.Fatalf("%s opens nothing", name)
 		}
-		s.window.Canvas().Overlays().Remove(top)
+		u.main.window.Canvas().Overlays().Remove(top)
 	}
 }
 
 func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	if s.approval == nil || s.approval.Title() != "Fairlead wants to run a command" {
+	u := newTestUI(t)
+	u.update(sample())
+	if u.approvals.window == nil || u.approvals.window.Title() != "Fairlead wants to run a command" {
 		t.Fatal("no window for the question")
 	}
 	v := sample()
@@ -160,22 +160,22 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	q := question("q", protocol.MainSession)
 	q.State, q.AnsweredBy = protocol.ApprovalAllowed, "phone"
 	v.Closed = []state.Closed{{Approval: q}}
-	s.update(v)
-	if s.approval != nil {
+	u.update(v)
+	if u.approvals.window != nil {
 		t.Error("the window stays")
 	}
-	if !s.toast.Visible() {
+	if !u.messages.toast.Visible() {
 		t.Error("nobody says that the question was answered elsewhere")
 	}
-	s.update(sample())
-	if s.approval == nil {
+	u.update(sample())
+	if u.approvals.window == nil {
 		t.Error("the next question opens no window")
 	}
 }
 
 func TestAMessageLeavesQuestionsFree(t *testing.T) {
-	s := newTestShell(t)
-	s.window.Resize(fyne.NewSize(520, 640))
+	u := newTestUI(t)
+	u.main.window.Resize(fyne.NewSize(520, 640))
 	v := sample()
 	v.Approvals = nil
 	v.Runs = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
@@ -189,17 +189,17 @@ func TestAMessageLeavesQuestionsFree(t *testing.T) {
 	for i := range 20 {
 		chat.Messages = append(chat.Messages, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
 	}
-	s.update(v)
-	s.approval.Close() // the test driver treats the last window as the window of every object
-	s.showChat(chat)
-	s.say("Sending a file with a name that takes some room to the machine that is called server")
-	pagetest.Shot(t, s.window, "shell-toast-over-questions")
+	u.update(v)
+	u.approvals.window.Close() // the test driver treats the last window as the window of every object
+	u.main.showChat(chat)
+	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
+	pagetest.Shot(t, u.main.window, "shell-toast-over-questions")
 	free := func(when string) {
 		t.Helper()
 		place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-		from := place(s.toast).Y
-		to := from + s.toast.Size().Height
-		questions := s.pane.Questions()
+		from := place(u.messages.toast).Y
+		to := from + u.messages.toast.Size().Height
+		questions := u.main.pane.Questions()
 		if len(questions) != 2 {
 			t.Fatalf("%s: %d questions are on the screen", when, len(questions))
 		}
@@ -210,37 +210,37 @@ func TestAMessageLeavesQuestionsFree(t *testing.T) {
 		}
 	}
 	free("at first")
-	s.pane.SetDraft("a\nb\nc\nd") // the content above moves
-	s.tick(time.Now())
+	u.main.pane.SetDraft("a\nb\nc\nd") // the content above moves
+	u.tick(time.Now())
 	free("after a move")
 }
 
 func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
-	s := newTestShell(t)
-	s.hasTray = true
-	s.closeWindow()
-	if s.visible {
+	u := newTestUI(t)
+	u.hasTray = true
+	u.main.close()
+	if u.main.visible {
 		t.Error("the window is not hidden")
 	}
-	s.trayDo(state.TrayItem{Do: state.TrayOpen})
-	if !s.visible {
+	u.runTrayItem(state.TrayItem{Do: state.TrayOpen})
+	if !u.main.visible {
 		t.Error("the tray does not show it again")
 	}
 }
 
 func TestDraftsStayWithTheirChats(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.pane.SetDraft("half a thought")
-	s.open("agent:main:2")
-	if s.pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", s.pane.Draft())
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.pane.SetDraft("half a thought")
+	u.main.open("agent:main:2")
+	if u.main.pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", u.main.pane.Draft())
 	}
-	s.open(protocol.MainSession)
-	if s.pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", s.pane.Draft())
+	u.main.open(protocol.MainSession)
+	if u.main.pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", u.main.pane.Draft())
 	}
-	if got := s.b.prefs.get().Chat; got != protocol.MainSession {
+	if got := u.b.prefs.get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
 	}
 }
@@ -248,18 +248,18 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t)
-	s := newShell(t.Context(), a, b)
-	defer s.window.Close()
+	u := newUI(t.Context(), a, b)
+	defer u.main.window.Close()
 	defer b.state.Close()
-	if !s.first.box.Visible() || s.pane.Visible() {
+	if !u.main.first.box.Visible() || u.main.pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
-	pagetest.Shot(t, s.window, "shell-first")
-	test.Tap(s.first.begin)
-	if s.first.box.Visible() || !s.pane.Visible() || !b.prefs.get().Begun {
+	pagetest.Shot(t, u.main.window, "shell-first")
+	test.Tap(u.main.first.begin)
+	if u.main.first.box.Visible() || !u.main.pane.Visible() || !b.prefs.get().Begun {
 		t.Error("the page stays")
 	}
-	if s.window.Canvas().Focused() != s.pane.Composer() {
+	if u.main.window.Canvas().Focused() != u.main.pane.Composer() {
 		t.Error("the person cannot type at once")
 	}
 }
@@ -267,10 +267,10 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t)
-	s := newShell(t.Context(), a, b)
-	defer s.window.Close()
+	u := newUI(t.Context(), a, b)
+	defer u.main.window.Close()
 	defer b.state.Close()
-	p, c := s.first, s.window.Canvas()
+	p, c := u.main.first, u.main.window.Canvas()
 	p.show(nil, nil)
 	if c.Focused() == fyne.Focusable(p.again) {
 		t.Error("it takes the keyboard by itself")
@@ -293,69 +293,69 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 }
 
 func TestAFullDiskIsSaidOnce(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Approvals = nil
 	v.Status.Paused, v.Status.Storage = true, "The disk is full."
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
-	s.update(v)
-	if !s.banner.Visible() || s.toast.Visible() {
-		t.Errorf("banner %v, message %v", s.banner.Visible(), s.toast.Visible())
+	u.update(v)
+	if !u.messages.banner.Visible() || u.messages.toast.Visible() {
+		t.Errorf("banner %v, message %v", u.messages.banner.Visible(), u.messages.toast.Visible())
 	}
 	v.Notice = &protocol.Notice{At: 8, Text: "Something else."}
-	s.update(v)
-	if !s.toast.Visible() {
+	u.update(v)
+	if !u.messages.toast.Visible() {
 		t.Error("another message is not shown")
 	}
 }
 
 func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	for _, v := range []state.View{{Problem: "The port is taken"}, {Problem: strings.Repeat("The port is taken. ", 30)}} {
-		s.update(v)
-		if has, wants := s.banner.Size().Height, s.banner.MinSize().Height; has < wants {
+		u.update(v)
+		if has, wants := u.messages.banner.Size().Height, u.messages.banner.MinSize().Height; has < wants {
 			t.Errorf("%q: its box is %v high and wants %v", v.Problem, has, wants)
 		}
 	}
 }
 
 func TestKeysThatAreNotThereAreSaid(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Approvals = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
-	s.update(v)
-	pagetest.Shows(t, s.body, "The key of anthropic is not there.", "may be locked", "/data/secrets.json")
-	pagetest.Shot(t, s.window, "shell-locked")
-	s.toast.Close()
-	s.update(v)
-	if s.toast.Visible() {
+	u.update(v)
+	pagetest.Shows(t, u.main.body, "The key of anthropic is not there.", "may be locked", "/data/secrets.json")
+	pagetest.Shot(t, u.main.window, "shell-locked")
+	u.messages.toast.Close()
+	u.update(v)
+	if u.messages.toast.Visible() {
 		t.Error("it is said again and again")
 	}
 }
 
 func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Approvals = nil
 	v.Connected, v.Loaded, v.Problem = false, false, "The disk is full"
-	s.update(v)
-	if !s.banner.Visible() {
+	u.update(v)
+	if !u.messages.banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
-	pagetest.Shot(t, s.window, "shell-offline")
+	pagetest.Shot(t, u.main.window, "shell-offline")
 	v.Connected, v.Loaded, v.Problem = true, true, ""
-	s.update(v)
-	if s.banner.Visible() {
+	u.update(v)
+	if u.messages.banner.Visible() {
 		t.Error("the problem stays after its end")
 	}
 	v.Notice = &protocol.Notice{Level: "info", Text: "Hello", At: 7}
-	s.update(v)
-	if !s.toast.Visible() {
+	u.update(v)
+	if !u.messages.toast.Visible() {
 		t.Error("a notice is not shown")
 	}
-	s.tick(time.Now().Add(time.Minute))
-	if s.toast.Visible() {
+	u.tick(time.Now().Add(time.Minute))
+	if u.messages.toast.Visible() {
 		t.Error("a notice stays for ever")
 	}
 }
@@ -407,124 +407,124 @@ func TestTimesInTheSidebar(t *testing.T) {
 }
 
 func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.tearOff("agent:main:2")
-	c := s.torn["agent:main:2"]
+	u := newTestUI(t)
+	u.update(sample())
+	u.chats.openWindow("agent:main:2")
+	c := u.chats.windows["agent:main:2"]
 	if c == nil || c.window.Title() != "Photos on the NAS – Fairlead" {
 		t.Fatalf("torn off: %+v", c)
 	}
 	v := sample()
 	v.Sessions[1].Title = "Photos"
-	s.update(v)
+	u.update(v)
 	if c.window.Title() != "Photos – Fairlead" {
 		t.Errorf("title %q", c.window.Title())
 	}
-	if s.key != protocol.MainSession {
+	if u.main.key != protocol.MainSession {
 		t.Error("the main window changed its chat")
 	}
-	s.tearOff("agent:main:2")
-	if len(s.torn) != 1 {
+	u.chats.openWindow("agent:main:2")
+	if len(u.chats.windows) != 1 {
 		t.Error("one chat has two windows")
 	}
 	c.window.Close()
-	if len(s.torn) != 0 {
+	if len(u.chats.windows) != 0 {
 		t.Error("a closed window is kept")
 	}
 }
 
 func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.tearOff("agent:main:2")
-	c := s.torn["agent:main:2"]
-	s.sayIn(c.window, "Your message was not sent")
-	if !c.toast.Visible() || s.toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.toast.Visible(), s.toast.Visible())
+	u := newTestUI(t)
+	u.update(sample())
+	u.chats.openWindow("agent:main:2")
+	c := u.chats.windows["agent:main:2"]
+	u.messages.showIn(c.window, "Your message was not sent")
+	if !c.toast.Visible() || u.messages.toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.toast.Visible(), u.messages.toast.Visible())
 	}
 	if c.toast.Size().Height == 0 {
 		t.Error("it has no place")
 	}
 	pagetest.Shot(t, c.window, "torn-toast")
-	s.tick(time.Now().Add(time.Minute))
+	u.tick(time.Now().Add(time.Minute))
 	if c.toast.Visible() {
 		t.Error("it stays for ever")
 	}
-	s.sayIn(s.window, "Saved")
-	if !s.toast.Visible() {
+	u.messages.showIn(u.main.window, "Saved")
+	if !u.messages.toast.Visible() {
 		t.Error("the main window does not say its own")
 	}
 }
 
 func TestMessageThatWasNotTakenComesBack(t *testing.T) {
-	s := newTestShell(t)
-	s.update(sample())
-	s.pane.SetDraft("typed since")
-	s.giveBack(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
-	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.pane.SetDraft("typed since")
+	u.main.giveBack(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
+	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
 		t.Errorf("the picture did not come back: %+v", got)
 	}
-	if s.pane.Draft() != "not taken\ntyped since" {
-		t.Errorf("draft %q", s.pane.Draft())
+	if u.main.pane.Draft() != "not taken\ntyped since" {
+		t.Errorf("draft %q", u.main.pane.Draft())
 	}
-	s.giveBack("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
-	s.open("agent:main:2")
-	if s.pane.Draft() != "not taken there" {
-		t.Errorf("draft of the other chat %q", s.pane.Draft())
+	u.main.giveBack("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
+	u.main.open("agent:main:2")
+	if u.main.pane.Draft() != "not taken there" {
+		t.Errorf("draft of the other chat %q", u.main.pane.Draft())
 	}
-	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
+	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
 		t.Errorf("pictures of the other chat: %+v", got)
 	}
-	s.open(protocol.MainSession)
-	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+	u.main.open(protocol.MainSession)
+	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
 		t.Errorf("pictures of the first chat: %+v", got)
 	}
 }
 
 func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	v := sample()
 	v.Sessions, v.Approvals = v.Sessions[1:], nil
 	v.Status.MainSession = "agent:work:team"
-	s.update(v)
-	if s.key != "agent:work:team" || s.b.prefs.get().Chat != s.key || !strings.Contains(s.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", s.key, s.b.prefs.get().Chat, s.lines())
+	u.update(v)
+	if u.main.key != "agent:work:team" || u.b.prefs.get().Chat != u.main.key || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.key, u.b.prefs.get().Chat, u.main.lines())
 	}
-	s.open("agent:main:2")
+	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"
-	s.update(v)
-	if s.key != "agent:main:2" {
-		t.Errorf("the chat that the person chose was left for %q", s.key)
+	u.update(v)
+	if u.main.key != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", u.main.key)
 	}
-	if got := s.mainChat(); got != "agent:main:other" {
+	if got := u.main.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)
 	}
 }
 
 func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
-	s := newTestShell(t)
-	s.window.Resize(fyne.NewSize(520, 600))
-	s.focusComposer()
-	s.toggleDrawer()
-	if f := s.window.Canvas().Focused(); f != fyne.Focusable(s.sidebar.search) {
+	u := newTestUI(t)
+	u.main.window.Resize(fyne.NewSize(520, 600))
+	u.main.focusComposer()
+	u.main.toggleDrawer()
+	if f := u.main.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
-	s.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if s.drawer.Visible() || s.window.Canvas().Focused() != fyne.Focusable(s.pane.Composer()) {
-		t.Errorf("the drawer is open: %v, the keyboard is with %T", s.drawer.Visible(), s.window.Canvas().Focused())
+	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if u.main.drawer.Visible() || u.main.window.Canvas().Focused() != fyne.Focusable(u.main.pane.Composer()) {
+		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.window.Canvas().Focused())
 	}
 }
 
 func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
-	s := newTestShell(t)
+	u := newTestUI(t)
 	left := 0
-	s.openPage(page{"file", "A page", func(context.Context) fyne.CanvasObject {
-		s.pageBack = func() bool { left++; return left == 1 }
+	u.nav.open(page{"file", "A page", func(context.Context) fyne.CanvasObject {
+		u.nav.back = func() bool { left++; return left == 1 }
 		return widget.NewLabel("one thing")
 	}})
 	for range 2 {
-		s.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if s.window.Canvas().Focused() == fyne.Focusable(s.pane.Composer()) {
+		u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if u.main.window.Canvas().Focused() == fyne.Focusable(u.main.pane.Composer()) {
 			t.Error("the composer has the keyboard, and nobody sees it")
 		}
 	}

@@ -19,9 +19,9 @@ func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
 
 func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
 	for link, want := range map[string]string{"README.md": "Only addresses of the web", "file:///etc/passwd": "this is none", "http://[": "is no address"} {
-		s := newTestShell(t)
-		s.update(sample())
-		s.openLink(link)
-		pagetest.Shows(t, s.toast, want)
+		u := newTestUI(t)
+		u.update(sample())
+		u.opener.openLink(link)
+		pagetest.Shows(t, u.messages.toast, want)
 	}
 }

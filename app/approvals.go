@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/approve"
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// approvals shows the pending approvals: in a window of their own, and on a page.
+type approvals struct {
+	ui      *ui
+	window  fyne.Window // nil while no approval is shown
+	dialog  *approve.Dialog
+	pending protocol.ApprovalID // approval to open once the view has it
+	inbox   *approve.Inbox      // nil while its page is closed
+}
+
+// activated is called when one of the windows comes to the front.
+func (a *approvals) activated() {
+	if a.dialog != nil {
+		a.dialog.Activated()
+	}
+}
+
+// update opens the dialog when an approval arrives, and closes it when no approval is left
+// that is not snoozed.
+func (a *approvals) update(v state.View) {
+	waiting := v.Waiting()
+	if len(waiting) == 0 {
+		if a.window != nil {
+			a.window.Close()
+			a.window, a.dialog = nil, nil
+			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here && len(v.Approvals) == 0 {
+				a.ui.messages.show("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
+			}
+		}
+		return
+	}
+	if a.window == nil {
+		a.openDialog(v)
+	} else {
+		a.dialog.Update(waiting, v.Closed)
+	}
+	a.window.SetTitle(state.QuestionTitle(a.dialog.Current()))
+	if a.pending != "" {
+		a.review(a.pending)
+	}
+}
+
+func (a *approvals) openDialog(v state.View) {
+	w := a.ui.app.NewWindow("Fairlead needs you")
+	a.window = w
+	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())
+	w.SetPadded(false)
+	w.SetContent(a.dialog)
+	a.dialog.Update(v.Waiting(), nil)
+	w.Resize(a.dialog.Best())
+	w.SetCloseIntercept(func() { a.dialog.Close() })
+	w.CenterOnScreen()
+	a.ui.showQuietly(w)
+	a.dialog.OnScreen(true)
+}
+
+// review brings an approval to the front, even a snoozed one.
+func (a *approvals) review(id protocol.ApprovalID) {
+	a.pending = ""
+	for _, q := range a.ui.view.Approvals {
+		if q.ID == id && q.Later != 0 {
+			a.pending = id // open it once the view has it again
+			a.ui.b.state.Approvals.Unsnooze(id)
+			return
+		}
+	}
+	if a.window == nil {
+		return
+	}
+	a.dialog.Select(id)
+	a.window.Show()
+	a.window.RequestFocus()
+}
+
+// reviewAll brings an approval to the front, to be answered together with all identical ones.
+func (a *approvals) reviewAll(id protocol.ApprovalID) {
+	a.review(id)
+	if a.dialog != nil && a.dialog.Current().ID == id {
+		a.dialog.TogetherWithAlike()
+	}
+}
+
+// handlers returns the callbacks of the approval dialog of a window.
+func (a *approvals) handlers(w fyne.Window) approve.Handlers {
+	return approve.Handlers{
+		Answer: a.ui.b.state.Approvals.Answer, Shown: func(id protocol.ApprovalID) { a.ui.b.state.Approvals.MarkShown(id, "") }, Copy: a.ui.app.Clipboard().SetContent, Grow: w.Resize,
+		Snooze: func(q protocol.Approval) { a.ui.b.state.Approvals.Snooze(q) },
+		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
+			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) { return a.ui.b.state.Rules.Try(ctx, policy) }, done)
+		},
+	}
+}
+
+const inboxTitle = "Needs you"
+
+// inboxPage is the page of all pending approvals.
+func (a *approvals) inboxPage() page {
+	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
+		in := approve.NewInbox(approve.InboxHandlers{
+			Review: a.review, ReviewAll: a.reviewAll, Wake: a.ui.b.state.Approvals.Unsnooze, Chat: a.ui.main.open,
+			Snooze: func(list []protocol.Approval) { a.ui.b.state.Approvals.Snooze(list...) },
+			Deny: func(list []protocol.Approval) {
+				a.ui.b.state.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
+			},
+		}, &a.ui.machines)
+		a.inbox = in
+		context.AfterFunc(ctx, func() {
+			bind.Do(a.ui.ctx, func() {
+				if a.inbox == in {
+					a.inbox = nil
+				}
+			})
+		})
+		in.Update(a.ui.view)
+		return in.Box
+	}}
+}
+
+func (a *approvals) openInbox() { a.ui.nav.open(a.inboxPage()) }

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// chatWindows manages the windows of single chats, and carries out the actions on chats.
+type chatWindows struct {
+	ui      *ui
+	windows map[protocol.SessionKey]*conversation
+}
+
+func (cw *chatWindows) create() {
+	bind.Go(cw.ui.ctx, cw.ui.b.state.Chats.Create, func(key protocol.SessionKey, err error) {
+		if err != nil {
+			cw.ui.messages.show("No new chat: " + err.Error())
+			return
+		}
+		cw.ui.main.open(key)
+	})
+	cw.ui.main.endFirstRun()
+	cw.ui.main.closeDrawer()
+}
+
+// export saves a chat as Markdown to a file that the person chooses.
+func (cw *chatWindows) export(key protocol.SessionKey, window fyne.Window) {
+	bind.Go(cw.ui.ctx, func(ctx context.Context) ([2]string, error) {
+		title, text, err := cw.ui.b.state.Chats.Export(ctx, key)
+		return [2]string{title, text}, err
+	}, func(r [2]string, err error) {
+		if err != nil {
+			cw.ui.messages.showIn(window, err.Error())
+			return
+		}
+		cw.ui.opener.saveAs(window, r[0], r[1])
+	})
+}
+
+// delete deletes a chat and offers to undo that.
+func (cw *chatWindows) delete(key protocol.SessionKey) {
+	e, _ := cw.ui.view.Session(key)
+	title := state.TitleOf(e)
+	bind.Go(cw.ui.ctx, func(ctx context.Context) (time.Time, error) { return cw.ui.b.state.Chats.Delete(ctx, key) }, func(until time.Time, err error) {
+		if err != nil {
+			cw.ui.messages.show("The chat was not deleted: " + err.Error())
+			return
+		}
+		cw.closeWindows(func(k protocol.SessionKey) bool { return k == key })
+		shown := cw.ui.main.key == key
+		cw.ui.messages.offerUndo(deleted(title), func() { cw.restore(key, shown) }, until)
+		if shown {
+			cw.openAnother(key)
+		}
+		cw.ui.drafts.drop(key)
+	})
+}
+
+// deleted shows which chat was deleted.
+func deleted(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
+
+// openAnother opens the chat with the newest activity other than the given one, or the main chat.
+func (cw *chatWindows) openAnother(but protocol.SessionKey) {
+	for _, e := range cw.ui.view.Sessions {
+		if e.SessionKey != but {
+			cw.ui.main.open(e.SessionKey)
+			return
+		}
+	}
+	cw.ui.main.open(cw.ui.main.mainChat())
+}
+
+// restore restores a deleted chat, and opens it if it was open before.
+func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
+	bind.Go(cw.ui.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, cw.ui.b.state.Chats.Restore(ctx, key) }, func(_ struct{}, err error) {
+		if err != nil {
+			cw.ui.messages.show("The chat could not be brought back: " + err.Error())
+			return
+		}
+		if show {
+			cw.ui.main.open(key)
+		}
+	})
+}
+
+// menu is the context menu of a chat in the sidebar.
+func (cw *chatWindows) menu(e protocol.SessionEntry, at fyne.Position) {
+	widgets.ShowMenuAt(cw.ui.main.sidebar.rows, at, []*fyne.MenuItem{
+		fyne.NewMenuItem("Open", func() { cw.ui.main.open(e.SessionKey) }),
+		fyne.NewMenuItem("Open in a window of its own", func() { cw.openWindow(e.SessionKey) }),
+		fyne.NewMenuItem("Rename", func() { cw.ui.main.open(e.SessionKey); cw.ui.main.pane.Rename() }),
+		fyne.NewMenuItem("Export as Markdown…", func() { cw.export(e.SessionKey, cw.ui.main.window) }),
+		fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem("Delete", func() { cw.delete(e.SessionKey) }),
+	})
+}
+
+// release drops a chat's messages when no window shows it any more.
+func (cw *chatWindows) release(key protocol.SessionKey) {
+	if cw.ui.main.conversation.key != key && cw.windows[key] == nil {
+		cw.ui.b.state.Chats.Close(key)
+	}
+}
+
+// openWindow opens a chat in a window of its own.
+func (cw *chatWindows) openWindow(key protocol.SessionKey) {
+	if c := cw.windows[key]; c != nil {
+		c.window.Show()
+		c.window.RequestFocus()
+		return
+	}
+	w := cw.ui.app.NewWindow("Fairlead")
+	w.SetPadded(false)
+	c := newConversation(cw.ui, w)
+	cw.windows[key] = c
+	c.toast = widgets.NewToast()
+	c.foot = container.New(&toastLayout{c.pane.Questions}, c.toast)
+	w.SetContent(container.NewStack(c.pane, c.foot))
+	last := cw.ui.b.prefs.get()
+	w.Resize(sizeOr(last.TornWidth, last.TornHeight, fyne.NewSize(760, 700)))
+	w.SetOnClosed(func() { cw.windowClosed(c) })
+	shortcut(w, fyne.KeyW, w.Close)
+	shortcut(w, fyne.KeyQ, cw.ui.quit)
+	shortcut(w, fyne.KeyComma, cw.ui.settings.open)
+	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
+	shortcut(w, fyne.KeyF, c.pane.Find)
+	shortcut(w, fyne.KeyN, func() { cw.create(); cw.ui.main.window.Show(); cw.ui.main.window.RequestFocus() })
+	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			c.focusComposer()
+		}
+	})
+	if cw.ui.main.key == key { // move the draft along
+		cw.ui.main.keepDraft()
+		cw.ui.main.setDraft(draft{})
+	}
+	c.turn(key)
+	w.Show()
+	c.focusComposer()
+}
+
+// windowClosed releases the resources of a closed window.
+func (cw *chatWindows) windowClosed(c *conversation) {
+	c.keepDraft()
+	c.keepSize()
+	c.stopWatching()
+	delete(cw.windows, c.key)
+	if cw.ui.main.key == c.key && cw.ui.main.pane.Draft() == "" {
+		cw.ui.main.setDraft(cw.ui.drafts.list[c.key])
+	}
+	cw.release(c.key)
+}
+
+// closeWindows closes the window of a deleted chat.
+func (cw *chatWindows) closeWindows(gone func(protocol.SessionKey) bool) {
+	for key, c := range cw.windows {
+		if gone(key) {
+			c.window.Close()
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// messages shows short messages in the main window: offers to undo, the current message, and a
+// banner with problems of the whole program.
+type messages struct {
+	ui     *ui
+	toast  *widgets.Toast
+	undos  []*widgets.Toast // offers to undo, oldest first
+	banner *widgets.ErrorBox
+	foot   *fyne.Container // container of undos, toast and banner
+
+	noticeAt       int64  // time of the latest notice that was shown
+	missingSecrets string // missing secrets of the latest message
+}
+
+func newMessages(u *ui) *messages {
+	m := &messages{ui: u, toast: widgets.NewToast(), banner: widgets.NewErrorBox(widgets.Problem{}, func() {})}
+	m.banner.Hide()
+	m.foot = container.New(&toastLayout{func() []fyne.CanvasObject { return u.main.pane.Questions() }}, m.toast, m.banner)
+	return m
+}
+
+// showNotice shows the gateway's latest notice, unless the banner shows the same problem.
+func (m *messages) showNotice(v state.View) {
+	n := v.Notice
+	if n == nil || n.At == m.noticeAt {
+		return
+	}
+	m.noticeAt = n.At
+	if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
+		m.showFor(n.Text, 8*time.Second)
+	}
+}
+
+func (m *messages) showFor(text string, d time.Duration) {
+	m.toast.Say(text, nil, time.Now(), time.Now().Add(d))
+	m.ui.main.body.Refresh()
+}
+
+// showMissingSecrets shows a notice about missing secrets, once per change.
+func (m *messages) showMissingSecrets(v state.View) {
+	missing := strings.Join(v.Status.Missing, " ")
+	if missing == m.missingSecrets {
+		return
+	}
+	m.missingSecrets = missing
+	if missing != "" {
+		m.toast.Say(state.MissingSecrets(v.Status)+" "+state.SecretsDo(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
+		m.ui.main.body.Refresh()
+	}
+}
+
+// showProblem shows problems of the whole program in the banner.
+func (m *messages) showProblem(v state.View) {
+	switch {
+	case v.Status.Storage != "":
+		m.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
+		m.banner.OnButton = func() { m.ui.b.state.Pause(false) }
+	case !v.Loaded && v.Problem != "" && m.ui.b.f.join == "":
+		m.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
+		m.banner.OnButton = m.ui.b.retry
+	case !v.Loaded && v.Problem != "":
+		m.banner.Set(widgets.Problem{What: "No connection to the gateway " + m.ui.b.f.joined() + ".", Do: v.Problem})
+	case !v.Connected && v.Problem != "" && m.ui.b.f.join != "":
+		m.banner.Set(widgets.Problem{What: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Do: "What is shown is how it was last. The chat says more."})
+	default:
+		if m.banner.Visible() {
+			m.banner.Hide()
+			m.ui.main.body.Refresh()
+		}
+		return
+	}
+	if !m.banner.Visible() {
+		m.banner.Show()
+		m.ui.main.body.Refresh()
+		return
+	}
+	m.layout() // the banner's height may have changed
+}
+
+func (m *messages) layout() { m.foot.Layout.Layout(m.foot.Objects, m.foot.Size()) }
+
+func (m *messages) show(text string) {
+	m.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+	m.ui.main.body.Refresh()
+}
+
+// showIn shows a message in the window of the action that caused it: the main window may be hidden.
+func (m *messages) showIn(w fyne.Window, text string) {
+	for _, c := range m.ui.chats.windows {
+		if c.window == w {
+			c.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+			c.foot.Refresh()
+			return
+		}
+	}
+	m.show(text)
+}
+
+// maxUndos is the maximum number of offers to undo on the screen; a further one replaces the
+// oldest.
+const maxUndos = 5
+
+// offerUndo shows a message about a deletion with an Undo button. It stays for its full time,
+// whatever other messages follow.
+func (m *messages) offerUndo(text string, undo func(), until time.Time) {
+	t := widgets.NewToast()
+	t.Say(text, undo, time.Now(), until)
+	m.undos = append(m.undos, t)
+	if len(m.undos) > maxUndos {
+		m.undos = m.undos[1:]
+	}
+	m.arrange()
+}
+
+// arrange lists the messages in their order: offers to undo (newest first), then the current message,
+// then the banner with problems of the whole program.
+func (m *messages) arrange() {
+	var list []fyne.CanvasObject
+	for _, t := range slices.Backward(m.undos) {
+		list = append(list, t)
+	}
+	m.foot.Objects = append(list, m.toast, m.banner)
+	m.ui.main.body.Refresh()
+}
+
+// tickUndos removes expired offers. It reports whether any are left.
+func (m *messages) tickUndos(now time.Time) bool {
+	for _, t := range m.undos {
+		t.Tick(now)
+	}
+	n := len(m.undos)
+	if m.undos = slices.DeleteFunc(m.undos, func(t *widgets.Toast) bool { return !t.Visible() }); len(m.undos) != n {
+		m.arrange()
+	}
+	return len(m.undos) > 0
+}

@@ -1,0 +1,264 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/archive"
+	"fairlead/app/audit"
+	"fairlead/app/bind"
+	"fairlead/app/channels"
+	"fairlead/app/chat"
+	"fairlead/app/files"
+	"fairlead/app/nodes"
+	"fairlead/app/rules"
+	"fairlead/app/schedule"
+	"fairlead/app/search"
+	"fairlead/app/skills"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/transfers"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// navigator opens the pages that replace the chat in the main window.
+type navigator struct {
+	ui         *ui
+	box        *fyne.Container // container of the page
+	head       fyne.CanvasObject
+	menuButton *widgets.Button
+	title      string             // empty without a page
+	cancel     context.CancelFunc // cancels the page's context; nil without a page
+
+	machine protocol.NodeID // machine of the machines page; empty for all
+	file    string          // file that the files page opens with
+	files   *files.Pair     // the files page, while it is open
+	place   protocol.NodeID // machine of the files page; empty for the agent's own files
+	// back goes from a detail view of the page to its list; nil without a detail view
+	back func() bool
+	// dropTarget returns the machine at a position of the page, as the target of dropped files; nil
+	// if the page has none.
+	dropTarget func(fyne.Position) protocol.NodeID
+}
+
+// page is a view that replaces the chat in the main window. It is created when it is opened and
+// dropped when it is left, so that hidden pages cost nothing.
+type page struct {
+	icon, title string
+	// open creates the view. Its background work ends with ctx.
+	open func(ctx context.Context) fyne.CanvasObject
+}
+
+// pages are the pages listed at the bottom of the sidebar, in this order.
+func (n *navigator) pages() []page {
+	return []page{
+		n.ui.approvals.inboxPage(), n.rulesPage(), n.auditPage(),
+		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
+			id := n.machine
+			p := nodes.New(ctx, n.ui.b.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
+				n.machine = id
+				n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
+			}})
+			p.Open(id)
+			n.dropTarget, n.back = p.At, p.Back
+			return p.Box
+		}},
+		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
+			last := n.ui.b.prefs.get()
+			p := files.NewPair(ctx, n.ui.b.state, files.Handlers{
+				Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch,
+				Place: func(id protocol.NodeID) { n.place = id }, Open: n.ui.opener.fileOpener(), Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
+				Two: last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
+					n.ui.b.prefs.update(func(r *remembered) { r.FilesTwo, r.FilesRight = two, right })
+				},
+				Sort: last.Files, Sorted: func(by state.FileSort) { n.ui.b.prefs.update(func(r *remembered) { r.Files = by }) },
+			})
+			n.files, n.back = p, p.Back
+			if file := n.file; file != "" {
+				n.file = ""
+				p.OpenAt(file)
+				return p.Box
+			}
+			p.Open(n.place)
+			return p.Box
+		}},
+		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
+			p := transfers.New(ctx, n.ui.b.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
+			n.back = p.Back
+			return p.Box
+		}},
+		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
+			p := schedule.New(ctx, n.ui.b.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
+			n.back = p.Back
+			return p.Box
+		}},
+		{"skill", "Skills", func(ctx context.Context) fyne.CanvasObject {
+			p := skills.New(ctx, n.ui.b.state, skills.Handlers{
+				Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+			})
+			n.back = p.Back
+			return p.Box
+		}},
+		{"channel", channelsTitle, func(ctx context.Context) fyne.CanvasObject {
+			p := channels.New(ctx, n.ui.b.state, channels.Handlers{Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show})
+			n.back = p.Back
+			return p.Box
+		}},
+	}
+}
+
+// Titles of pages that other parts of the program open, too.
+const (
+	machinesTitle  = "Machines"
+	transfersTitle = "Transfers"
+	filesTitle     = "Files"
+	channelsTitle  = "Channels"
+	searchTitle    = "Search"
+	archivesTitle  = "Earlier conversations"
+)
+
+// browse shows the files of a machine.
+func (n *navigator) browse(id protocol.NodeID) {
+	n.place = id
+	n.openTitled(filesTitle)
+}
+
+// editFile opens one of the agent's own files or folders in the editor.
+func (n *navigator) editFile(path string) {
+	n.file = path
+	n.openTitled(filesTitle)
+}
+
+// search shows the messages that contain a text.
+func (n *navigator) search(query string) {
+	var p *search.Page
+	n.open(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
+		p = search.New(ctx, n.ui.b.state, search.Handlers{Open: n.openHit})
+		p.Ask(query)
+		return p.Box
+	}})
+	n.ui.main.window.Canvas().Focus(p.Field)
+}
+
+// openMachine shows a machine on the page of machines; an empty ID shows all.
+func (n *navigator) openMachine(id protocol.NodeID) {
+	n.machine = id
+	n.openTitled(machinesTitle)
+}
+
+// openTitled opens the page with a title.
+func (n *navigator) openTitled(title string) {
+	for _, p := range n.pages() {
+		if p.title == title {
+			n.open(p)
+		}
+	}
+}
+
+// open replaces the chat by a page.
+func (n *navigator) open(p page) {
+	n.ui.main.endFirstRun()
+	n.close()
+	n.ui.main.window.Canvas().Unfocus() // the composer is hidden now
+	ctx, cancel := context.WithCancel(n.ui.ctx)
+	n.title, n.cancel = p.title, cancel
+	n.menuButton = widgets.NewQuiet("", "menu", n.ui.main.toggleDrawer)
+	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(0, -1, n.menuButton)))
+	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), n.head}
+	n.ui.main.closeDrawer()
+	n.ui.main.arrange()
+	n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
+	if p.title == inboxTitle {
+		n.ui.approvals.inbox.Focus(n.ui.main.window.Canvas())
+	}
+}
+
+// close shows the chat again.
+func (n *navigator) close() {
+	if n.cancel == nil {
+		return
+	}
+	n.cancel()
+	n.cancel, n.title, n.back, n.dropTarget, n.files = nil, "", nil, nil, nil
+	n.box.Objects = nil
+	n.ui.main.arrange()
+}
+
+// arrange shows the open page, if any, and reports whether there is one. The drawer's button is
+// visible in narrow windows only.
+func (n *navigator) arrange() bool {
+	if n.cancel == nil {
+		n.box.Hide()
+		return false
+	}
+	if n.ui.main.narrow {
+		widgets.LeadPages(n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0))
+		n.head.Show()
+	} else {
+		widgets.LeadPages(fyne.Size{})
+		n.head.Hide()
+	}
+	n.box.Show()
+	return true
+}
+
+// openHit opens a search result in its chat or in the chat's archive.
+func (n *navigator) openHit(h protocol.SearchHit) {
+	if h.Archived {
+		n.openArchive(h.SessionKey, func(p *archive.Page) { p.OpenHit(h) })
+		return
+	}
+	n.ui.main.open(h.SessionKey)
+	n.ui.main.conversation.reveal(h.MessageID, h.Seq)
+}
+
+// openArchives shows the archived conversations of a chat in the main window.
+func (n *navigator) openArchives(key protocol.SessionKey) {
+	n.openArchive(key, (*archive.Page).Load)
+	n.ui.main.window.RequestFocus()
+}
+
+func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
+	all := n.ui.main.conversation.handlers()
+	h := archive.Handlers{
+		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Save: func(title, text string) { n.ui.opener.saveAs(n.ui.main.window, title, text) }, Machines: &n.ui.machines,
+		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
+	}
+	n.open(page{"clock", archivesTitle, func(ctx context.Context) fyne.CanvasObject {
+		p := archive.New(ctx, n.ui.b.state, key, h)
+		bind.Every(ctx, 200*time.Millisecond, p.Tick)
+		begin(p)
+		return p.Box
+	}})
+}
+
+func (n *navigator) rulesPage() page {
+	return page{"shield", "Rules", func(ctx context.Context) fyne.CanvasObject {
+		p := rules.New(ctx, n.ui.b.state, rules.Handlers{
+			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+			Save: func(name string, data []byte) {
+				n.ui.opener.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
+					_, err := io.Copy(w, bytes.NewReader(data))
+					return "The rules were saved.", err
+				})
+			},
+			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.open(); n.ui.settings.find("toolApproval") },
+		})
+		n.back = p.Back
+		return p.Box
+	}}
+}
+
+func (n *navigator) auditPage() page {
+	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
+		p := audit.New(ctx, n.ui.b.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
+		n.back = p.Back
+		return p.Box
+	}}
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// sender starts transfers: of dropped files, of files that the person chooses, and between machines.
+type sender struct{ ui *ui }
+
+// dropped handles files that were dropped on a window. Dropped on a machine, they are sent there.
+// Dropped on a chat, pictures are attached to the message, and other files are sent to the chat's
+// machine, unless that is this computer.
+func (s *sender) dropped(c *conversation, at fyne.Position, paths []string) {
+	if c == s.ui.main.conversation {
+		if id, ok := s.ui.main.sidebar.machineAt(at); ok {
+			s.send(paths, id)
+			return
+		}
+		if s.ui.nav.files != nil {
+			if id, dir, ok := s.ui.nav.files.At(at); ok {
+				s.sendTo(paths, id, dir)
+				return
+			}
+		}
+		if s.ui.nav.title != "" {
+			to := protocol.NodeID("")
+			if s.ui.nav.dropTarget != nil {
+				to = s.ui.nav.dropTarget(at)
+			}
+			if to == "" {
+				s.askMachine(paths, at)
+				return
+			}
+			s.send(paths, to)
+			return
+		}
+	}
+	bind.Go(s.ui.ctx, func(context.Context) ([2][]string, error) { return split(paths), nil }, func(kinds [2][]string, _ error) {
+		if len(kinds[0]) > 0 {
+			c.pane.AddFiles(kinds[0])
+		}
+		if len(kinds[1]) == 0 {
+			return
+		}
+		if n, ok := s.ui.view.Node(c.pane.Node()); ok && n.Local && s.ui.b.f.join == "" {
+			c.pane.AddFiles(kinds[1]) // they are on the machine already: insert their paths
+			return
+		}
+		s.send(kinds[1], c.pane.Node())
+	})
+}
+
+// split separates pictures from other files and folders. It blocks on the disk.
+func split(paths []string) (kinds [2][]string) {
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= maxAttachment {
+			if _, err := readAttachment(p); err == nil {
+				kinds[0] = append(kinds[0], p)
+				continue
+			}
+		}
+		kinds[1] = append(kinds[1], p)
+	}
+	return kinds
+}
+
+// send queues transfers of this computer's files to a machine's workspace; without a machine it
+// asks for one.
+func (s *sender) send(paths []string, to protocol.NodeID) {
+	if to == "" {
+		size := s.ui.main.window.Canvas().Size()
+		s.askMachine(paths, fyne.NewPos(size.Width/2-80, size.Height/3))
+		return
+	}
+	s.sendTo(paths, to, "")
+}
+
+// sendTo is send into a folder of the machine; an empty folder is its workspace.
+func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
+	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+		return s.ui.b.state.Transfers.Send(ctx, paths, to, dir)
+	}, s.showSent)
+}
+
+func (s *sender) showSent(t protocol.Transfer, err error) {
+	if err != nil {
+		s.ui.messages.show("Nothing was sent: " + err.Error())
+		return
+	}
+	s.ui.messages.show("Sending " + state.TransferTitle(s.ui.view, t))
+}
+
+// dropOnMachine handles files of a machine that were dragged out of its list: dropped on another
+// machine in the sidebar, they are sent there.
+func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Position) {
+	to, ok := s.ui.main.sidebar.machineAt(at)
+	if !ok || to == from {
+		return
+	}
+	s.sendBetween(from, paths, to, "")
+}
+
+// sendBetween queues transfers from one machine into a folder of another; an empty folder is its
+// workspace.
+func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
+	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+		return s.ui.b.state.Transfers.SendBetween(ctx, from, paths, to, dir)
+	}, s.showSent)
+}
+
+// askMachine shows a menu of machines at a position of the window.
+func (s *sender) askMachine(paths []string, at fyne.Position) {
+	var items []*fyne.MenuItem
+	for _, n := range s.ui.view.Nodes {
+		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", state.NameOf(n)), func() { s.send(paths, n.ID) }))
+	}
+	if len(items) == 0 {
+		s.ui.messages.show("There is no machine to send to.")
+		return
+	}
+	s.ui.main.window.RequestFocus() // the file manager has the focus
+	widgets.ShowMenuAt(s.ui.main.body, at, items)
+}
+
+// pickAndSend asks for a file to send to a machine; without a machine it asks for that, too.
+func (s *sender) pickAndSend(to protocol.NodeID) {
+	pickFiles(s.ui.main.window, func(paths []string) { s.send(paths, to) })
+}
+
+// fetch copies a file of a machine into a folder of this computer that the person chooses.
+func (s *sender) fetch(from protocol.NodeID, path string) {
+	pickFolder(s.ui.main.window, func(dir string) {
+		bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+			return s.ui.b.state.Transfers.Fetch(ctx, from, path, dir)
+		}, func(t protocol.Transfer, err error) {
+			if err != nil {
+				s.ui.messages.show("Nothing was copied: " + err.Error())
+				return
+			}
+			s.ui.messages.show("Copying " + state.TransferTitle(s.ui.view, t))
+		})
+	})
+}

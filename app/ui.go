@@ -1,0 +1,254 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// ui is the program's user interface: its windows, the tray menu and the notifications. It belongs
+// to the GUI thread.
+type ui struct {
+	ctx      context.Context
+	app      fyne.App
+	b        *backend
+	machines style.Machines
+	view     state.View
+	unread   unread
+	drafts   drafts
+
+	main      *window
+	nav       *navigator
+	messages  *messages
+	chats     *chatWindows
+	approvals *approvals
+	settings  *settingsWindow
+	notes     *notifications
+	sender    *sender
+	opener    *opener
+
+	hasTray bool
+	// showQuietly opens a window without taking the keyboard focus.
+	showQuietly  func(fyne.Window)
+	running      bool                           // set while the gateway's values are watched
+	themeRequest int                            // number of the latest request for theme and text size
+	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
+	minute       time.Time                      // minute of the last tick
+}
+
+func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
+	u := &ui{ctx: ctx, app: a, b: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
+	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
+	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
+	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
+	u.messages = newMessages(u)
+	u.main = newWindow(u)
+	last := b.prefs.get()
+	u.main.setFirstRun(!last.Begun && b.f.join == "") // the first-run page is for the local gateway only
+	u.main.open(cmp.Or(last.Chat, protocol.MainSession))
+	return u
+}
+
+// run starts following the gateway's state.
+func (u *ui) run() {
+	u.running = true
+	bind.Watch(u.ctx, u.b.state.Value, u.update)
+	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
+	u.main.watch()
+}
+
+// update applies a new view of the gateway.
+func (u *ui) update(v state.View) {
+	if v.Loaded && !u.view.Loaded && u.main.firstRun {
+		u.main.first.look()
+	}
+	changed := u.running && v.Config != u.view.Config
+	u.view = v
+	if changed {
+		u.followUI()
+	}
+	if u.view.Moved(u.main.key) {
+		u.main.switchTo(u.main.mainChat())
+	}
+	for _, n := range v.Nodes {
+		u.machines.Choose(string(n.ID), n.Colour)
+		u.machines.Call(string(n.ID), n.Name)
+	}
+	u.unread.look(v, u.main.showsChat)
+	u.main.sidebar.show(v, u.main.key)
+	u.main.draw()
+	for _, c := range u.chats.windows {
+		c.draw()
+	}
+	u.messages.showProblem(v)
+	u.messages.showMissingSecrets(v)
+	u.approvals.update(v)
+	u.notes.update(v)
+	u.notes.updateTransfers(v)
+	if u.approvals.inbox != nil {
+		u.approvals.inbox.Update(v)
+	}
+	u.messages.showNotice(v)
+}
+
+func (u *ui) tick(now time.Time) {
+	u.main.pane.Tick(now)
+	u.main.tickDraft(now)
+	for _, c := range u.chats.windows {
+		c.pane.Tick(now)
+		c.tickDraft(now)
+		if c.toast.Visible() {
+			c.toast.Tick(now)
+			c.foot.Layout.Layout(c.foot.Objects, c.foot.Size())
+		}
+	}
+	was, undos := u.messages.toast.Visible(), u.messages.tickUndos(now)
+	u.messages.toast.Tick(now)
+	switch {
+	case was != u.messages.toast.Visible():
+		u.main.body.Refresh()
+	case was || undos || u.messages.banner.Visible():
+		u.messages.layout() // the areas to keep free may have moved
+	}
+	// the sidebar shows for how long machines have been offline
+	if minute := now.Truncate(time.Minute); minute != u.minute {
+		u.minute = minute
+		u.main.sidebar.show(u.view, u.main.key)
+	}
+	if u.approvals.dialog != nil {
+		u.approvals.dialog.Tick(now)
+	}
+	if u.approvals.inbox != nil {
+		u.approvals.inbox.Tick(now)
+	}
+	u.revealFocused()
+}
+
+// revealFocused scrolls the focused object of every window into view when the focus moved.
+func (u *ui) revealFocused() {
+	has := make(map[fyne.Window]fyne.Focusable, len(u.focused))
+	for _, w := range u.app.Driver().AllWindows() {
+		f := w.Canvas().Focused()
+		has[w] = f
+		if o, ok := f.(fyne.CanvasObject); ok && f != u.focused[w] {
+			widgets.Reveal(o)
+		}
+	}
+	u.focused = has
+}
+
+func (u *ui) quit() {
+	u.save()
+	u.app.Quit()
+}
+
+// save saves window sizes and drafts for the next start.
+func (u *ui) save() {
+	u.main.keepDraft()
+	for _, c := range u.chats.windows {
+		c.keepDraft()
+		c.keepSize()
+	}
+	u.settings.saveSize()
+	if size := u.main.window.Canvas().Size(); u.main.visible && size.Width > 100 {
+		u.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
+	}
+}
+
+func (u *ui) setTheme(mode style.Mode, scale float32) {
+	last := u.b.prefs.get()
+	u.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
+	if last.Theme != string(mode) || last.TextSize != scale {
+		u.app.Settings().SetTheme(style.New(mode, scale))
+	}
+}
+
+func (u *ui) runTrayItem(i state.TrayItem) {
+	switch i.Do {
+	case state.TrayOpen:
+		u.main.show()
+	case state.TrayNew:
+		u.main.show()
+		u.chats.create()
+	case state.TrayChat:
+		u.main.show()
+		u.main.open(i.Key)
+	case state.TrayReview:
+		u.approvals.review(i.ID)
+	case state.TrayNeeds:
+		u.main.show()
+		u.approvals.openInbox()
+	case state.TrayMode:
+		u.b.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
+	case state.TrayPause:
+		u.b.state.Pause(!u.view.Status.Paused)
+	case state.TrayTransfers:
+		u.main.show()
+		u.nav.openTitled(transfersTitle)
+	case state.TrayMachine:
+		u.main.show()
+		u.nav.openMachine(i.Node)
+	case state.TrayGateway:
+		if err := u.b.elsewhere.Open(i.Gateway); err != nil {
+			u.main.show()
+			u.messages.show("No window was opened: " + err.Error())
+		}
+	case state.TraySettings:
+		u.settings.open()
+	case state.TrayQuit:
+		u.quit()
+	}
+}
+
+// setFocused records whether a window of this program has the focus.
+func (u *ui) setFocused(on bool) {
+	u.notes.front = on
+	if on {
+		u.approvals.activated()
+		u.notes.update(u.view) // withdraws the notifications
+		u.notes.removeTransfers()
+	}
+}
+
+// loadUI loads the theme and the first-run state once the gateway answers.
+func (u *ui) loadUI() {
+	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) {
+		for v := range u.b.state.Value.Changes(ctx) {
+			if v.Loaded && v.Connected {
+				break
+			}
+		}
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return settings.ReadUI(ctx, u.b.state)
+	}, func(ui settings.UI, err error) {
+		if err != nil {
+			return
+		}
+		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
+		u.main.setFirstRun(!ui.FirstRunDone && u.b.f.join == "")
+	})
+}
+
+// followUI applies changes of theme and text size from another window or the command line.
+func (u *ui) followUI() {
+	u.themeRequest++
+	turn := u.themeRequest
+	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.b.state) }, func(ui settings.UI, err error) {
+		if err == nil && turn == u.themeRequest { // responses may arrive out of order
+			u.setTheme(style.Mode(ui.Theme), ui.TextSize)
+			if ui.FirstRunDone { // completed in another client, such as the command line
+				u.main.setFirstRun(false)
+			}
+		}
+	})
+}

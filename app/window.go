@@ -1,0 +1,120 @@
+package app
+
+import (
+	"cmp"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/memory"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// window is the main window: a chat or a page, with the sidebar beside it.
+type window struct {
+	ui            *ui
+	*conversation // the chat that is shown
+
+	sidebar *sidebar
+	drawer  *fyne.Container // holds the sidebar over the chat in a narrow window
+	// beforeDrawer had the focus when the drawer was opened; nil for none.
+	beforeDrawer fyne.Focusable
+	menuButton   *widgets.Button // opens the drawer
+	body         *fyne.Container
+	first        *firstPage
+	firstRun     bool // the first-run page is shown
+	narrow       bool // the sidebar is in the drawer
+	visible      bool
+}
+
+func newWindow(u *ui) *window {
+	title := "Fairlead"
+	if name := u.b.f.joined(); name != "" {
+		title = name + " – Fairlead"
+	}
+	fw := u.app.NewWindow(title)
+	fw.SetMaster()
+	w := &window{ui: u, visible: true}
+	u.main = w
+	w.conversation = newConversation(u, fw)
+	w.sidebar = newSidebar(u)
+	w.menuButton = widgets.NewQuiet("", "menu", w.toggleDrawer)
+	w.drawer = container.NewStack()
+	w.drawer.Hide()
+	w.first = newFirstPage(u)
+	w.first.box.Hide()
+	u.nav.box = container.NewStack()
+	u.nav.box.Hide()
+	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.foot)
+	fw.SetContent(w.body) // the toolkit draws the background
+	last := u.b.prefs.get()
+	fw.Resize(sizeOr(last.Width, last.Height, defaultSize))
+	fw.SetPadded(false)
+	fw.CenterOnScreen()
+	fw.SetCloseIntercept(w.close)
+	w.addShortcuts()
+	return w
+}
+
+// open opens a chat.
+func (w *window) open(key protocol.SessionKey) {
+	w.ui.nav.close()
+	if key != "" && key != w.key {
+		w.switchTo(key)
+	}
+	w.ui.unread.look(w.ui.view, w.showsChat) // also for the chat that was hidden by a page
+	w.sidebar.show(w.ui.view, w.key)
+	if key != "" {
+		w.focusComposer()
+	}
+}
+
+// switchTo shows another chat, now and after the next start.
+func (w *window) switchTo(key protocol.SessionKey) {
+	w.ui.b.prefs.update(func(r *remembered) { r.Chat = key })
+	w.turn(key)
+}
+
+// mainChat is the chat that opens by default.
+func (w *window) mainChat() protocol.SessionKey {
+	return cmp.Or(w.ui.view.Status.MainSession, protocol.MainSession)
+}
+
+// defaultSize is the size of the main window at the first start.
+var defaultSize = fyne.NewSize(1120, 760)
+
+// show brings the window to the front.
+func (w *window) show() {
+	w.visible = true
+	w.window.Show()
+	w.window.RequestFocus()
+	if w.ui.view.Loaded {
+		w.ui.unread.look(w.ui.view, w.showsChat)
+		w.sidebar.show(w.ui.view, w.key)
+	}
+}
+
+// close hides the window if the program has a tray icon; otherwise it quits the program.
+func (w *window) close() {
+	w.ui.save()
+	if w.ui.hasTray {
+		w.visible = false
+		w.window.Hide()
+		w.ui.b.wg.Go(memory.GiveBack)
+		return
+	}
+	w.ui.quit()
+}
+
+func sizeOr(width, height float32, other fyne.Size) fyne.Size {
+	if width < 100 || height < 100 {
+		return other
+	}
+	return fyne.NewSize(width, height)
+}
+
+// showsChat reports whether a chat is visible on the screen.
+func (w *window) showsChat(key protocol.SessionKey) bool {
+	return w.ui.chats.windows[key] != nil || w.visible && w.key == key && w.ui.nav.title == "" && !w.firstRun
+}

@@ -1,0 +1,29 @@
+package app
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+)
+
+func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.chats.openWindow("agent:main:2")
+	c := u.chats.windows["agent:main:2"]
+	c.window.Resize(fyne.NewSize(620, 480))
+	c.window.Close()
+	u.chats.openWindow("agent:main:2")
+	c = u.chats.windows["agent:main:2"]
+	if got := c.window.Canvas().Size(); got != fyne.NewSize(620, 480) {
+		t.Errorf("it opens with %v", got)
+	}
+	c.window.Resize(fyne.NewSize(700, 500))
+	u.settings.open()
+	u.settings.window.Resize(fyne.NewSize(640, 520))
+	u.settings.window.Close() // as Ctrl+W does
+	u.save()
+	if r := u.b.prefs.get(); r.TornWidth != 700 || r.SettingsWidth != 640 || r.SettingsHeight != 520 {
+		t.Errorf("remembered %+v", r)
+	}
+}
