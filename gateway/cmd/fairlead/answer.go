@@ -66,7 +66,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 					return err
 				}
 				if same {
-					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(open, a), protocol.ApprovalAnswerAllParams{
+					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, identicalApprovals(open, a), protocol.ApprovalAnswerAllParams{
 						Decision: decision,
 						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 					})
@@ -126,14 +126,14 @@ func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.A
 	switch {
 	case len(found) == 0:
 		return a, fmt.Errorf("no pending approval has the ID %s; to list them: fairlead approvals list", id)
-	case len(found) > 1 && !(same && len(alike(found, found[0])) == len(found)):
+	case len(found) > 1 && !(same && len(identicalApprovals(found, found[0])) == len(found)):
 		return a, &exitError{code: exitUsage, err: fmt.Errorf("%d approvals begin with %s; type more of the ID", len(found), id)}
 	}
 	return found[0], nil
 }
 
-// alike returns the pending approvals that ask exactly the same as a, with a first.
-func alike(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
+// identicalApprovals returns the pending approvals that ask exactly the same as a, with a first.
+func identicalApprovals(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
 	list := []protocol.Approval{a}
 	for _, q := range open {
 		if q.ID != a.ID && a.SameAs(q) {

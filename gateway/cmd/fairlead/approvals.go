@@ -23,8 +23,8 @@ func approvalsCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// judged is the JSON output of approvals test.
-type judged struct {
+// judgement is the JSON output of approvals test.
+type judgement struct {
 	policy.Judgement
 	Shell    string           `json:"shell"`
 	Cwd      string           `json:"cwd"`
@@ -54,33 +54,19 @@ The exit code is 0 for every verdict and 1 when the rules cannot be read.`,
 					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is empty\nUsage: %s", name, cmd.UseLine())}
 				}
 			}
-			set, warnings, err := readRules(cmd.InOrStdin(), file)
+			r, err := o.judge(cmd.InOrStdin(), file, cwd, policy.Call{
+				Tool: "Bash", Shell: shell, Command: command, Node: protocol.NodeID(node), Session: protocol.SessionKey(session),
+			})
 			if err != nil {
 				return err
 			}
-			dir, err := filepath.Abs(cwd)
-			if err != nil {
-				return fmt.Errorf("find the folder %s: %w", cwd, err)
-			}
-			home, _ := os.UserHomeDir() // without one, accesses to it need approval
-			call := policy.Call{Tool: "Bash", Cwd: dir, Home: home, Shell: shell, Command: command, Resolve: resolveLinks}
-			if own, err := o.homeDir(); err == nil {
-				call.Own = []string{own}
-			}
-			call.Node, call.Session = protocol.NodeID(node), protocol.SessionKey(session)
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				call.Aliases = workspace.Aliases(append(set.Folders(), home, dir)...)
-			} else {
-				call.Resolve = nil // a folder of another machine
-			}
-			r := judged{Judgement: set.Judge(call), Shell: shell, Cwd: dir, Warnings: warnings}
 			if o.json {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
-			for _, w := range warnings {
+			for _, w := range r.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "fairlead: warning: %s\n", problemText(w))
 			}
-			printJudged(cmd.OutOrStdout(), r)
+			printJudgement(cmd.OutOrStdout(), r)
 			return nil
 		},
 	}
@@ -92,6 +78,27 @@ The exit code is 0 for every verdict and 1 when the rules cannot be read.`,
 	f.StringVar(&node, "node", "", "machine that would run it")
 	f.StringVar(&session, "session", "", "chat for which it would run")
 	return cmd
+}
+
+// judge decides about a call by the rules in file, in the folder cwd of this machine or of another.
+func (o *options) judge(in io.Reader, file, cwd string, call policy.Call) (judgement, error) {
+	set, warnings, err := readRules(in, file)
+	if err != nil {
+		return judgement{}, err
+	}
+	dir, err := filepath.Abs(cwd)
+	if err != nil {
+		return judgement{}, fmt.Errorf("find the folder %s: %w", cwd, err)
+	}
+	home, _ := os.UserHomeDir() // without one, accesses to it need approval
+	call.Cwd, call.Home = dir, home
+	if own, err := o.homeDir(); err == nil {
+		call.Own = []string{own}
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		call.Resolve, call.Aliases = resolveLinks, workspace.Aliases(append(set.Folders(), home, dir)...)
+	}
+	return judgement{Judgement: set.Judge(call), Shell: call.Shell, Cwd: dir, Warnings: warnings}, nil
 }
 
 func readRules(in io.Reader, file string) (*policy.Set, []policy.Problem, error) {
@@ -142,7 +149,7 @@ func problemText(p policy.Problem) string {
 	return p.Rule + ": " + p.Reason
 }
 
-func printJudged(w io.Writer, r judged) {
+func printJudgement(w io.Writer, r judgement) {
 	fmt.Fprintf(w, "%s: %s\n", r.Verdict, visible(r.Reason))
 	for _, p := range r.Parts {
 		text := visible(p.Text)

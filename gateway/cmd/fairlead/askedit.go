@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// edit lets the person change the call: a command in one line, other arguments in their editor.
-func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage, error) {
+// editCall lets the person change the call: a command in one line, other arguments in their editor.
+func (ch *chat) editCall(ctx context.Context, a protocol.Approval) (json.RawMessage, error) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(a.Args, &args) != nil {
 		return nil, errors.New("these arguments cannot be edited")

@@ -13,13 +13,13 @@ import (
 func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	t := ch.term
 	if a.State != protocol.ApprovalPending {
-		t.answered(a)
+		t.noteAnswer(a)
 		return nil
 	}
 	if ch.stopping {
 		return nil // the change of its state follows
 	}
-	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
+	if _, again := t.asked[a.ID]; again && !t.hasReturned(a) {
 		// Print this once, when the first surface failed.
 		if a.Unseen == 1 && !a.Shown && !t.interactive() {
 			t.note("Waiting for an answer. No window has shown the approval yet.")
@@ -27,10 +27,10 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil
 	}
 	if a.Later != 0 && t.approve == "" && t.interactive() {
-		t.putOff(a)
+		t.notePostponed(a)
 		return nil
 	}
-	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
+	setEntry[protocol.ApprovalID, any](&t.asked, a.ID, nil)
 	answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	if t.json {
 		t.emit("approval", a)
@@ -53,21 +53,27 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		}
 		var elsewhere bool
 		var err error
-		if answer, elsewhere, err = ch.read(ctx, a, answer); errors.Is(err, errInterrupt) {
+		if answer, elsewhere, err = ch.readAnswer(ctx, a, answer); errors.Is(err, errInterrupt) {
 			return ch.interrupt(ctx, a.RunID)
 		} else if elsewhere {
 			return nil
-		} else if errors.Is(err, errNotNow) {
-			return ch.notNow(ctx, a)
+		} else if errors.Is(err, errPostponed) {
+			return ch.postponeApproval(ctx, a)
 		} else if err != nil {
 			return err
 		}
 	}
-	if len(ch.same) > 1 {
-		for _, q := range ch.same {
-			put[protocol.ApprovalID, any](&t.asked, q.ID, nil)
+	return ch.sendAnswer(ctx, a, answer)
+}
+
+// sendAnswer answers the approval, or all identical ones if the person chose that.
+func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) error {
+	t := ch.term
+	if len(ch.sameAnswer) > 1 {
+		for _, q := range ch.sameAnswer {
+			setEntry[protocol.ApprovalID, any](&t.asked, q.ID, nil)
 		}
-		return answerSame(ctx, ch.c, t.err, false, ch.same, protocol.ApprovalAnswerAllParams{
+		return answerSame(ctx, ch.c, t.err, false, ch.sameAnswer, protocol.ApprovalAnswerAllParams{
 			Decision: answer.Decision, Scope: answer.Scope, Reason: answer.Reason,
 			Offers: answer.Offers, Args: answer.Args, Access: answer.Access, Until: answer.Until,
 		})
@@ -78,22 +84,22 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	}
 	if !res.Won {
 		delete(t.asked, a.ID)
-		t.answered(res.Approval)
+		t.noteAnswer(res.Approval)
 	}
 	return nil
 }
 
-// read reads the person's answer and meanwhile watches whether the approval is settled elsewhere.
+// readAnswer reads the person's answer and meanwhile watches whether the approval is settled elsewhere.
 // Ctrl+C on the line is errInterrupt. A signal from elsewhere stops the run immediately, and a
 // second one ends the program.
-func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
+func (ch *chat) readAnswer(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
 	reading, leave := context.WithCancel(ctx)
 	defer leave()
 	done := make(chan struct{})
 	var readErr error
 	go func() {
 		defer close(done)
-		readErr = ch.choose(reading, a, &answer)
+		readErr = ch.chooseAnswer(reading, a, &answer)
 	}()
 	for {
 		select {
@@ -111,7 +117,7 @@ func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.A
 				ch.term.note(fmt.Sprintf("\r\nThe approval was %s by %s. Press Enter.\r", q.State, q.AnsweredBy))
 				continue
 			}
-			ch.held = append(ch.held, change)
+			ch.postponed = append(ch.postponed, change)
 		}
 	}
 }

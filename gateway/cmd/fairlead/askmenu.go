@@ -72,34 +72,34 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// choose reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and Ctrl+C
+// chooseAnswer reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and Ctrl+C
 // is errInterrupt.
-func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
-	ch.same = nil
+func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
+	ch.sameAnswer = nil
 	for {
 		open, err := call(ctx, ch.c, protocol.ApprovalList, protocol.Empty{})
 		if err != nil {
 			return err
 		}
-		all := alike(open.Approvals, a)
-		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.same != nil))
-		if leaves(err) {
+		all := identicalApprovals(open.Approvals, a)
+		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.sameAnswer != nil))
+		if isCtrlD(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if done, err := ch.press(ctx, strings.ToLower(strings.TrimSpace(line)), a, all, answer); done || err != nil {
+		if done, err := ch.handleKey(ctx, strings.ToLower(strings.TrimSpace(line)), a, all, answer); done || err != nil {
 			return err
 		}
 	}
 }
 
-// leaves reports whether a line ended with Ctrl+D.
-func leaves(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, errInterrupt) }
+// isCtrlD reports whether a line ended with Ctrl+D.
+func isCtrlD(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, errInterrupt) }
 
-// press carries out a key of the menu. done is false if the key is unknown or does not answer.
-func (ch *chat) press(
+// handleKey carries out a key of the menu. done is false if the key is unknown or does not answer.
+func (ch *chat) handleKey(
 	ctx context.Context, key string, a protocol.Approval, all []protocol.Approval, answer *protocol.ApprovalAnswerParams,
 ) (done bool, err error) {
 	allow := func(scope string) (bool, error) {
@@ -112,16 +112,16 @@ func (ch *chat) press(
 	case "d":
 		return true, nil
 	case "=":
-		if ch.same != nil || len(all) < 2 {
-			ch.same = nil
+		if ch.sameAnswer != nil || len(all) < 2 {
+			ch.sameAnswer = nil
 		} else {
-			ch.same = all
+			ch.sameAnswer = all
 		}
 		return false, nil
 	case "n":
-		return false, errNotNow
+		return false, errPostponed
 	case "r":
-		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); leaves(err) {
+		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); isCtrlD(err) {
 			err = nil
 		}
 		return err == nil, err
@@ -129,7 +129,7 @@ func (ch *chat) press(
 		if a.Kind != protocol.AskCall {
 			return false, nil
 		}
-		if answer.Args, err = ch.edit(ctx, a); errors.Is(err, errInterrupt) {
+		if answer.Args, err = ch.editCall(ctx, a); errors.Is(err, errInterrupt) {
 			return false, err
 		} else if err != nil {
 			ch.term.note(err.Error())
@@ -137,13 +137,20 @@ func (ch *chat) press(
 		}
 		return allow(protocol.ScopeOnce)
 	}
+	return ch.handleScopeKey(ctx, key, a, answer)
+}
+
+// handleScopeKey handles the keys that allow with a folder or for longer than one call.
+func (ch *chat) handleScopeKey(
+	ctx context.Context, key string, a protocol.Approval, answer *protocol.ApprovalAnswerParams,
+) (done bool, err error) {
 	if place, ok := strings.CutPrefix(key, "o"); ok {
 		n, err := strconv.Atoi(place)
 		if err != nil || n < 0 || n >= len(folderOffers(a)) {
 			return false, nil
 		}
-		answer.Access = []int{n}
-		return allow(protocol.ScopeOnce)
+		answer.Access, answer.Decision, answer.Scope = []int{n}, protocol.DecisionAllow, protocol.ScopeOnce
+		return true, nil
 	}
 	i := slices.IndexFunc(choices, func(c choice) bool { return c.key == key && slices.Contains(a.Choices, c.scope) })
 	if i < 0 {
@@ -151,7 +158,7 @@ func (ch *chat) press(
 	}
 	scope := choices[i].scope
 	if scope != protocol.ScopeSession {
-		ok, err := ch.offers(ctx, a, scope, answer)
+		ok, err := ch.chooseRules(ctx, a, scope, answer)
 		if errors.Is(err, errInterrupt) {
 			return false, err
 		}
@@ -162,5 +169,6 @@ func (ch *chat) press(
 			return false, nil
 		}
 	}
-	return allow(scope)
+	answer.Decision, answer.Scope = protocol.DecisionAllow, scope
+	return true, nil
 }

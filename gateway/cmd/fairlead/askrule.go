@@ -12,14 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// offers lets the person choose among the offered rules and shows which earlier calls each would
+// chooseRules lets the person choose among the offered rules and shows which earlier calls each would
 // have allowed.
-func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
+func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
 		line, err := ch.term.readMessage(ctx, "Numbers of the suggested rules to create (empty: only for exactly this call): ")
 		if err != nil {
-			return false, backOr(err)
+			return false, ignoreCtrlD(err)
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(word)
@@ -44,7 +44,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	}
 	line, err := ch.term.readMessage(ctx, "Create this rule? [y] yes, without expiry  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
 	if err != nil {
-		return false, backOr(err)
+		return false, ignoreCtrlD(err)
 	}
 	key := strings.ToLower(strings.TrimSpace(line))
 	if key == "y" {
@@ -57,9 +57,9 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	return ok, nil
 }
 
-// backOr returns nil for a line that was ended by Ctrl+D, which leads back to the approval, and err
+// ignoreCtrlD returns nil for a line that was ended by Ctrl+D, which leads back to the approval, and err
 // otherwise.
-func backOr(err error) error {
+func ignoreCtrlD(err error) error {
 	if errors.Is(err, errInterrupt) {
 		return err
 	}

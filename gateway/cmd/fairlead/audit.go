@@ -36,7 +36,7 @@ func auditListCommand(o *options, use string) *cobra.Command {
 	return cmd
 }
 
-func printAudit(out io.Writer, r protocol.AuditListResult, k book) error {
+func printAudit(out io.Writer, r protocol.AuditListResult, k nameBook) error {
 	if len(r.Entries) == 0 {
 		fmt.Fprintln(out, "No entries.")
 		return nil
@@ -47,7 +47,7 @@ func printAudit(out io.Writer, r protocol.AuditListResult, k book) error {
 		if e.Kind == protocol.AuditCall {
 			verdict = e.Verdict + ", " + e.State
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, k.who(e.By, e.Why), k.where(e.Node, e.Tool), shortLine(e.What))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, k.principalName(e.By, e.Why), k.toolAndMachine(e.Node, e.Tool), shortLine(e.What))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
 			fmt.Fprintf(w, "\t\t\tto undo: fairlead approvals undo %s\t\t\n", e.Approval)
 		}

@@ -49,7 +49,7 @@ func (b *bar) show(t protocol.Transfer) {
 	if t.State == protocol.TransferWaiting && t.Error != "" {
 		line += ": " + flat(t.Error)
 	}
-	fmt.Fprintf(unfiltered(b.out), "\r%s\x1b[K", line)
+	fmt.Fprintf(unfilteredOutput(b.out), "\r%s\x1b[K", line)
 	b.drawn = true
 }
 
@@ -64,7 +64,7 @@ func summary(t protocol.Transfer) string {
 	var s strings.Builder
 	if t.State == protocol.TransferDone {
 		as := ""
-		if name := renamed(t); name != "" {
+		if name := newName(t); name != "" {
 			as = " as " + flat(name)
 		}
 		count, already := t.FilesDone-t.Skipped, " skipped, already there"
@@ -73,10 +73,10 @@ func summary(t protocol.Transfer) string {
 		if t.Attempts > 1 {
 			count, already = t.FilesDone, " already transferred by an earlier attempt"
 		} else if t.Skipped > 0 && count == 0 {
-			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", protocol.Plural(t.Skipped, "file"), target(t), as)
+			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", protocol.Plural(t.Skipped, "file"), destinationPath(t), as)
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", protocol.Plural(count, "file"), bytesText(t.BytesDone), target(t), as)
+		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", protocol.Plural(count, "file"), bytesText(t.BytesDone), destinationPath(t), as)
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -89,7 +89,7 @@ func summary(t protocol.Transfer) string {
 		s.WriteString(".\n")
 		if t.Undoable(time.Now()) {
 			fmt.Fprintf(&s, "%[2]d replaced; the old versions are kept until %[1]s. To restore them: fairlead transfers undo %[3]s\n",
-				time.UnixMilli(t.KeptUntil).Format(time.DateOnly), t.Kept, short(t.ID))
+				time.UnixMilli(t.KeptUntil).Format(time.DateOnly), t.Kept, shortID(t.ID))
 		}
 	}
 	for _, p := range t.Problems {
@@ -98,14 +98,14 @@ func summary(t protocol.Transfer) string {
 	return s.String()
 }
 
-// target returns the destination of a transfer: for a folder of this computer, only its name.
-func target(t protocol.Transfer) string {
+// destinationPath returns the destination of a transfer: for a folder of this computer, only its name.
+func destinationPath(t protocol.Transfer) string {
 	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }
 
-// renamed returns the new name of a single sent item if it got another name than requested, because
+// newName returns the new name of a single sent item if it got another name than requested, because
 // that name was taken.
-func renamed(t protocol.Transfer) string {
+func newName(t protocol.Transfer) string {
 	if len(t.Sources) != 1 || t.Path == "" {
 		return ""
 	}
@@ -135,5 +135,5 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", v, names[i])
 }
 
-// short returns enough of an ID to name a transfer.
-func short(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }
+// shortID returns enough of an ID to name a transfer.
+func shortID(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }

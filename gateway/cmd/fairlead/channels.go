@@ -43,7 +43,14 @@ run !commands or answer approvals there.`,
 				return o.listChannels(ctx, c, cmd.OutOrStdout())
 			})
 		},
-	}, &cobra.Command{
+	}, o.channelLoginCommand(&account), o.channelStartCommand(&account),
+		o.channelAction("stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
+		o.channelAction("logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), o.pairCommand())
+	return cmd
+}
+
+func (o *options) channelLoginCommand(account *string) *cobra.Command {
+	return &cobra.Command{
 		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log in to an account; asks for passwords, or reads them from standard input, one per line",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,9 +59,9 @@ run !commands or answer approvals there.`,
 				if err != nil {
 					return err
 				}
-				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: account, Config: cfg, Force: true})
+				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true})
 				if err != nil || o.json {
-					return o.shown(cmd, r, err)
+					return o.printJSONResult(cmd, r, err)
 				}
 				if r.QRDataURL != "" {
 					fmt.Fprintln(cmd.OutOrStdout(), r.QRDataURL)
@@ -65,14 +72,18 @@ run !commands or answer approvals there.`,
 					return err
 				}
 				line := "fairlead channels start " + r.Channel
-				if account != "" {
+				if *account != "" {
 					line += " --account " + r.AccountID
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "To connect it now and at every start of the gateway: %s\n", line)
 				return nil
 			})
 		},
-	}, &cobra.Command{
+	}
+}
+
+func (o *options) channelStartCommand(account *string) *cobra.Command {
+	return &cobra.Command{
 		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account now and at every start of the gateway", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
@@ -80,9 +91,9 @@ run !commands or answer approvals there.`,
 				if err != nil {
 					return err
 				}
-				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: account, Config: cfg})
+				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg})
 				if err != nil || o.json {
-					return o.shown(cmd, r, err)
+					return o.printJSONResult(cmd, r, err)
 				}
 				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
 				if err != nil {
@@ -95,13 +106,11 @@ run !commands or answer approvals there.`,
 				return nil
 			})
 		},
-	}, o.channelAction("stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
-		o.channelAction("logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), o.pairCommand())
-	return cmd
+	}
 }
 
-// shown prints a result if JSON is requested.
-func (o *options) shown(cmd *cobra.Command, r any, err error) error {
+// printJSONResult prints a result if JSON is requested.
+func (o *options) printJSONResult(cmd *cobra.Command, r any, err error) error {
 	if err != nil || !o.json {
 		return err
 	}
@@ -112,7 +121,7 @@ func (o *options) channelAction(use, short string, m protocol.Method[protocol.Ch
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 			r, err := call(ctx, c, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
-			return o.shown(cmd, r, err)
+			return o.printJSONResult(cmd, r, err)
 		})
 	}}
 }
@@ -214,7 +223,7 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	}
 	lines := bufio.NewReader(cmd.InOrStdin())
 	for _, f := range fields {
-		if !f.Secret && (!f.Required || cfg[f.Name] != nil || !asking(cmd)) {
+		if !f.Secret && (!f.Required || cfg[f.Name] != nil || !isInteractive(cmd)) {
 			continue
 		}
 		value, err := readField(cmd, lines, f)
@@ -231,17 +240,17 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	return cfg, nil
 }
 
-// asking reports whether a person can be asked at a terminal.
-func asking(cmd *cobra.Command) bool {
+// isInteractive reports whether a person can be asked at a terminal.
+func isInteractive(cmd *cobra.Command) bool {
 	in, ok := cmd.InOrStdin().(*os.File)
 	return ok && term.IsTerminal(int(in.Fd()))
 }
 
 func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
-	if asking(cmd) {
+	if isInteractive(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s (leave empty to keep the current value): ", f.Title)
 	}
-	if in, ok := cmd.InOrStdin().(*os.File); ok && f.Secret && asking(cmd) {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && f.Secret && isInteractive(cmd) {
 		value, err := term.ReadPassword(int(in.Fd()))
 		fmt.Fprintln(cmd.ErrOrStderr())
 		if err != nil {
@@ -264,7 +273,7 @@ func (o *options) pairCommand() *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairList, protocol.Empty{})
 				if err != nil || o.json {
-					return o.shown(cmd, r, err)
+					return o.printJSONResult(cmd, r, err)
 				}
 				if len(r.Pairs) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "No unknown senders are waiting.")
@@ -282,7 +291,7 @@ func (o *options) pairCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return o.shown(cmd, r, err)
+				return o.printJSONResult(cmd, r, err)
 			})
 		},
 	}, &cobra.Command{
@@ -290,7 +299,7 @@ func (o *options) pairCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return o.shown(cmd, r, err)
+				return o.printJSONResult(cmd, r, err)
 			})
 		},
 	})

@@ -43,13 +43,13 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			// the chat starts, Ctrl+C ends the program.
 			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 			defer cancel()
-			chat.begun = context.AfterFunc(cmd.Context(), cancel)
+			chat.takeSignals = context.AfterFunc(cmd.Context(), cancel)
 			message := strings.Join(args, " ")
 			if local {
 				return o.localChat(ctx, chat, message, localOptions{nodeID: nodeID, workspace: workspace})
 			}
 			chat.events = newChatEvents()
-			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.take})
+			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.add})
 			if err != nil {
 				return err
 			}
@@ -73,18 +73,18 @@ type chat struct {
 	node    protocol.NodeID
 
 	c *connection
-	// begun makes the chat handle signals itself; it returns false if a signal has ended the
+	// takeSignals makes the chat handle signals itself; it returns false if a signal has ended the
 	// command already. May be nil.
-	begun    func() bool
-	stopping bool            // the run was asked to stop
-	status   protocol.Status // latest status of the gateway
-	events   *chatEvents     // of a gateway without a feed
-	changes  chan protocol.Change
-	resync   chan protocol.FeedSnapshot
-	sigs     chan os.Signal
-	held     []protocol.Change // changes that arrived while an approval was on the screen
-	// same are the approvals that get the same answer as the one on the screen, if more than one.
-	same []protocol.Approval
+	takeSignals func() bool
+	stopping    bool            // the run was asked to stop
+	status      protocol.Status // latest status of the gateway
+	events      *chatEvents     // of a gateway without a feed
+	changes     chan protocol.Change
+	resync      chan protocol.FeedSnapshot
+	sigs        chan os.Signal
+	postponed   []protocol.Change // changes that arrived while an approval was on the screen
+	// sameAnswer are the approvals that get the same answer as the one on the screen, if more than one.
+	sameAnswer []protocol.Approval
 }
 
 // run runs the conversation: one message when message is not empty or standard input is not a
@@ -98,7 +98,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	defer signal.Stop(ch.sigs)
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer cancel()
-	if ch.begun != nil && !ch.begun() {
+	if ch.takeSignals != nil && !ch.takeSignals() {
 		return context.Canceled
 	}
 	if c.offers(protocol.FeedSubscribe.Name) {
@@ -109,7 +109,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 		defer end()
 	} else {
 		ch.session = cmp.Or(ch.session, protocol.MainSession)
-		ch.events.want()
+		ch.events.start()
 	}
 	return ch.converse(ctx, message)
 }
@@ -134,7 +134,7 @@ func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err e
 	end = func() { cancel(); <-feedDone }
 	select {
 	case s := <-ch.resync:
-		ch.session = cmp.Or(ch.session, mainOf(s.Status))
+		ch.session = cmp.Or(ch.session, mainSession(s.Status))
 		ch.term.names = namesOf(s.Nodes)
 		ch.status = s.Status
 	case err := <-feedDone:
@@ -176,7 +176,7 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 		}
 		err = ch.ask(ctx, line)
 		lost := errors.Is(err, protocol.ErrUnavailable) && !ch.c.Connected()
-		if err != nil && (lost || !ch.term.tell(err)) {
+		if err != nil && (lost || !ch.term.printError(err)) {
 			return err
 		}
 	}
@@ -207,8 +207,8 @@ func (ch *chat) readAll(ctx context.Context) (string, error) {
 	}
 }
 
-// mainOf returns the default chat.
-func mainOf(s protocol.Status) protocol.SessionKey {
+// mainSession returns the default chat.
+func mainSession(s protocol.Status) protocol.SessionKey {
 	return cmp.Or(s.MainSession, protocol.MainSession)
 }
 

@@ -17,8 +17,8 @@ import (
 // localChat chats with the gateway that runs on this computer, or with a gateway of its own that
 // ends with the chat.
 func (o *options) localChat(ctx context.Context, ch *chat, message string, l localOptions) error {
-	listen, here := o.listenAt()
-	if !here || !nobodyAt(ctx, listen) {
+	listen, here := o.listenAddress()
+	if !here || !isUnused(ctx, listen) {
 		if c, err := o.connect(ctx); err == nil {
 			defer c.close()
 			return ch.run(ctx, c, message)
@@ -58,9 +58,9 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, l loc
 	return errors.Join(chatErr, err)
 }
 
-// listenAt returns the address on which a gateway of this process listens. here reports whether it
+// listenAddress returns the address on which a gateway of this process listens. here reports whether it
 // is the one that commands on this computer use, as FAIRLEAD_URL sets it.
-func (o *options) listenAt() (address string, here bool) {
+func (o *options) listenAddress() (address string, here bool) {
 	at, err := url.Parse(o.url)
 	if err != nil || at.Scheme != "ws" || at.Port() == "" || at.Hostname() != "localhost" && !net.ParseIP(at.Hostname()).IsLoopback() {
 		return gateway.DefaultListen, false
@@ -68,9 +68,9 @@ func (o *options) listenAt() (address string, here bool) {
 	return at.Host, true
 }
 
-// nobodyAt reports whether nothing listens at an address. Then the chat starts its own gateway
+// isUnused reports whether nothing listens at an address. Then the chat starts its own gateway
 // without trying to connect again.
-func nobodyAt(ctx context.Context, address string) bool {
+func isUnused(ctx context.Context, address string) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err == nil {

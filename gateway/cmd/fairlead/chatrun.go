@@ -23,13 +23,13 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 				return err
 			}
 		case s := <-ch.resync:
-			if over, err := ch.afterGap(ctx, run, s); over {
+			if over, err := ch.resumeAfterGap(ctx, run, s); over {
 				return err
 			}
 		case change := <-ch.changes:
 			over, err := ch.show(ctx, run, change)
-			for !over && err == nil && len(ch.held) > 0 {
-				change, ch.held = ch.held[0], ch.held[1:]
+			for !over && err == nil && len(ch.postponed) > 0 {
+				change, ch.postponed = ch.postponed[0], ch.postponed[1:]
 				over, err = ch.show(ctx, run, change)
 			}
 			if over || err != nil {
@@ -69,10 +69,10 @@ func (ch *chat) stop(run protocol.RunID) error {
 	return ch.cancelRun(ctx, run)
 }
 
-// afterGap resumes following the run after events were lost; over reports that it ended meanwhile.
-func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
-	ch.stands(s.Status)
-	r, open := runIn(s, run)
+// resumeAfterGap resumes following the run after events were lost; over reports that it ended meanwhile.
+func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
+	ch.updateStatus(s.Status)
+	r, open := findRun(s, run)
 	if !open { // that snapshot may be older than the run; a new request is not
 		s, err = call(ctx, ch.c, protocol.FeedSubscribe, protocol.Empty{})
 		switch {
@@ -81,7 +81,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 		case err != nil:
 			return false, err
 		}
-		r, open = runIn(s, run)
+		r, open = findRun(s, run)
 	}
 	if open {
 		ch.term.continueAt(r)
@@ -93,7 +93,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	if err == nil {
 		for _, m := range p.Messages {
 			if m.RunID == run && m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice {
-				ch.term.print(prose(m.Content.Text()) + "\n")
+				ch.term.print(filterText(m.Content.Text()) + "\n")
 				found = true
 			}
 		}
@@ -104,7 +104,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	return true, nil
 }
 
-func runIn(s protocol.FeedSnapshot, run protocol.RunID) (protocol.RunInfo, bool) {
+func findRun(s protocol.FeedSnapshot, run protocol.RunID) (protocol.RunInfo, bool) {
 	for _, r := range s.Runs {
 		if r.RunID == run {
 			return r, true
@@ -113,8 +113,8 @@ func runIn(s protocol.FeedSnapshot, run protocol.RunID) (protocol.RunInfo, bool)
 	return protocol.RunInfo{}, false
 }
 
-// stands stores the gateway's status, and prints it when it delays the run.
-func (ch *chat) stands(s protocol.Status) {
+// updateStatus stores the gateway's status, and prints it when it delays the run.
+func (ch *chat) updateStatus(s protocol.Status) {
 	ch.status = s
 	if words := pausedWords(s); words != "" {
 		ch.term.notice(words)
@@ -130,7 +130,7 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 		}
 	case protocol.ChangeStatus:
 		if change.Status != nil {
-			ch.stands(*change.Status)
+			ch.updateStatus(*change.Status)
 		}
 	case protocol.ChangeNode:
 		if n := change.Node; n != nil {

@@ -90,7 +90,7 @@ func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 		var out, note bytes.Buffer
 		ch := &chat{c: c, session: protocol.MainSession, term: &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}}
 		var old protocol.FeedSnapshot
-		if over, err := ch.afterGap(ctx, res.RunID, old); over || err != nil {
+		if over, err := ch.resumeAfterGap(ctx, res.RunID, old); over || err != nil {
 			t.Errorf("%v, %v, %q", over, err, note.String())
 		}
 		pause(ctx, t, c, false)
@@ -98,7 +98,7 @@ func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 			s, err := client.Call(ctx, c.Client, protocol.SessionGetStat, protocol.SessionParams{SessionKey: protocol.MainSession})
 			working = err != nil || s.IsProcessing || s.QueueSize > 0
 		}
-		if over, err := ch.afterGap(ctx, res.RunID, old); !over || err != nil || !strings.Contains(out.String(), "run make test") {
+		if over, err := ch.resumeAfterGap(ctx, res.RunID, old); !over || err != nil || !strings.Contains(out.String(), "run make test") {
 			t.Errorf("%v, %v, %q", over, err, out.String())
 		}
 	})
@@ -130,7 +130,7 @@ func TestAChatsOwnGatewayIsWhereCommandsLookForIt(t *testing.T) {
 		"ws://example.org:9000/ws": "", "wss://127.0.0.1:9000/ws": "", "ws://127.0.0.1/ws": "", "tower": "",
 	} {
 		o := options{url: url}
-		address, here := o.listenAt()
+		address, here := o.listenAddress()
 		if here != (want != "") || here && address != want || !here && address != gateway.DefaultListen {
 			t.Errorf("%s: %s, %v", url, address, here)
 		}
@@ -141,11 +141,11 @@ func TestAnErrorOfTheGatewayDoesNotEndAConversation(t *testing.T) {
 	var note bytes.Buffer
 	term := &terminal{err: &note, in: newLines(strings.NewReader(""))}
 	for _, err := range []error{protocol.ErrUnavailable, protocol.ErrTooLarge, protocol.ErrStorage, protocol.ErrConflict} {
-		if !term.tell(err) || !strings.Contains(note.String(), err.Error()) {
+		if !term.printError(err) || !strings.Contains(note.String(), err.Error()) {
 			t.Errorf("%v ends it, %q", err, note.String())
 		}
 	}
-	if term.tell(context.Canceled) {
+	if term.printError(context.Canceled) {
 		t.Error("the second Ctrl+C does not leave")
 	}
 }

@@ -31,7 +31,7 @@ func configCommand(o *options) *cobra.Command {
 				}
 				var s string
 				if !o.json && json.Unmarshal(raw, &s) == nil {
-					fmt.Fprintln(exact(cmd.OutOrStdout()), s)
+					fmt.Fprintln(exactOutput(cmd.OutOrStdout()), s)
 					return nil
 				}
 				return printJSON(cmd.OutOrStdout(), raw)
@@ -53,7 +53,7 @@ func configCommand(o *options) *cobra.Command {
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), r)
 				}
-				return tellRestart(ctx, c, cmd.OutOrStdout(), args[0])
+				return noteRestart(ctx, c, cmd.OutOrStdout(), args[0])
 			})
 		},
 	}, configSchemaCommand(o))

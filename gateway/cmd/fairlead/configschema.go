@@ -43,12 +43,12 @@ func configSchemaCommand(o *options) *cobra.Command {
 
 func printSchema(out io.Writer, fields []protocol.ConfigField) {
 	for _, f := range fields {
-		fmt.Fprintf(out, "%s  (%s)\n    %s\n", f.Path, strings.Join(facts(f), ", "), f.Description)
+		fmt.Fprintf(out, "%s  (%s)\n    %s\n", f.Path, strings.Join(describeValues(f), ", "), f.Description)
 	}
 }
 
-// facts describes the values of a setting, in a few words each.
-func facts(f protocol.ConfigField) []string {
+// describeValues describes the values of a setting, in a few words each.
+func describeValues(f protocol.ConfigField) []string {
 	list := []string{f.Type}
 	if f.Format == protocol.FormatMillis {
 		list = append(list, "milliseconds")
@@ -77,9 +77,9 @@ func facts(f protocol.ConfigField) []string {
 	return list
 }
 
-// tellRestart prints a note when a changed setting takes effect only after a restart of the
+// noteRestart prints a note when a changed setting takes effect only after a restart of the
 // gateway.
-func tellRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
+func noteRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
 	if !c.offers(protocol.ConfigSchema.Name) {
 		return nil
 	}
@@ -88,16 +88,16 @@ func tellRestart(ctx context.Context, c *connection, out io.Writer, path string)
 		return err
 	}
 	for _, f := range r.Fields {
-		if f.Restart && concerns(f.Path, path) {
+		if f.Restart && overlaps(f.Path, path) {
 			fmt.Fprintf(out, "%s takes effect after the gateway restarts.\n", f.Path)
 		}
 	}
 	return nil
 }
 
-// concerns reports whether the setting path changes the field: path is the field itself, below it
+// overlaps reports whether the setting path changes the field: path is the field itself, below it
 // or above it. A "*" of the field matches any name.
-func concerns(field, path string) bool {
+func overlaps(field, path string) bool {
 	f, p := strings.Split(field, "."), strings.Split(path, ".")
 	for i := range min(len(f), len(p)) {
 		if f[i] != p[i] && f[i] != "*" {

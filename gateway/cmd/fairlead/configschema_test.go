@@ -15,7 +15,7 @@ func TestSettingAPathConcernsWhatItHolds(t *testing.T) {
 		{"channels.*.owners", "skills.xmpp", false},
 		{"agents.list", "agents.list.0.id", true},
 	} {
-		if got := concerns(c.field, c.path); got != c.want {
+		if got := overlaps(c.field, c.path); got != c.want {
 			t.Errorf("%s by setting %s: %v", c.field, c.path, got)
 		}
 	}

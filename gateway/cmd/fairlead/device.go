@@ -56,15 +56,15 @@ func deviceState(d protocol.Device) string {
 	case d.ExpiresAt > 0 && d.ExpiresAt <= time.Now().UnixMilli():
 		return "access expired"
 	case d.Online:
-		return "online" + untilText(d)
+		return "online" + expiryText(d)
 	case d.LastSeenAt > 0:
-		return "offline, last seen " + ago(d.LastSeenAt) + untilText(d)
+		return "offline, last seen " + ago(d.LastSeenAt) + expiryText(d)
 	}
-	return "never connected" + untilText(d)
+	return "never connected" + expiryText(d)
 }
 
-// untilText says when a pairing expires, if it does.
-func untilText(d protocol.Device) string {
+// expiryText says when a pairing expires, if it does.
+func expiryText(d protocol.Device) string {
 	if d.ExpiresAt == 0 {
 		return ""
 	}
@@ -91,15 +91,15 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), d)
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
+				fmt.Fprintln(cmd.OutOrStdout(), pairedText(d))
 				return nil
 			})
 		},
 	}
 }
 
-// letIn describes the rights of a device that the person has just approved.
-func letIn(d protocol.Device) string {
+// pairedText describes the rights of a device that the person has just approved.
+func pairedText(d protocol.Device) string {
 	if d.Role == protocol.RoleClient {
 		var rights []string
 		for _, s := range d.Scopes {
@@ -162,14 +162,14 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 		if err == nil && o.json {
 			err = printJSON(cmd.OutOrStdout(), d)
 		} else if err == nil && d.RevokedAt > 0 {
-			tellOther(ctx, cmd, c, d)
+			noteOtherRole(ctx, cmd, c, d)
 		}
 		return err
 	})
 }
 
-// tellOther prints a note when a device whose pairing has ended still has access in another role.
-func tellOther(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
+// noteOtherRole prints a note when a device whose pairing has ended still has access in another role.
+func noteOtherRole(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return
@@ -191,7 +191,7 @@ func pairForgetCommand(o *options) *cobra.Command {
 					return err
 				}
 				if _, err = call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !o.json {
-					tellOther(ctx, cmd, c, d)
+					noteOtherRole(ctx, cmd, c, d)
 				}
 				return err
 			})
@@ -242,9 +242,9 @@ func pairUntilCommand(o *options) *cobra.Command {
 	}
 }
 
-// leaving finds the pairings to leave with a gateway, in one role or in all. Pairings that this
+// pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that this
 // machine has left already, without the gateway knowing, are returned only if there are no others.
-func leaving(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
+func pairingsToLeave(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()
 	switch {

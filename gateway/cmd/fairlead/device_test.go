@@ -12,7 +12,7 @@ func TestWhoIsLetInIsSaid(t *testing.T) {
 		"Attic is paired as the machine attic. Its tools: Bash, Read.": {Name: "Attic", Role: protocol.RoleNode, NodeID: "attic", Reach: &protocol.Reach{Tools: []string{"Bash", "Read"}}},
 		"Attic is paired as the machine attic. Its tools: none.":       {Name: "Attic", Role: protocol.RoleNode, NodeID: "attic"},
 	} {
-		if got := letIn(d); got != want {
+		if got := pairedText(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

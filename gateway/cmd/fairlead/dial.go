@@ -44,9 +44,9 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
-// named returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the data
+// ledgerName returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the data
 // folder's own token is the data folder's.
-func (o *options) named(home string) (string, error) {
+func (o *options) ledgerName(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
 		peer, err := trust.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err
@@ -62,10 +62,10 @@ func (o *options) named(home string) (string, error) {
 // connection is a connected client; the caller closes it.
 type connection struct {
 	*client.Client
-	hello protocol.ConnectResult // of the first login
-	ups   atomic.Int32           // number of logins
-	stop  context.CancelFunc
-	done  chan error
+	hello  protocol.ConnectResult // of the first login
+	logins atomic.Int32           // number of logins
+	stop   context.CancelFunc
+	done   chan error
 }
 
 // connect connects to the gateway, or fails within dialLimit with an error that says what to do.
@@ -111,7 +111,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
 	c := &connection{done: make(chan error, 1)}
 	opts.OnUp = func(_ context.Context, hello protocol.ConnectResult) {
-		c.ups.Add(1)
+		c.logins.Add(1)
 		select {
 		case up <- hello:
 		default:

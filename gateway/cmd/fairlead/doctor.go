@@ -165,23 +165,23 @@ func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(ch
 		return
 	}
 	check := "commands on " + string(id)
-	var kept []string
+	var enforced []string
 	for _, c := range e.Checks {
 		if c.Enforced {
-			kept = append(kept, c.ID)
+			enforced = append(enforced, c.ID)
 		}
 	}
 	switch {
 	case e.Mode == "full":
 		add(check, "warning", "full access: commands are not restricted and can read keys and tokens, including Fairlead's own", "start the node with --sandbox workspace-write")
-	case len(kept) == 0:
+	case len(enforced) == 0:
 		add(check, "warning", "this machine cannot enforce these settings: "+e.Mode+", network "+e.Network+"", "")
 	default:
 		state := "ok"
 		if e.Summary != "contained" {
 			state = "warning"
 		}
-		add(check, state, fmt.Sprintf("%s, network %s; %s. Enforced: %s", e.Mode, e.Network, e.Summary, strings.Join(kept, ", ")), "")
+		add(check, state, fmt.Sprintf("%s, network %s; %s. Enforced: %s", e.Mode, e.Network, e.Summary, strings.Join(enforced, ", ")), "")
 	}
 	for _, c := range e.Checks {
 		if !c.Enforced && e.Mode != "full" {

@@ -35,7 +35,7 @@ func gatewayCommand(o *options) *cobra.Command {
 		Short: "Run the gateway, and with --node also a node on this machine",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if name := ofNode(cmd); name != "" && !withNode {
+			if name := nodeFlagSet(cmd); name != "" && !withNode {
 				return &exitError{code: exitUsage, err: fmt.Errorf("--%s configures the node on this machine; add --node", name)}
 			}
 			if err := checkListen(listen); err != nil {
@@ -92,8 +92,8 @@ func checkListen(address string) error {
 	return nil
 }
 
-// ofNode returns the name of a given flag that only a node has, if there is one.
-func ofNode(cmd *cobra.Command) (name string) {
+// nodeFlagSet returns the name of a given flag that only a node has, if there is one.
+func nodeFlagSet(cmd *cobra.Command) (name string) {
 	own := &cobra.Command{}
 	new(nodeFlags).add(own)
 	cmd.Flags().Visit(func(f *pflag.Flag) {

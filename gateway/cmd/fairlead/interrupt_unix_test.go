@@ -23,9 +23,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// typed returns a terminal with input that no program has read yet. It is in raw mode already, so
+// wasTyped returns a terminal with input that no program has read yet. It is in raw mode already, so
 // that the system does not turn it into a signal.
-func typed(t *testing.T, keys string) *lines {
+func wasTyped(t *testing.T, keys string) *lines {
 	t.Helper()
 	keyboard, screen, err := pty.Open()
 	if err != nil {
@@ -43,7 +43,7 @@ func typed(t *testing.T, keys string) *lines {
 
 func TestCtrlCIsToldFromCtrlD(t *testing.T) {
 	for keys, interrupt := range map[string]bool{"\x03": true, "half a line\x03": true, "\x04": false} {
-		term := &terminal{in: typed(t, keys)}
+		term := &terminal{in: wasTyped(t, keys)}
 		_, err := term.readMessage(t.Context(), "? ")
 		if !errors.Is(err, io.EOF) || errors.Is(err, errInterrupt) != interrupt {
 			t.Errorf("%q: %v", keys, err)
@@ -76,7 +76,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 			}
 			for _, keys := range []string{"\x03", "r\n\x03", "e\n\x03", "w\n\x03", "x\nmore\x03"} {
 				var note bytes.Buffer
-				ch := &chat{term: &terminal{out: io.Discard, err: &note, in: typed(t, keys)}, session: protocol.MainSession}
+				ch := &chat{term: &terminal{out: io.Discard, err: &note, in: wasTyped(t, keys)}, session: protocol.MainSession}
 				err := ch.run(ctx, c, "run touch made")
 				var exit *exitError
 				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {

@@ -61,12 +61,12 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 	fmt.Fprintf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
 }
 
-// lookEvery is the interval at which a command checks whether a device has used the invitation.
-const lookEvery = 500 * time.Millisecond
+// pollInterval is the interval at which a command checks whether a device has used the invitation.
+const pollInterval = 500 * time.Millisecond
 
 // serveInvite waits for a device that uses an invitation, and asks the person to approve it.
 func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
@@ -75,12 +75,12 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 		}
 		taken := func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }
 		if n := slices.IndexFunc(list.Requests, taken); n >= 0 {
-			return o.decide(ctx, c, cmd, list.Requests[n])
+			return o.askToApprove(ctx, c, cmd, list.Requests[n])
 		}
 		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
 			// A person at a window may have approved the device before this check.
 			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
-				return o.tellLetIn(cmd, list.Devices[n])
+				return o.printPaired(cmd, list.Devices[n])
 			}
 			return protocol.ErrTimeout.With("the invitation has ended: it expired, the request was denied, or a wrong code was entered three times")
 		}
@@ -92,13 +92,13 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 	}
 }
 
-// decide shows the requesting device and carries out the person's decision.
-func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+// askToApprove shows the requesting device and carries out the person's decision.
+func (o *options) askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
 	answer, err := readLine(ctx, cmd.InOrStdin())
 	if errors.Is(err, io.EOF) {
-		return o.leave(ctx, c, cmd, r)
+		return o.waitForAnswer(ctx, c, cmd, r)
 	}
 	if err != nil {
 		return err
@@ -111,14 +111,14 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 	if err != nil {
 		return err
 	}
-	return o.tellLetIn(cmd, d)
+	return o.printPaired(cmd, d)
 }
 
-// leave leaves a request to a window or another terminal when nobody can be asked here, and waits
+// waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and waits
 // for the decision.
-func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+func (o *options) waitForAnswer(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
@@ -130,7 +130,7 @@ func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, 
 			if n < 0 {
 				return &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
 			}
-			return o.tellLetIn(cmd, list.Devices[n])
+			return o.printPaired(cmd, list.Devices[n])
 		}
 		select {
 		case <-ctx.Done():
@@ -140,11 +140,11 @@ func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, 
 	}
 }
 
-func (o *options) tellLetIn(cmd *cobra.Command, d protocol.Device) error {
+func (o *options) printPaired(cmd *cobra.Command, d protocol.Device) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), d)
 	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), pairedText(d))
 	return err
 }
 

@@ -44,7 +44,7 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 	return cmd
 }
 
-func printJournal(out io.Writer, r protocol.JournalListResult, k book) error {
+func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error {
 	if len(r.Calls) == 0 {
 		fmt.Fprintln(out, "No calls.")
 		return nil
@@ -55,8 +55,8 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k book) error {
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, k.where(c.Node, c.Tool), took,
-			k.who(c.Principal, ""), brief(c.Input))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, k.toolAndMachine(c.Node, c.Tool), took,
+			k.principalName(c.Principal, ""), brief(c.Input))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// errNotNow means that the person postpones an approval.
-var errNotNow = errors.New("not now")
+// errPostponed means that the person postpones an approval.
+var errPostponed = errors.New("not now")
 
 // approvalsLaterCommand makes the command that postpones an approval, as Not now in the windows
 // does.
@@ -40,9 +40,9 @@ as before. ID can be the first characters of an ID.`,
 				}
 				all := []protocol.Approval{a}
 				if same {
-					all = alike(open, a)
+					all = identicalApprovals(open, a)
 				}
-				res, err := putOff(ctx, c.Client, all, wait)
+				res, err := postpone(ctx, c.Client, all, wait)
 				switch {
 				case err != nil:
 					return err
@@ -63,8 +63,8 @@ as before. ID can be the first characters of an ID.`,
 	return cmd
 }
 
-// putOff postpones approvals for a while; 0 ends the delay.
-func putOff(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
+// postpone postpones approvals for a while; 0 ends the delay.
+func postpone(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
 	p := protocol.ApprovalSnoozeParams{For: wait.Milliseconds()}
 	for _, a := range list {
 		p.IDs = append(p.IDs, a.ID)
@@ -72,33 +72,33 @@ func putOff(ctx context.Context, c *client.Client, list []protocol.Approval, wai
 	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
 }
 
-// notNow postpones an approval that this terminal asked, and those that would have got the same
+// postponeApproval postpones an approval that this terminal asked, and those that would have got the same
 // answer.
-func (ch *chat) notNow(ctx context.Context, a protocol.Approval) error {
-	list := ch.same
+func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error {
+	list := ch.sameAnswer
 	if len(list) == 0 {
 		list = []protocol.Approval{a}
 	}
 	for _, q := range list {
-		put[protocol.ApprovalID, any](&ch.term.asked, q.ID, nil)
+		setEntry[protocol.ApprovalID, any](&ch.term.asked, q.ID, nil)
 	}
-	_, err := putOff(ctx, ch.c.Client, list, protocol.SnoozeFor)
+	_, err := postpone(ctx, ch.c.Client, list, protocol.SnoozeFor)
 	if errors.Is(err, protocol.ErrNotFound) {
 		return nil // it has been settled: its change follows
 	}
 	return err
 }
 
-// putOff prints once that an approval is postponed; it is asked again when the delay ends.
-func (t *terminal) putOff(a protocol.Approval) {
-	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
-	put(&t.later, a.ID, a.Later)
+// notePostponed prints once that an approval is postponed; it is asked again when the delay ends.
+func (t *terminal) notePostponed(a protocol.Approval) {
+	setEntry[protocol.ApprovalID, any](&t.asked, a.ID, nil)
+	setEntry(&t.later, a.ID, a.Later)
 	t.note("Postponed until " + time.UnixMilli(a.Later).Format("15:04") + ". You can still answer it: fairlead approvals allow or deny " + string(a.ID) + ".")
 }
 
-// comesBack reports whether a postponed approval must be asked again, and records one that is
+// hasReturned reports whether a postponed approval must be asked again, and records one that is
 // postponed now.
-func (t *terminal) comesBack(a protocol.Approval) bool {
+func (t *terminal) hasReturned(a protocol.Approval) bool {
 	was, late := t.later[a.ID]
 	switch {
 	case late && a.Later == 0:
@@ -106,7 +106,7 @@ func (t *terminal) comesBack(a protocol.Approval) bool {
 		delete(t.asked, a.ID)
 		return true
 	case a.Later != 0 && a.Later != was && t.interactive() && t.approve == "":
-		t.putOff(a)
+		t.notePostponed(a)
 	}
 	return false
 }

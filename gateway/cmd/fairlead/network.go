@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -71,25 +71,25 @@ func leaveCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := leaving(peers, args[0], as)
+			list, err := pairingsToLeave(peers, args[0], as)
 			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), dialLimit)
 			defer cancel()
-			deaf := ""
+			unreachable := ""
 			for _, p := range list {
 				if p.Ended != nil {
 					err = peers.Forget(p.Tie())
 				} else if err = client.Leave(ctx, peers, p.Tie(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
-					deaf, err = p.Name, nil
+					unreachable, err = p.Name, nil
 				}
 				if err != nil {
 					return err
 				}
 			}
-			if deaf != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is notified when a node starts on this machine or when you run this command again. You can also revoke this machine there.\n", deaf)
+			if unreachable != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is notified when a node starts on this machine or when you run this command again. You can also revoke this machine there.\n", unreachable)
 			}
 			return nil
 		},
@@ -99,89 +99,102 @@ func leaveCommand(o *options) *cobra.Command {
 }
 
 func networkCommand(o *options) *cobra.Command {
-	var listen string
-	status := func(ctx context.Context, c *connection, cmd *cobra.Command) error {
-		r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
-		if err != nil {
-			return err
-		}
-		n := r.Network
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), n)
-		}
-		out := cmd.OutOrStdout()
-		switch {
-		case !n.Enabled:
-			fmt.Fprintln(out, "off: only programs on this machine can reach the gateway")
-		case n.Problem != "":
-			fmt.Fprintf(out, "on, but not listening: %s\n", n.Problem)
-		default:
-			fmt.Fprintf(out, "on: paired devices can reach the gateway at %s\n", strings.Join(n.Addresses, ", "))
-			fmt.Fprintf(out, "key: %s (%s)\n", strings.Join(n.Words, " "), n.Pin)
-			fmt.Fprintf(out, "visible on the local network: %s\n", map[bool]string{true: "yes", false: "no"}[n.Discovery])
-		}
-		return nil
-	}
-	set := func(ctx context.Context, c *connection, path string, value any) error {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode the setting: %w", err)
-		}
-		_, err = call(ctx, c, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
-		return err
-	}
 	cmd := &cobra.Command{
 		Use: "network", Short: "Show or change whether other machines can reach this gateway", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return status(ctx, c, cmd) })
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return o.printNetwork(ctx, c, cmd.OutOrStdout()) })
 		},
 	}
-	on := &cobra.Command{
-		Use: "on", Short: "Let paired devices on other machines reach the gateway", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				if listen != "" {
-					if err := set(ctx, c, "network.listen", listen); err != nil {
-						return err
-					}
-				}
-				if err := set(ctx, c, "network.enabled", true); err != nil {
-					return err
-				}
-				for end := time.Now().Add(dialLimit); time.Now().Before(end); time.Sleep(lookEvery / 10) {
-					r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
-					if err != nil {
-						return err
-					}
-					if r.Network.Problem != "" {
-						return protocol.ErrUnavailable.With(r.Network.Problem)
-					}
-					if r.Network.Listening {
-						break
-					}
-				}
-				return status(ctx, c, cmd)
-			})
-		},
-	}
-	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, all interfaces)")
 	off := &cobra.Command{
 		Use: "off", Short: "Close the gateway to other machines", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return set(ctx, c, "network.enabled", false) })
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				return changeSetting(ctx, c, "network.enabled", false)
+			})
 		},
 	}
 	discovery := &cobra.Command{
 		Use: "discovery on|off", Short: "Make this gateway visible on the local network, or hide it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"on", "off"}, args[0]) {
+			if args[0] != "on" && args[0] != "off" {
 				return &exitError{code: exitUsage, err: fmt.Errorf("the argument must be on or off, not %q", args[0])}
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				return set(ctx, c, "network.discovery", args[0] == "on")
+				return changeSetting(ctx, c, "network.discovery", args[0] == "on")
 			})
 		},
 	}
-	cmd.AddCommand(on, off, discovery)
+	cmd.AddCommand(networkOnCommand(o), off, discovery)
 	return cmd
+}
+
+func networkOnCommand(o *options) *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use: "on", Short: "Let paired devices on other machines reach the gateway", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				if listen != "" {
+					if err := changeSetting(ctx, c, "network.listen", listen); err != nil {
+						return err
+					}
+				}
+				if err := changeSetting(ctx, c, "network.enabled", true); err != nil {
+					return err
+				}
+				if err := waitForNetwork(ctx, c); err != nil {
+					return err
+				}
+				return o.printNetwork(ctx, c, cmd.OutOrStdout())
+			})
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, all interfaces)")
+	return cmd
+}
+
+// waitForNetwork waits until the gateway listens, for at most dialLimit.
+func waitForNetwork(ctx context.Context, c *connection) error {
+	for end := time.Now().Add(dialLimit); time.Now().Before(end); time.Sleep(pollInterval / 10) {
+		r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		if r.Network.Problem != "" {
+			return protocol.ErrUnavailable.With(r.Network.Problem)
+		}
+		if r.Network.Listening {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (o *options) printNetwork(ctx context.Context, c *connection, out io.Writer) error {
+	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	n := r.Network
+	switch {
+	case o.json:
+		return printJSON(out, n)
+	case !n.Enabled:
+		_, err = fmt.Fprintln(out, "off: only programs on this machine can reach the gateway")
+	case n.Problem != "":
+		_, err = fmt.Fprintf(out, "on, but not listening: %s\n", n.Problem)
+	default:
+		_, err = fmt.Fprintf(out, "on: paired devices can reach the gateway at %s\nkey: %s (%s)\nvisible on the local network: %s\n",
+			strings.Join(n.Addresses, ", "), strings.Join(n.Words, " "), n.Pin, map[bool]string{true: "yes", false: "no"}[n.Discovery])
+	}
+	return err
+}
+
+func changeSetting(ctx context.Context, c *connection, path string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode the setting: %w", err)
+	}
+	_, err = call(ctx, c, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	return err
 }

@@ -44,7 +44,7 @@ func (n *nodeFlags) add(cmd *cobra.Command) {
 func (n *nodeFlags) line(cmd *cobra.Command) string {
 	words := []string{"fairlead", "node"}
 	if dir, err := filepath.Abs(n.workspace); err == nil {
-		words = append(words, "--workspace", quoted(dir))
+		words = append(words, "--workspace", quoteWord(dir))
 	}
 	return strings.Join(append(words, nodeArguments(cmd, true, "workspace")...), " ")
 }
@@ -54,7 +54,7 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 	own := &cobra.Command{}
 	new(nodeFlags).add(own)
-	add := func(name, value string) { words = append(words, "--"+name, quoted(value)) }
+	add := func(name, value string) { words = append(words, "--"+name, quoteWord(value)) }
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
 		case own.Flags().Lookup(f.Name) == nil || f.Name == but:
@@ -82,20 +82,20 @@ func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 // plainWord matches words that need no quotes in any shell.
 var plainWord = regexp.MustCompile(`^[\w./:@%+=,~-]+$`)
 
-// quoted returns a word quoted for a shell.
-func quoted(word string) string {
+// quoteWord returns a word quoted for a shell.
+func quoteWord(word string) string {
 	if plainWord.MatchString(word) || runtime.GOOS == "windows" && !strings.ContainsAny(word, " \t\"&|<>^()") && word != "" {
 		return word
 	}
 	if runtime.GOOS == "windows" {
 		return `"` + word + `"`
 	}
-	return single(word)
+	return singleQuoted(word)
 }
 
-// single returns a word in single quotes that every shell understands: in some, a backslash before
+// singleQuoted returns a word in single quotes that every shell understands: in some, a backslash before
 // one has a meaning.
-func single(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
+func singleQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
 // options returns the options of the node, without the route to its gateway.
 func (n *nodeFlags) options(o *options) (node.Options, error) {
@@ -148,7 +148,7 @@ an address with a token in FAIRLEAD_TOKEN.`,
 			if err != nil {
 				return err
 			}
-			release, err := o.reach(cmd.Context(), &opts, to, cmd.Flags().Changed("id"))
+			release, err := o.setGateway(cmd.Context(), &opts, to, cmd.Flags().Changed("id"))
 			if err != nil {
 				return err
 			}
@@ -168,9 +168,9 @@ an address with a token in FAIRLEAD_TOKEN.`,
 	return cmd
 }
 
-// reach sets how a node connects to its gateway. Until release is called, no other program on this
+// setGateway sets how a node connects to its gateway. Until release is called, no other program on this
 // computer can be a node of the same paired gateway. release is never nil.
-func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
+func (o *options) setGateway(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {
 		if err := checkAddress(to); err != nil {

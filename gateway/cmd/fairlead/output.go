@@ -21,10 +21,10 @@ type output struct {
 	to       io.Writer
 	terminal bool
 
-	mu     sync.Mutex // guards the fields below
-	flow   flow
-	part   []byte // the beginning of a character whose rest is in the next write
-	failed error
+	mu       sync.Mutex // guards the fields below
+	filter   joinFilter
+	partial  []byte // the beginning of a character whose rest is in the next write
+	writeErr error
 }
 
 func newOutput(f *os.File) *output { return &output{to: f, terminal: term.IsTerminal(int(f.Fd()))} }
@@ -32,7 +32,7 @@ func newOutput(f *os.File) *output { return &output{to: f, terminal: term.IsTerm
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := append(o.part, p...)
+	all := append(o.partial, p...)
 	whole := len(all)
 	for i := 1; i <= min(len(all), utf8.UTFMax); i++ {
 		if b := all[len(all)-i]; utf8.RuneStart(b) {
@@ -42,15 +42,15 @@ func (o *output) Write(p []byte) (int, error) {
 			break
 		}
 	}
-	text := o.flow.add(string(all[:whole]))
-	o.part = bytes.Clone(all[whole:])
+	text := o.filter.add(string(all[:whole]))
+	o.partial = bytes.Clone(all[whole:])
 	return len(p), o.writeLocked(text)
 }
 
 func (o *output) writeLocked(text string) error {
 	_, err := io.WriteString(o.to, text)
 	if err != nil {
-		o.failed = err
+		o.writeErr = err
 	}
 	return err
 }
@@ -59,14 +59,14 @@ func (o *output) writeLocked(text string) error {
 func (o *output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if rest := o.flow.add(string(o.part)) + o.flow.end(); rest != "" {
+	if rest := o.filter.add(string(o.partial)) + o.filter.flush(); rest != "" {
 		o.writeLocked(rest)
 	}
-	o.part = nil
-	if o.failed == nil {
+	o.partial = nil
+	if o.writeErr == nil {
 		return nil
 	}
-	return fmt.Errorf("write the output: %w", o.failed)
+	return fmt.Errorf("write the output: %w", o.writeErr)
 }
 
 // plainOutput is an [output] that writes bytes unchanged.
@@ -78,22 +78,22 @@ func (o plainOutput) Write(p []byte) (int, error) {
 	return len(p), o.writeLocked(string(p))
 }
 
-// unfiltered writes bytes unchanged: it is for the program's own control sequences. Other text must
+// unfilteredOutput writes bytes unchanged: it is for the program's own control sequences. Other text must
 // have passed [flat].
-func unfiltered(w io.Writer) io.Writer {
+func unfilteredOutput(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		return plainOutput{o}
 	}
 	return w
 }
 
-// exact writes bytes unchanged unless the output is a terminal: a file or another program gets
+// exactOutput writes bytes unchanged unless the output is a terminal: a file or another program gets
 // exactly the data of the tool or setting.
-func exact(w io.Writer) io.Writer {
+func exactOutput(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return w
 	}
-	return unfiltered(w)
+	return unfilteredOutput(w)
 }
 
 func isTerminal(w io.Writer) bool {

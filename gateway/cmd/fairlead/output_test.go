@@ -78,8 +78,8 @@ func TestAToolsOutputIsExactUnlessAPersonSeesIt(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
 			o := &output{to: &got, terminal: c.terminal}
-			fmt.Fprint(exact(o), text)
-			if err := errors.Join(printResult(exact(o), result), o.close()); err != nil {
+			fmt.Fprint(exactOutput(o), text)
+			if err := errors.Join(printResult(exactOutput(o), result), o.close()); err != nil {
 				t.Fatal(err)
 			}
 			if got.String() != c.want {

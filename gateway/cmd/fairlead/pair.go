@@ -40,30 +40,10 @@ Both sides show the same four words. If the words differ, somebody may be interc
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			invitation := strings.TrimSpace(strings.Join(args, " "))
+			if err := p.check(cmd, args, invitation); err != nil {
+				return err
+			}
 			switch {
-			case len(args) > 0 && invitation == "":
-				return &exitError{code: exitUsage, err: errors.New("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")}
-			case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
-				return &exitError{code: exitUsage, err: errors.New("--as must be node or client")}
-			case p.minutes < 1 || p.minutes > 60:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--minutes must be 1 to 60, not %d", p.minutes)}
-			case p.days < 0 || p.days > 3650:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)}
-			case slices.ContainsFunc(p.scopes, unknownScope):
-				return &exitError{code: exitUsage, err: fmt.Errorf("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
-			// Otherwise an unset variable of a script would grant all rights.
-			case cmd.Flags().Changed("may") && len(p.scopes) == 0:
-				return &exitError{code: exitUsage, err: errors.New("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")}
-			case len(p.scopes) > 0 && p.as != protocol.RoleClient:
-				return &exitError{code: exitUsage, err: errors.New("--may is for clients: add --as client")}
-			case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
-				return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node: remove --as client, --ask, and the link or code")}
-			case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
-				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: give the host as for ssh")}
-			case strings.HasPrefix(p.ssh, "-"):
-				return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash and is not a host name; put SSH options into --ssh-command", p.ssh)}
-			case strings.TrimSpace(p.sshCommand) == "":
-				return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: give the program or omit the flag")}
 			case p.key:
 				return o.printKey(cmd)
 			case p.ssh != "":
@@ -100,6 +80,36 @@ Both sides show the same four words. If the words differ, somebody may be interc
 		deviceCommand(o, "revoke", "Revoke a device's pairing", protocol.DeviceRevoke), deviceCommand(o, "rotate", "Replace a device's token; the device fetches the new one automatically", protocol.DeviceRotate),
 		pairForgetCommand(o), pairRenameCommand(o), pairUntilCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
 	return cmd
+}
+
+// check returns an error for flags and arguments that contradict each other or are out of range.
+func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) error {
+	switch {
+	case len(args) > 0 && invitation == "":
+		return &exitError{code: exitUsage, err: errors.New("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")}
+	case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
+		return &exitError{code: exitUsage, err: errors.New("--as must be node or client")}
+	case p.minutes < 1 || p.minutes > 60:
+		return &exitError{code: exitUsage, err: fmt.Errorf("--minutes must be 1 to 60, not %d", p.minutes)}
+	case p.days < 0 || p.days > 3650:
+		return &exitError{code: exitUsage, err: fmt.Errorf("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)}
+	case slices.ContainsFunc(p.scopes, unknownScope):
+		return &exitError{code: exitUsage, err: fmt.Errorf("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
+	// Otherwise an unset variable of a script would grant all rights.
+	case cmd.Flags().Changed("may") && len(p.scopes) == 0:
+		return &exitError{code: exitUsage, err: errors.New("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")}
+	case len(p.scopes) > 0 && p.as != protocol.RoleClient:
+		return &exitError{code: exitUsage, err: errors.New("--may is for clients: add --as client")}
+	case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
+		return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node: remove --as client, --ask, and the link or code")}
+	case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
+		return &exitError{code: exitUsage, err: errors.New("--ssh is empty: give the host as for ssh")}
+	case strings.HasPrefix(p.ssh, "-"):
+		return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash and is not a host name; put SSH options into --ssh-command", p.ssh)}
+	case strings.TrimSpace(p.sshCommand) == "":
+		return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: give the program or omit the flag")}
+	}
+	return nil
 }
 
 func unknownScope(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }

@@ -87,7 +87,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
 		// "--" ends the options of ssh: neither the host nor the command can be taken for an
 		// option.
-		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+single(line))...)
+		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+singleQuoted(line))...)
 		// ssh gets standard error itself: a connection that it leaves open would also hold a pipe
 		// open.
 		run.Stdin, run.Stderr = strings.NewReader(stdin), os.Stderr
@@ -119,7 +119,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ")
 		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
 		if err == nil { // not every shell reports that it could not
-			err = paired(ctx, c, key, invite)
+			err = checkPaired(ctx, c, key, invite)
 		}
 		if err != nil {
 			withdraw(ctx, c, invite)
@@ -140,8 +140,8 @@ const (
 	notFound  = 127
 )
 
-// paired checks whether the device with this key has used an invitation.
-func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
+// checkPaired checks whether the device with this key has used an invitation.
+func checkPaired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return err

@@ -17,22 +17,22 @@ var joining = []*unicode.RangeTable{
 	unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// prose is clean for text that is only read: joiners stay where they combine several emoji or spell
+// filterText is clean for text that is only read: joiners stay where they combine several emoji or spell
 // a word. Elsewhere they could hide something, so they are shown.
-func prose(s string) string {
-	var f flow
-	return f.add(s) + f.end()
+func filterText(s string) string {
+	var f joinFilter
+	return f.add(s) + f.flush()
 }
 
-// flow applies prose to text that arrives in pieces.
-type flow struct {
-	before rune
-	held   string // a joiner at the end, until the next character is known
+// joinFilter applies prose to text that arrives in pieces.
+type joinFilter struct {
+	before  rune
+	pending string // a joiner at the end, until the next character is known
 }
 
-func (f *flow) add(s string) string {
-	s = f.held + s
-	f.held = ""
+func (f *joinFilter) add(s string) string {
+	s = f.pending + s
+	f.pending = ""
 	if !strings.ContainsAny(s, string([]rune{joiner, nonJoiner})) {
 		if s != "" {
 			f.before, _ = utf8.DecodeLastRuneInString(s)
@@ -48,7 +48,7 @@ func (f *flow) add(s string) string {
 		}
 		size := utf8.RuneLen(r)
 		if i+size == len(s) {
-			f.held = string(r)
+			f.pending = string(r)
 			break
 		}
 		if after, _ := utf8.DecodeRuneInString(s[i+size:]); joins(f.before, r, after) {
@@ -61,10 +61,10 @@ func (f *flow) add(s string) string {
 	return b.String()
 }
 
-// end returns the text that was held back. The next piece begins another text.
-func (f *flow) end() string {
-	rest := clean(f.held)
-	*f = flow{}
+// flush returns the text that was held back. The next piece begins another text.
+func (f *joinFilter) flush() string {
+	rest := clean(f.pending)
+	*f = joinFilter{}
 	return rest
 }
 

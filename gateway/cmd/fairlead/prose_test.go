@@ -14,7 +14,7 @@ var joined = []string{"👨\u200d👩\u200d👧", "👩🏽\u200d💻", "❤\ufe
 
 func TestJoinersStayWhereTheyJoin(t *testing.T) {
 	for _, s := range joined {
-		if got := prose("a " + s + " b"); got != "a "+s+" b" {
+		if got := filterText("a " + s + " b"); got != "a "+s+" b" {
 			t.Errorf("%+q became %+q", s, got)
 		}
 	}
@@ -22,7 +22,7 @@ func TestJoinersStayWhereTheyJoin(t *testing.T) {
 		"rm\u200d -rf": "rm\uFFFD -rf", "a\u200cb": "a\uFFFDb", "\u200d": "\uFFFD", "👨\u200d": "👨\uFFFD", "👨\u200d\u200d👩": "👨\uFFFD\uFFFD👩", "👨\u200dx": "👨\uFFFDx",
 		"\u200d👨": "\uFFFD👨", "م\u200cx": "م\uFFFDx", "©\u200d\u202eevil\x1b[2J\r\n": "©\uFFFD\uFFFDevil\uFFFD[2J\n", "1\u200b2": "1\uFFFD2", "\xff": "\uFFFD",
 	} {
-		if got := prose(s); got != want {
+		if got := filterText(s); got != want {
 			t.Errorf("%+q became %+q, want %+q", s, got, want)
 		}
 	}

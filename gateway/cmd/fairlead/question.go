@@ -53,18 +53,8 @@ func questionBox(a protocol.Approval, name string) string {
 		}
 	}
 	fmt.Fprintf(&b, "┌ %s\n", questionTitle(a))
-	machine, about := string(a.Node), ""
-	if name != "" && name != machine {
-		machine, about = name, machine+", "
-	}
-	if a.Host != nil {
-		about += a.Host.OS + ", " + a.Host.Address
-	}
-	if about = strings.Trim(about, ", "); about != "" || a.Host != nil {
-		machine += " (" + about + ")"
-	}
-	line("machine", machine)
-	line("asked by", strings.TrimSpace(a.AskedBy.Kind+" "+a.AskedBy.Name)+model(a.AskedBy.Model))
+	line("machine", questionMachine(a, name))
+	line("asked by", strings.TrimSpace(a.AskedBy.Kind+" "+a.AskedBy.Name)+modelText(a.AskedBy.Model))
 	line("what", questionText(a))
 	if p := a.Preview; p != nil {
 		line("in", p.Folder)
@@ -109,6 +99,21 @@ func questionBox(a protocol.Approval, name string) string {
 	return b.String()
 }
 
+// questionMachine returns the machine's name, ID, system and address.
+func questionMachine(a protocol.Approval, name string) string {
+	machine, about := string(a.Node), ""
+	if name != "" && name != machine {
+		machine, about = name, machine+", "
+	}
+	if a.Host != nil {
+		about += a.Host.OS + ", " + a.Host.Address
+	}
+	if about = strings.Trim(about, ", "); about != "" || a.Host != nil {
+		machine += " (" + about + ")"
+	}
+	return machine
+}
+
 // shownWords says where an approval was shown first, or that it was not shown in time.
 func shownWords(a protocol.Approval) string {
 	where := map[string]string{
@@ -124,7 +129,7 @@ func shownWords(a protocol.Approval) string {
 	return ""
 }
 
-func model(s string) string {
+func modelText(s string) string {
 	if s == "" {
 		return ""
 	}

@@ -42,7 +42,7 @@ func pairResetCommand(o *options) *cobra.Command {
 					return nil
 				}
 			}
-			for _, name := range leaveAll(cmd.Context(), peers, secrets, list) {
+			for _, name := range leaveGateways(cmd.Context(), peers, secrets, list) {
 				fmt.Fprintf(out, "%s could not be notified; revoke this machine there too.\n", name)
 			}
 			for _, p := range list {
@@ -62,32 +62,32 @@ func pairResetCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// resetTells is how long to wait for gateways to confirm that a machine's key is revoked.
-const resetTells = 2 * time.Second
+// leaveTimeout is how long to wait for gateways to confirm that a machine's key is revoked.
+const leaveTimeout = 2 * time.Second
 
-// leaveAll notifies gateways, all at once, that this machine leaves them, and returns the names of
+// leaveGateways notifies gateways, all at once, that this machine leaves them, and returns the names of
 // those that could not be notified: afterwards the key that such a message needs no longer exists.
 // A gateway that has ended the pairing itself counts as notified.
-func leaveAll(ctx context.Context, peers *trust.Peers, secrets keychain.Store, list []trust.Peer) (deaf []string) {
-	ctx, cancel := context.WithTimeout(ctx, resetTells)
+func leaveGateways(ctx context.Context, peers *trust.Peers, secrets keychain.Store, list []trust.Peer) (unreachable []string) {
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	open := slices.DeleteFunc(slices.Clone(list), func(p trust.Peer) bool { return p.Ended != nil })
 	if len(open) == 0 {
 		return nil
 	}
 	id, err := trust.OpenIdentity(secrets)
-	told := make([]bool, len(open))
+	notified := make([]bool, len(open))
 	var wg sync.WaitGroup
 	if err == nil {
 		for i, p := range open {
-			wg.Go(func() { told[i] = client.Leave(ctx, peers, p.Tie(), id, nil) == nil })
+			wg.Go(func() { notified[i] = client.Leave(ctx, peers, p.Tie(), id, nil) == nil })
 		}
 	}
 	wg.Wait()
 	for i, p := range open {
-		if !told[i] {
-			deaf = append(deaf, p.Name)
+		if !notified[i] {
+			unreachable = append(unreachable, p.Name)
 		}
 	}
-	return deaf
+	return unreachable
 }

@@ -32,7 +32,7 @@ func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P
 }
 
 // withBook is with for results that are shown with the names of machines and chats.
-func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, book) error) error {
+func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, nameBook) error) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		r, err := call(ctx, c, m, p)
 		if err != nil {
@@ -41,7 +41,7 @@ func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R],
 		if o.json {
 			return printJSON(cmd.OutOrStdout(), r)
 		}
-		return show(cmd.OutOrStdout(), r, c.book(ctx))
+		return show(cmd.OutOrStdout(), r, c.loadNames(ctx))
 	})
 }
 
@@ -87,25 +87,31 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 				return err
 			})
 		},
-	}, &cobra.Command{
+	}, rulesTryCommand(o))
+	return cmd
+}
+
+func rulesTryCommand(o *options) *cobra.Command {
+	return &cobra.Command{
 		Use: "try JSON", Short: "Show which past calls a rule would have decided differently", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := ruleJSON(args[0])
 			if err != nil {
 				return err
 			}
-			return withBook(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, func(out io.Writer, r protocol.RuleTryResult, k book) error {
-				fmt.Fprintf(out, "It would change %[2]d of the last %[1]d calls.\n", r.Looked, len(r.Changed))
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				for _, c := range r.Changed {
-					fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now, k.where(c.Call.Node, c.Call.Tool),
-						brief(c.Call.Input))
-				}
-				return w.Flush()
-			})
+			return withBook(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, printRuleTry)
 		},
-	})
-	return cmd
+	}
+}
+
+func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
+	fmt.Fprintf(out, "It would change %d of the last %s.\n", len(r.Changed), protocol.Plural(r.Looked, "call"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, c := range r.Changed {
+		fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now,
+			k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))
+	}
+	return w.Flush()
 }
 
 func ruleJSON(text string) (json.RawMessage, error) {
@@ -154,7 +160,7 @@ func approvalsExportCommand(o *options) *cobra.Command {
 				}
 				data := append([]byte(r.File), '\n')
 				if len(args) == 0 || args[0] == "-" {
-					_, err = exact(cmd.OutOrStdout()).Write(data)
+					_, err = exactOutput(cmd.OutOrStdout()).Write(data)
 					return err
 				}
 				if err := os.WriteFile(args[0], data, 0o600); err != nil {

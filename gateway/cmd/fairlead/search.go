@@ -15,8 +15,8 @@ import (
 
 // Default and maximum number of results.
 const (
-	hitsShown = 20
-	mostHits  = 100
+	defaultHits = 20
+	maxHits     = 100
 )
 
 func searchCommand(o *options) *cobra.Command {
@@ -29,12 +29,12 @@ Words in double quotes must be adjacent. The last word can be incomplete.`,
 		Example: `  fairlead search rsync backup
   fairlead search '"connection refused"' --since 720h --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Query, q.Limit = strings.Join(args, " "), min(cmp.Or(q.Limit, hitsShown), mostHits)
+			q.Query, q.Limit = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits)
 			if since > 0 {
 				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := searchOn(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+				r, err := searchPages(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 					return call(ctx, c, protocol.SessionsSearch, q)
 				})
 				if err != nil {
@@ -49,16 +49,16 @@ Words in double quotes must be adjacent. The last word can be incomplete.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "lines", "n", hitsShown, fmt.Sprintf("number of messages, at most %d", mostHits))
+	f.IntVarP(&q.Limit, "lines", "n", defaultHits, fmt.Sprintf("number of messages, at most %d", maxHits))
 	f.Int64Var(&q.Page, "page", 0, "page number, as printed by the previous search")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
 	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
 	return cmd
 }
 
-// searchOn searches until it has the requested number of messages, or there are no more: the
+// searchPages searches until it has the requested number of messages, or there are no more: the
 // gateway limits the time of a request and returns the results up to then.
-func searchOn(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)) (all protocol.SessionsSearchResult, err error) {
+func searchPages(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)) (all protocol.SessionsSearchResult, err error) {
 	all.Hits = []protocol.SearchHit{}
 	for {
 		r, err := ask(q)

@@ -32,7 +32,7 @@ func TestASearchGoesOnUntilItHasWhatWasAskedFor(t *testing.T) {
 		"an error":         {[]protocol.SessionsSearchResult{{Hits: hits(9), Next: 9, Reached: 9}}, [][2]int64{{50, 3}, {9, 2}}, 1, 9, broken},
 	} {
 		var asked [][2]int64
-		got, err := searchOn(protocol.SessionsSearchParams{Query: "x", Page: 50, Limit: 3}, func(q protocol.SessionsSearchParams) (r protocol.SessionsSearchResult, err error) {
+		got, err := searchPages(protocol.SessionsSearchParams{Query: "x", Page: 50, Limit: 3}, func(q protocol.SessionsSearchParams) (r protocol.SessionsSearchResult, err error) {
 			asked = append(asked, [2]int64{q.Page, int64(q.Limit)})
 			if q.Query != "x" || len(asked) > len(c.pages) {
 				return r, broken

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +18,15 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
+// sendFlags are the flags of fairlead send.
+type sendFlags struct {
+	from            string
+	wait            time.Duration
+	conflict, links string
+}
+
 func sendCommand(o *options) *cobra.Command {
-	var p protocol.TransferStartParams
-	var from string
-	var wait time.Duration
+	var flags sendFlags
 	cmd := &cobra.Command{
 		Use:   "send FILE… MACHINE:[DIR]",
 		Short: "Send files and folders to a machine, or fetch them with --from",
@@ -34,75 +38,92 @@ DIR is in its workspace. With --from, the target can also be a folder on this co
   fairlead send --from laptop results.csv .`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := sendWords(p); err != nil {
+			if err := flags.check(args, cmd.Flags().Changed("from")); err != nil {
 				return err
 			}
-			switch { // empty arguments, as from unset variables of a script, are an error
-			case slices.Contains(args, ""):
-				return &exitError{code: exitUsage, err: errors.New("a path is empty: use . for the current folder")}
-			case from == "" && cmd.Flags().Changed("from"):
-				return &exitError{code: exitUsage, err: errors.New("--from is empty: give the machine that has the files, or omit it for this computer")}
-			case wait < 0:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--later must be a duration such as 24h, not %s", wait)}
+			p, err := flags.params(args)
+			if err != nil {
+				return err
 			}
-			machine := protocol.NodeID(from)
-			if machine == "" {
-				machine = protocol.Here
-			}
-			for _, f := range args[:len(args)-1] {
-				if machine == protocol.Here {
-					abs, err := filepath.Abs(f)
-					if err != nil {
-						return err
-					}
-					if _, err := os.Stat(abs); err != nil {
-						var p *fs.PathError
-						if errors.As(err, &p) {
-							err = p.Err
-						}
-						return &exitError{code: exitUsage, err: fmt.Errorf("cannot send %s: %w", abs, err)}
-					}
-					f = abs
-				}
-				p.Sources = append(p.Sources, string(machine)+":"+f)
-			}
-			target := args[len(args)-1]
-			if name, _, ok := strings.Cut(target, ":"); !ok || name == "" || filepath.VolumeName(target) != "" && len(name) == 1 {
-				if from == "" || ok && name == "" {
-					return &exitError{code: exitUsage, err: fmt.Errorf("%q does not name a machine: use MACHINE: or MACHINE:DIR", target)}
-				}
-				abs, err := filepath.Abs(target)
-				if err != nil {
-					return err
-				}
-				target = protocol.Here + ":" + abs
-			}
-			p.Destination, p.Into = target, true
-			if wait > 0 {
-				p.Later, p.ExpiresIn = true, wait.Milliseconds()
-			}
-			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
-				if err := c.need(protocol.TransferStart.Name); err != nil {
-					return err
-				}
-				if err := known(ctx, c, p); err != nil {
-					return err
-				}
-				t, err := call(ctx, c, protocol.TransferStart, p)
-				if err != nil {
-					return err
-				}
-				return o.follow(ctx, cmd.OutOrStdout(), c, t, isHere(t))
-			})
+			return o.send(cmd, p)
 		},
 	}
-	cmd.SetFlagErrorFunc(dashed)
+	cmd.SetFlagErrorFunc(explainDashFile)
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "`machine` that has the files (default: this computer)")
-	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "if a file already exists: rename, skip, or overwrite, which keeps the old version for 30 days")
-	f.StringVar(&p.Links, "links", protocol.LinksKeep, "how to treat symbolic links: keep, follow or skip")
-	f.DurationVar(&wait, "later", 0, "if a machine is offline, wait at most this `time` for it, such as 24h")
+	f.StringVar(&flags.from, "from", "", "`machine` that has the files (default: this computer)")
+	f.StringVar(&flags.conflict, "conflict", protocol.ConflictRename, "if a file already exists: rename, skip, or overwrite, which keeps the old version for 30 days")
+	f.StringVar(&flags.links, "links", protocol.LinksKeep, "how to treat symbolic links: keep, follow or skip")
+	f.DurationVar(&flags.wait, "later", 0, "if a machine is offline, wait at most this `time` for it, such as 24h")
 	return cmd
+}
+
+// params returns the transfer that the flags and arguments request.
+func (s sendFlags) params(args []string) (protocol.TransferStartParams, error) {
+	p := protocol.TransferStartParams{Conflict: s.conflict, Links: s.links, Into: true}
+	for _, name := range args[:len(args)-1] {
+		source, err := s.source(name)
+		if err != nil {
+			return p, err
+		}
+		p.Sources = append(p.Sources, source)
+	}
+	var err error
+	if p.Destination, err = s.destination(args[len(args)-1]); err != nil {
+		return p, err
+	}
+	if s.wait > 0 {
+		p.Later, p.ExpiresIn = true, s.wait.Milliseconds()
+	}
+	return p, nil
+}
+
+// source returns the endpoint of a file to send. A file of this computer must exist.
+func (s sendFlags) source(name string) (string, error) {
+	if s.from != "" {
+		return s.from + ":" + name, nil
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
+		}
+		return "", &exitError{code: exitUsage, err: fmt.Errorf("cannot send %s: %w", path, err)}
+	}
+	return protocol.Here + ":" + path, nil
+}
+
+// destination returns the endpoint for MACHINE:[DIR], or for a folder on this computer with --from.
+func (s sendFlags) destination(target string) (string, error) {
+	machine, _, ok := strings.Cut(target, ":")
+	isDrive := filepath.VolumeName(target) != "" && len(machine) == 1
+	if ok && machine != "" && !isDrive {
+		return target, nil
+	}
+	if s.from == "" || ok && machine == "" {
+		return "", &exitError{code: exitUsage, err: fmt.Errorf("%q does not name a machine: use MACHINE: or MACHINE:DIR", target)}
+	}
+	path, err := filepath.Abs(target)
+	return protocol.Here + ":" + path, err
+}
+
+// send starts a transfer and shows it until it ends.
+func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error {
+	return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+		if err := c.need(protocol.TransferStart.Name); err != nil {
+			return err
+		}
+		if err := checkMachines(ctx, c, p); err != nil {
+			return err
+		}
+		t, err := call(ctx, c, protocol.TransferStart, p)
+		if err != nil {
+			return err
+		}
+		return o.follow(ctx, cmd.OutOrStdout(), c, t, isHere(t))
+	})
 }
 
 // withFiles runs f with a connection over which this computer's files can be sent and received.
@@ -115,7 +136,7 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	if err != nil {
 		return err
 	}
-	gateway, err := o.named(home)
+	gateway, err := o.ledgerName(home)
 	if err != nil {
 		return err
 	}
@@ -134,78 +155,86 @@ func isHere(t protocol.Transfer) bool { return t.From == protocol.Here || t.To =
 // follow shows a transfer until it ends. mine says that this command is one end of it.
 func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer, mine bool) error {
 	bar := &bar{out: out, plain: o.json || !isTerminal(out)}
-	last := make(chan protocol.Transfer, 1)
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	fed := make(chan error, 1)
-	go func() {
-		show := func(now protocol.Transfer) {
-			if now.ID != t.ID {
-				return
-			}
-			bar.show(now)
-			// The transfer may wait for this command on this connection.
-			if mine && now.State == protocol.TransferWaiting {
-				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
-			}
-			if now.Over() {
-				select {
-				case last <- now:
-				default:
-				}
-			}
-		}
-		fed <- c.Feed(watching, func(protocol.FeedSnapshot) {
-			// On a new connection, offer the files again; the transfer may also have ended or been
-			// paused meanwhile.
-			now, err := call(watching, c, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
-			if err != nil {
-				return
-			}
-			if mine && (now.State == protocol.TransferRunning || now.State == protocol.TransferQueued) {
-				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
-			}
-			show(now)
-		}, func(ch protocol.Change) {
-			if ch.Kind == protocol.ChangeTransfer {
-				show(*ch.Transfer)
-			}
-		})
-	}()
-	var end protocol.Transfer
-	var err error
-	select {
-	case end = <-last:
-	case err = <-fed:
-		fed <- err
-	}
-	stop()
-	<-fed
+	end, err := watchTransfer(ctx, c, t.ID, mine, bar.show)
 	bar.end()
-	if end.ID == "" {
-		if ctx.Err() != nil {
-			text := "The transfer continues. To watch it: fairlead transfers watch %s\n"
-			if mine {
-				text = "Interrupted. To resume the transfer: fairlead transfers resume %s\n"
-			}
-			fmt.Fprintf(out, text, short(t.ID))
-			return ctx.Err()
+	switch {
+	case end.ID == "" && ctx.Err() != nil:
+		text := "The transfer continues. To watch it: fairlead transfers watch %s\n"
+		if mine {
+			text = "Interrupted. To resume the transfer: fairlead transfers resume %s\n"
 		}
+		fmt.Fprintf(out, text, shortID(t.ID))
+		return ctx.Err()
+	case end.ID == "":
 		return err
+	case o.json:
+		err = printJSON(out, end)
+	default:
+		_, err = fmt.Fprint(out, summary(end))
 	}
-	if o.json {
-		if err := printJSON(out, end); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprint(out, summary(end))
+	if err != nil {
+		return err
 	}
 	switch end.State {
 	case protocol.TransferDone:
+		return nil
 	case protocol.TransferCancelled:
 		return errors.New("the transfer was cancelled")
-	default:
-		return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+flat(end.Error), ": "))
 	}
-	return nil
+	return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+flat(end.Error), ": "))
+}
+
+// watchTransfer calls show for each change of a transfer, and returns it when it has ended. If ctx
+// or the feed ends first, it returns an empty transfer. With mine, the transfer may wait for this
+// command, so it is resumed whenever it does.
+func watchTransfer(
+	ctx context.Context, c *connection, id protocol.TransferID, mine bool, show func(protocol.Transfer),
+) (protocol.Transfer, error) {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan protocol.Transfer, 1)
+	resume := func() { call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: id}) }
+	update := func(now protocol.Transfer) {
+		if now.ID != id {
+			return
+		}
+		show(now)
+		if mine && now.State == protocol.TransferWaiting {
+			resume()
+		}
+		if now.Over() {
+			select {
+			case ended <- now:
+			default:
+			}
+		}
+	}
+	onConnect := func(protocol.FeedSnapshot) {
+		// On a new connection, offer the files again; the transfer may also have ended or been
+		// paused meanwhile.
+		now, err := call(watching, c, protocol.TransferGet, protocol.TransferParams{ID: id})
+		if err != nil {
+			return
+		}
+		if mine && (now.State == protocol.TransferRunning || now.State == protocol.TransferQueued) {
+			resume()
+		}
+		update(now)
+	}
+	feedDone := make(chan error, 1)
+	go func() {
+		feedDone <- c.Feed(watching, onConnect, func(ch protocol.Change) {
+			if ch.Kind == protocol.ChangeTransfer {
+				update(*ch.Transfer)
+			}
+		})
+	}()
+	select {
+	case end := <-ended:
+		stop()
+		<-feedDone
+		return end, nil
+	case err := <-feedDone:
+		return protocol.Transfer{}, err
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,24 +13,32 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sendWords returns an error if one of the flags has an unknown value.
-func sendWords(p protocol.TransferStartParams) error {
+// check returns an error for invalid flags and empty arguments, such as unset variables of a script.
+func (s sendFlags) check(args []string, fromGiven bool) error {
 	for _, c := range []struct {
 		flag, value string
-		words       []string
+		legal       []string
 	}{
-		{"conflict", p.Conflict, []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}},
-		{"links", p.Links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
+		{"conflict", s.conflict, []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}},
+		{"links", s.links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
 	} {
-		if !slices.Contains(c.words, c.value) {
-			return &exitError{code: exitUsage, err: fmt.Errorf("--%s must be one of %[3]s, not %[2]q", c.flag, c.value, strings.Join(c.words, ", "))}
+		if !slices.Contains(c.legal, c.value) {
+			return &exitError{code: exitUsage, err: fmt.Errorf("--%s must be one of %s, not %q", c.flag, strings.Join(c.legal, ", "), c.value)}
 		}
+	}
+	switch {
+	case slices.Contains(args, ""):
+		return &exitError{code: exitUsage, err: errors.New("a path is empty: use . for the current folder")}
+	case s.from == "" && fromGiven:
+		return &exitError{code: exitUsage, err: errors.New("--from is empty: give the machine that has the files, or omit it for this computer")}
+	case s.wait < 0:
+		return &exitError{code: exitUsage, err: fmt.Errorf("--later must be a duration such as 24h, not %s", s.wait)}
 	}
 	return nil
 }
 
-// dashed explains how to name a file whose name was taken for a flag.
-func dashed(cmd *cobra.Command, err error) error {
+// explainDashFile explains how to name a file whose name was taken for a flag.
+func explainDashFile(cmd *cobra.Command, err error) error {
 	for _, a := range os.Args[1:] {
 		if a == "--" {
 			break
@@ -41,9 +50,9 @@ func dashed(cmd *cobra.Command, err error) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 }
 
-// known returns an error that says that no machine has a name, or how to wait for one that is
+// checkMachines returns an error that says that no machine has a name, or how to wait for one that is
 // offline. If that cannot be determined, the gateway decides.
-func known(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
+func checkMachines(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
 	nodes, err := c.nodes(ctx)
 	if err != nil {
 		return nil

@@ -14,27 +14,22 @@ import (
 
 func sessionsCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "sessions", Short: "List chats and restore archived conversations"}
-	var session string
-	list := &cobra.Command{
+	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the chats, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{})
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				return printSessions(cmd.OutOrStdout(), r)
-			})
+			return with(o, cmd, protocol.SessionsList, protocol.SessionsListParams{}, printSessions)
 		},
-	}
-	archives := &cobra.Command{
+	}, sessionsArchivesCommand(o), sessionsRestoreCommand(o))
+	return cmd
+}
+
+func sessionsArchivesCommand(o *options) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
 		Use: "archives", Short: "List a chat's archived conversations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				key, err := c.sessionOr(ctx, session)
+				key, err := c.sessionOrMain(ctx, session)
 				if err != nil {
 					return err
 				}
@@ -49,17 +44,24 @@ func sessionsCommand(o *options) *cobra.Command {
 			})
 		},
 	}
-	restore := &cobra.Command{
+	addSessionFlag(cmd, &session)
+	return cmd
+}
+
+func sessionsRestoreCommand(o *options) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
 		Use: "restore ARCHIVE", Short: "Continue an archived conversation", Args: cobra.ExactArgs(1),
-		Long:    `Replaces the chat's current conversation with an archived one. The current conversation is archived and can be restored in the same way.`,
+		Long:    "Replaces the chat's current conversation with an archived one. The current conversation is archived and can be restored in the same way.",
 		Example: "  fairlead sessions archives\n  fairlead sessions restore 0190f0c5-2c3e-7d31-9b1e-6a3c0e7d1a10",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				key, err := c.sessionOr(ctx, session)
+				key, err := c.sessionOrMain(ctx, session)
 				if err != nil {
 					return err
 				}
-				r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
+				r, err := call(ctx, c, protocol.SessionArchiveRestore,
+					protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
 				if err != nil {
 					return err
 				}
@@ -67,7 +69,7 @@ func sessionsCommand(o *options) *cobra.Command {
 				if o.json {
 					return printJSON(out, r)
 				}
-				fmt.Fprintf(out, "Restored a conversation of %d messages.\n", r.Messages)
+				fmt.Fprintf(out, "Restored a conversation of %s.\n", protocol.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
 				}
@@ -75,20 +77,21 @@ func sessionsCommand(o *options) *cobra.Command {
 			})
 		},
 	}
-	for _, c := range []*cobra.Command{archives, restore} {
-		c.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
-	}
-	cmd.AddCommand(list, archives, restore)
+	addSessionFlag(cmd, &session)
 	return cmd
 }
 
-// sessionOr returns the named chat, or else the main one.
-func (c *connection) sessionOr(ctx context.Context, named string) (protocol.SessionKey, error) {
+func addSessionFlag(cmd *cobra.Command, session *string) {
+	cmd.Flags().StringVar(session, "session", "", "chat to use (default: the main chat)")
+}
+
+// sessionOrMain returns the named chat, or else the main one.
+func (c *connection) sessionOrMain(ctx context.Context, named string) (protocol.SessionKey, error) {
 	if named != "" {
 		return protocol.SessionKey(named), nil
 	}
 	s, err := c.status(ctx)
-	return mainOf(s), err
+	return mainSession(s), err
 }
 
 func printSessions(out io.Writer, r protocol.SessionsListResult) error {
@@ -98,7 +101,8 @@ func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "%s\t%s\t%d messages\t%s\n", time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, s.MessageCount, prose(s.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n",
+			time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, protocol.Plural(s.MessageCount, "message"), filterText(s.Title))
 	}
 	return w.Flush()
 }
@@ -109,7 +113,8 @@ func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	for _, a := range r.Archives {
 		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
 			n++
-			fmt.Fprintf(w, "%s\t%s\t%d messages\n", a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), a.Messages)
+			fmt.Fprintf(w, "%s\t%s\t%s\n",
+				a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), protocol.Plural(a.Messages, "message"))
 		}
 	}
 	if n == 0 {

@@ -22,8 +22,8 @@ type chatEvents struct {
 
 func newChatEvents() *chatEvents { return &chatEvents{wake: make(chan struct{}, 1)} }
 
-// take is for [client.Options.OnEvent]: it does not block.
-func (q *chatEvents) take(e protocol.EventFrame) {
+// add is for [client.Options.OnEvent]: it does not block.
+func (q *chatEvents) add(e protocol.EventFrame) {
 	var chat protocol.ChatEvent
 	if e.Event != protocol.EventChat || json.Unmarshal(e.Payload, &chat) != nil {
 		return
@@ -40,7 +40,7 @@ func (q *chatEvents) take(e protocol.EventFrame) {
 	}
 }
 
-func (q *chatEvents) want() {
+func (q *chatEvents) start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.on = true
@@ -67,7 +67,7 @@ type specRun struct {
 func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 	r := &specRun{chat: ch, id: id, step: 1}
 	ch.stopping = false
-	ups := ch.c.ups.Load()
+	ups := ch.c.logins.Load()
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {
@@ -79,7 +79,7 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 				return err
 			}
 		case <-look.C:
-			if !ch.c.Connected() || ch.c.ups.Load() != ups {
+			if !ch.c.Connected() || ch.c.logins.Load() != ups {
 				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat missed events; the answer will be in the chat")
 			}
 		case <-ch.events.wake:
@@ -139,6 +139,6 @@ func (r *specRun) answer(ctx context.Context) error {
 		return err
 	}
 	r.term.denied = r.term.denied || strings.HasPrefix(strings.ToLower(reply), "n")
-	r.term.note(prose(res.Response))
+	r.term.note(filterText(res.Response))
 	return nil
 }

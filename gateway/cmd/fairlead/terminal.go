@@ -24,7 +24,7 @@ type terminal struct {
 	editor  *term.Terminal
 	keys    keys // input of the line editor
 	step    int
-	flow    flow                       // of the current step's text
+	filter  joinFilter                 // of the current step's text
 	written int                        // bytes of the current step's text that are on the screen
 	denied  bool                       // a call of this run was denied
 	failed  bool                       // the person's own command failed
@@ -67,17 +67,17 @@ func (t *terminal) note(s string) {
 // notice shows a run's notice once.
 func (t *terminal) notice(s string) {
 	if _, seen := t.notices[s]; !seen {
-		put(&t.notices, s, struct{}{})
+		setEntry(&t.notices, s, struct{}{})
 		t.note(s)
 	}
 }
 
-// tell prints an error that ends a run but not the conversation, as every error from the gateway.
+// printError prints an error that ends a run but not the conversation, as every error from the gateway.
 // It returns false for an error that ends the conversation.
-func (t *terminal) tell(err error) bool {
+func (t *terminal) printError(err error) bool {
 	var exit *exitError
-	var told *protocol.Error
-	if errors.As(err, &exit) || errors.As(err, &told) {
+	var wireErr *protocol.Error
+	if errors.As(err, &exit) || errors.As(err, &wireErr) {
 		if exit == nil || !exit.shown {
 			t.note(err.Error())
 		}
@@ -98,11 +98,11 @@ func (t *terminal) delta(d protocol.Delta) {
 		return
 	}
 	if d.Step != t.step {
-		t.print(t.flow.end())
+		t.print(t.filter.flush())
 		t.step, t.written = d.Step, 0
 	}
 	if skip := t.written - d.Offset; skip >= 0 && skip < len(d.Text) {
-		t.print(t.flow.add(d.Text[skip:]))
+		t.print(t.filter.add(d.Text[skip:]))
 		t.written = d.Offset + len(d.Text)
 	}
 }
@@ -129,7 +129,7 @@ func (t *terminal) message(m protocol.Message) {
 		}
 		// The streamed part is on the screen already.
 		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
-		t.print(t.flow.end())
+		t.print(t.filter.flush())
 		t.newline()
 		t.written = 0
 		t.step = -1
@@ -151,7 +151,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 		t.newline()
 		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(callText(c.Tool, c.Args))))
 	}
-	put(&t.state, c.CallID, c.State)
+	setEntry(&t.state, c.CallID, c.State)
 	if news := c.Bytes - t.output[c.CallID]; news > 0 && c.Tail != "" {
 		s := c.Tail
 		if news < int64(len(s)) {
@@ -159,9 +159,9 @@ func (t *terminal) call(c protocol.CallInfo) {
 		} else if t.output[c.CallID] > 0 {
 			s = "…" + s
 		}
-		t.print(indent(prose(s), t.midline))
-		put(&t.output, c.CallID, c.Bytes)
-		put(&t.tail, c.CallID, c.Tail)
+		t.print(indent(filterText(s), t.midline))
+		setEntry(&t.output, c.CallID, c.Bytes)
+		setEntry(&t.tail, c.CallID, c.Tail)
 	}
 }
 
@@ -173,12 +173,12 @@ func (t *terminal) result(m protocol.Message) {
 	}
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
 		if t.output[c.CallID] > 0 {
-			if rest := unseen(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
-				t.print(indent(prose(rest), t.midline))
+			if rest := unseenOutput(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
+				t.print(indent(filterText(rest), t.midline))
 			}
 		} else if s := resultText(m); s != "" {
 			t.newline()
-			t.print(indent(prose(head(s, 40)), false))
+			t.print(indent(filterText(firstLines(s, 40)), false))
 		}
 	}
 	t.newline()
@@ -190,7 +190,7 @@ func (t *terminal) result(m protocol.Message) {
 		line += ", " + (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).Round(10*time.Millisecond).String()
 	}
 	if c.Error != "" && c.State != protocol.CallFailed {
-		line += ": " + prose(c.Error)
+		line += ": " + filterText(c.Error)
 	}
 	t.print("  " + line + "\n")
 }
@@ -198,7 +198,7 @@ func (t *terminal) result(m protocol.Message) {
 // finish shows a run's end and returns the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
 	denied, failed, end := t.denied, t.failed, cmp.Or(t.end, "Stopped.")
-	t.print(t.flow.end())
+	t.print(t.filter.flush())
 	t.step, t.written, t.notices, t.denied, t.failed, t.end = 0, 0, nil, false, false, ""
 	if t.json {
 		t.emit("run", r)
@@ -214,7 +214,7 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 		}
 		return nil
 	case protocol.RunCancelled:
-		t.note(prose(end))
+		t.note(filterText(end))
 		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
 	}
 	err := error(protocol.ErrInternal)
@@ -224,7 +224,7 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 	return &exitError{code: exitFailed, err: err}
 }
 
-func (t *terminal) answered(a protocol.Approval) {
+func (t *terminal) noteAnswer(a protocol.Approval) {
 	_, mine := t.asked[a.ID]
 	_, late := t.later[a.ID]
 	if mine && !late || t.json {

@@ -12,7 +12,7 @@ import (
 
 // clean makes text from elsewhere safe to print: control, bidirectional and zero-width characters
 // are shown, not obeyed. It is for text on which a person decides; for text that is only read, see
-// [prose].
+// [filterText].
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -52,8 +52,8 @@ func indent(s string, mid bool) string {
 	return out
 }
 
-// head returns the first n lines and says how many are omitted.
-func head(s string, n int) string {
+// firstLines returns the first n lines and says how many are omitted.
+func firstLines(s string, n int) string {
 	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	if len(all) <= n {
 		return s
@@ -61,26 +61,26 @@ func head(s string, n int) string {
 	return strings.Join(all[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(all)-n)
 }
 
-// mostUnseen is the maximum number of characters of a command's output that are printed when it
+// maxUnseen is the maximum number of characters of a command's output that are printed when it
 // ends: the same as the live output shows at once.
-const mostUnseen = 4000
+const maxUnseen = 4000
 
-// unseen returns the output of a command after the shown bytes; tail is its last part. all is the
+// unseenOutput returns the output of a command after the shown bytes; tail is its last part. all is the
 // output in the result, whose beginning may be cut off.
-func unseen(all, tail string, shown int64) string {
+func unseenOutput(all, tail string, shown int64) string {
 	rest := all
 	if int64(len(tail)) >= shown && strings.HasPrefix(all, tail) {
 		rest = all[len(tail):]
 	} else if i := strings.LastIndex(all, tail); i >= 0 {
 		rest = all[i+len(tail):]
 	}
-	if n := utf8.RuneCountInString(rest); n > mostUnseen {
-		return "…" + string([]rune(rest)[n-mostUnseen:])
+	if n := utf8.RuneCountInString(rest); n > maxUnseen {
+		return "…" + string([]rune(rest)[n-maxUnseen:])
 	}
 	return rest
 }
 
-func put[K comparable, V any](m *map[K]V, k K, v V) {
+func setEntry[K comparable, V any](m *map[K]V, k K, v V) {
 	if *m == nil {
 		*m = make(map[K]V)
 	}

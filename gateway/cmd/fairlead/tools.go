@@ -63,7 +63,7 @@ standard input.`,
 				if o.json {
 					err = printJSON(cmd.OutOrStdout(), r)
 				} else {
-					err = printResult(exact(cmd.OutOrStdout()), r.Result)
+					err = printResult(exactOutput(cmd.OutOrStdout()), r.Result)
 				}
 				if err != nil {
 					return err

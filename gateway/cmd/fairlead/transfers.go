@@ -17,80 +17,96 @@ import (
 func transfersCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "transfers", Short: "List and manage file transfers", Args: cobra.NoArgs}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(transfersListCommand(o), transfersWatchCommand(o),
+		transferAct(o, "pause", "Pause a transfer", protocol.TransferPause),
+		transferAct(o, "cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel),
+		transferFollow(o, "resume", "Resume a paused transfer", protocol.TransferResume),
+		transferFollow(o, "retry", "Retry a failed or cancelled transfer; finished parts are not sent again", protocol.TransferRetry),
+		undoCommand(o), transfersForgetCommand(o))
+	return cmd
+}
+
+func transfersListCommand(o *options) *cobra.Command {
 	var p protocol.TransferListParams
-	list := &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "list", Short: "List active transfers, or with --history finished ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Limit < 1 || p.Offset < 0 {
 				return &exitError{code: exitUsage, err: errors.New("--limit must be at least 1 and --offset at least 0")}
 			}
 			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
-				if len(r.Transfers) == 0 {
-					text := "No active transfers."
-					if p.History {
-						text = "No finished transfers."
-					}
-					_, err := fmt.Fprintln(out, text)
-					return err
-				}
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				for _, t := range r.Transfers {
-					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, flat(sources(t)), destination(t), progressText(t), flat(t.Route), flat(t.Error))
-				}
-				if err := w.Flush(); err != nil {
-					return err
-				}
-				if more := r.Count - p.Offset - len(r.Transfers); more > 0 {
-					fmt.Fprintf(out, "%d more: --offset %d\n", more, p.Offset+len(r.Transfers))
-				}
-				return nil
+				return printTransfers(out, p, r)
 			})
 		},
 	}
-	f := list.Flags()
+	f := cmd.Flags()
 	f.BoolVar(&p.History, "history", false, "list finished transfers, newest first")
 	f.StringVar((*string)(&p.Node), "machine", "", "only transfers from or to this `machine`")
 	f.IntVar(&p.Offset, "offset", 0, "number of transfers to skip")
 	f.IntVar(&p.Limit, "limit", 100, "number of transfers to show")
-	cmd.AddCommand(list,
-		transferAct(o, "pause", "Pause a transfer", protocol.TransferPause),
-		transferAct(o, "cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel),
-		&cobra.Command{
-			Use: "watch ID", Short: "Show a transfer's progress until it finishes", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-					t, err := findTransfer(ctx, c, args[0])
+	return cmd
+}
+
+func printTransfers(out io.Writer, p protocol.TransferListParams, r protocol.TransferListResult) error {
+	if len(r.Transfers) == 0 {
+		text := "No active transfers."
+		if p.History {
+			text = "No finished transfers."
+		}
+		_, err := fmt.Fprintln(out, text)
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, t := range r.Transfers {
+		fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n",
+			shortID(t.ID), t.State, flat(sources(t)), destination(t), progressText(t), flat(t.Route), flat(t.Error))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if more := r.Count - p.Offset - len(r.Transfers); more > 0 {
+		fmt.Fprintf(out, "%d more: --offset %d\n", more, p.Offset+len(r.Transfers))
+	}
+	return nil
+}
+
+func transfersWatchCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "watch ID", Short: "Show a transfer's progress until it finishes", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				t, err := findTransfer(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				return o.follow(ctx, cmd.OutOrStdout(), c, t, false)
+			})
+		},
+	}
+}
+
+func transfersForgetCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "forget [ID…]",
+		Short: "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				var p protocol.TransferForgetParams
+				for _, a := range args {
+					t, err := findTransfer(ctx, c, a)
 					if err != nil {
 						return err
 					}
-					return o.follow(ctx, cmd.OutOrStdout(), c, t, false)
-				})
-			},
+					p.IDs = append(p.IDs, t.ID)
+				}
+				r, err := call(ctx, c, protocol.TransferForget, p)
+				if err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %d.\n", r.Removed)
+				}
+				return err
+			})
 		},
-		transferFollow(o, "resume", "Resume a paused transfer", protocol.TransferResume),
-		transferFollow(o, "retry", "Retry a failed or cancelled transfer; finished parts are not sent again", protocol.TransferRetry),
-		undoCommand(o),
-		&cobra.Command{
-			Use: "forget [ID…]", Short: "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed",
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-					var p protocol.TransferForgetParams
-					for _, a := range args {
-						t, err := findTransfer(ctx, c, a)
-						if err != nil {
-							return err
-						}
-						p.IDs = append(p.IDs, t.ID)
-					}
-					r, err := call(ctx, c, protocol.TransferForget, p)
-					if err == nil {
-						_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %d.\n", r.Removed)
-					}
-					return err
-				})
-			},
-		})
-	return cmd
+	}
 }
 
 // transferAct makes a command on one transfer that is finished when the gateway has answered.
@@ -109,7 +125,7 @@ func transferAct(o *options, name, what string, m protocol.Method[protocol.Trans
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), t)
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", short(t.ID), t.State)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", shortID(t.ID), t.State)
 				return err
 			})
 		},
@@ -136,7 +152,7 @@ func transferFollow(o *options, name, what string, m protocol.Method[protocol.Tr
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), t)
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", short(t.ID), t.State)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", shortID(t.ID), t.State)
 				return err
 			})
 		},
@@ -179,7 +195,7 @@ func sources(t protocol.Transfer) string {
 
 // destination returns where a transfer goes, with the written name if it differs.
 func destination(t protocol.Transfer) string {
-	if name := renamed(t); name != "" {
+	if name := newName(t); name != "" {
 		return flat(t.Destination + " as " + name)
 	}
 	return flat(t.Destination)

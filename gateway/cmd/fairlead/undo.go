@@ -31,13 +31,13 @@ touched. Replaced files are kept for 30 days, at most 10 GB of them per folder.`
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), t)
 				}
-				return undoneText(cmd.OutOrStdout(), t, t.Undone-before)
+				return printUndone(cmd.OutOrStdout(), t, t.Undone-before)
 			})
 		},
 	}
 }
 
-func undoneText(out io.Writer, t protocol.Transfer, back int) error {
+func printUndone(out io.Writer, t protocol.Transfer, back int) error {
 	files := "1 file"
 	if back != 1 {
 		files = fmt.Sprintf("%d files", back)

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// book has the person's names for machines and chats, for lists that contain their IDs.
-type book struct {
+// nameBook has the person's names for machines and chats, for lists that contain their IDs.
+type nameBook struct {
 	machines names
 	chats    map[protocol.SessionKey]string
 }
@@ -18,9 +18,9 @@ type book struct {
 // their keys.
 const maxTitles = 500
 
-// book requests the names. If they are unavailable, IDs are shown.
-func (c *connection) book(ctx context.Context) book {
-	k := book{machines: c.machineNames(ctx), chats: make(map[protocol.SessionKey]string)}
+// loadNames requests the names. If they are unavailable, IDs are shown.
+func (c *connection) loadNames(ctx context.Context) nameBook {
+	k := nameBook{machines: c.machineNames(ctx), chats: make(map[protocol.SessionKey]string)}
 	r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
 	if err != nil {
 		return k
@@ -34,8 +34,8 @@ func (c *connection) book(ctx context.Context) book {
 	return k
 }
 
-// where returns the name of a tool and of the machine on which it ran.
-func (k book) where(node protocol.NodeID, tool string) string {
+// toolAndMachine returns the name of a tool and of the machine on which it ran.
+func (k nameBook) toolAndMachine(node protocol.NodeID, tool string) string {
 	tool = strings.TrimPrefix(tool, protocol.FileAct)
 	switch {
 	case tool == "":
@@ -46,8 +46,8 @@ func (k book) where(node protocol.NodeID, tool string) string {
 	return tool + " on " + flat(k.machines.of(node))
 }
 
-// who names a principal of the journal. A rule is named by its text, which is in why.
-func (k book) who(principal, why string) string {
+// principalName names a principal of the journal. A rule is named by its text, which is in why.
+func (k nameBook) principalName(principal, why string) string {
 	kind, name, _ := strings.Cut(principal, " ")
 	switch {
 	case kind == "owner" && strings.HasPrefix(name, "cli-"):

@@ -7,7 +7,7 @@ import (
 )
 
 func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
-	k := book{machines: names{"nas": "The big one"}, chats: map[protocol.SessionKey]string{"agent:main:1": "Photos", "agent:main:2": ""}}
+	k := nameBook{machines: names{"nas": "The big one"}, chats: map[protocol.SessionKey]string{"agent:main:1": "Photos", "agent:main:2": ""}}
 	for by, want := range map[string]string{
 		"owner cli-8d3f5a60-1c1b":   "owner on the command line",
 		"owner desktop-8d3f5a60":    "owner in a window",
@@ -21,15 +21,15 @@ func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
 		"default":                   "default",
 		"channel xmpp a\x1b[31m\nb": "channel xmpp a�[31m�b",
 	} {
-		if got := k.who(by, "your rule: allow ls"); got != want {
+		if got := k.principalName(by, "your rule: allow ls"); got != want {
 			t.Errorf("%q: %q, want %q", by, got, want)
 		}
 	}
-	if got := k.who("rule 7e0e", "7e0e: allow ls -la"); got != "rule allow ls -la" {
+	if got := k.principalName("rule 7e0e", "7e0e: allow ls -la"); got != "rule allow ls -la" {
 		t.Error(got)
 	}
 	for want, got := range map[string]string{
-		"Bash on The big one": k.where("nas", "Bash"), "Bash on box": k.where("box", "Bash"), "Read in the gateway": k.where(protocol.NativePrefix, "Read"), "Revert on box": k.where("box", protocol.ActRevert), "": k.where("nas", ""),
+		"Bash on The big one": k.toolAndMachine("nas", "Bash"), "Bash on box": k.toolAndMachine("box", "Bash"), "Read in the gateway": k.toolAndMachine(protocol.NativePrefix, "Read"), "Revert on box": k.toolAndMachine("box", protocol.ActRevert), "": k.toolAndMachine("nas", ""),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
