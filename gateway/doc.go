@@ -7,9 +7,9 @@
 // system, and docs/architecture.md lists every package.
 //
 //	wiring      main.go  app  gateway  gateway/cmd/fairlead  node/cmd/fairlead-node
-//	surfaces    gateway/surface/rpc  app/*  tray
-//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing}  node/*
-//	stages      gateway/{dispatch,approval,nodes,native,auth,workspace,skills,background,install}
+//	surfaces    gateway/surface/*  app/*  tray
+//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing,network,status}  node/*
+//	stages      gateway/{dispatch,approval,nodes,native,auth,workspace,skills}
 //	foundation  gateway/{store,config,event,policy,llm,speech}  gateway/cron/when
 //	client      gateway/protocol/client
 //	peer        gateway/peer/*: code that both ends of a connection run

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -17,12 +15,17 @@ import (
 	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
+	"fairlead/gateway/llm/registry"
+	"fairlead/gateway/native"
+	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/transfer"
@@ -52,22 +55,24 @@ type Gateway struct {
 	hub       *nodes.Hub
 	gate      *approval.Gate
 	calls     *dispatch.Dispatcher
+	rules     *approval.Rules
+	tools     *native.Tools
+	models    *registry.Registry
 	sessions  *session.Manager
 	schedules *cron.Scheduler
 	skills    *skills.Catalog
 	files     *workspace.Files
 	transfers *transfer.Engine
 	devices   *pairing.Manager
-	// node programs for other machines; nil if the path of this program is unknown
-	install   http.Handler
-	network   *network
+	install   *install.Server // nil if the path of this program is unknown
+	network   *network.Listener
 	channels  *channel.Hub
+	status    *status.Reporter
 	server    *rpc.Server
 	listener  net.Listener // nil if there is no listener
 	memory    net.Listener
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
-	mainName  atomic.Pointer[string] // the name of the main chats at the last check
 	stopOnce  sync.Once
 }
 

@@ -1,12 +1,16 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
+	"fairlead/gateway/peer/lock"
+	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
 )
 
@@ -54,6 +58,26 @@ func Home() (string, error) {
 
 // LogDir returns the folder for logs in a data folder.
 func LogDir(home string) string { return filepath.Join(home, "logs") }
+
+// ErrInUse is returned when another gateway uses the same data folder.
+var ErrInUse = errors.New("another Fairlead uses this data folder")
+
+// lockHome locks a data folder for one gateway, until the lock is released or the process ends in
+// any way.
+func lockHome(home string) (*lock.Lock, error) {
+	l, err := lock.Take(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
+	var held *lock.HeldError
+	switch {
+	case errors.As(err, &held):
+		return nil, fmt.Errorf("%w: %s. Use the one that runs, or give this one another with --home", ErrInUse, home)
+	case err != nil:
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return l, nil
+}
+
+// OpenLog opens a rotating log file in home's log folder. It is safe for concurrent use.
+func OpenLog(home, name string) (io.WriteCloser, error) { return logfile.Open(LogDir(home), name) }
 
 // ClientParams returns the connect parameters of a client with the given ID.
 func ClientParams(id string) protocol.ConnectParams {

@@ -27,11 +27,11 @@ var levels = []level{
 		"gateway/config", "gateway/cron/when", "gateway/event", "gateway/llm/...", "gateway/policy/...", "gateway/speech", "gateway/store/...",
 	}},
 	{"stages", []string{
-		"gateway/approval", "gateway/auth", "gateway/background", "gateway/dispatch/...", "gateway/install", "gateway/native", "gateway/nodes",
-		"gateway/skills", "gateway/workspace",
+		"gateway/approval", "gateway/auth", "gateway/dispatch/...", "gateway/native", "gateway/nodes", "gateway/skills", "gateway/workspace",
 	}},
 	{"behaviour", []string{
-		"gateway/agent", "gateway/channel/...", "gateway/cron/...", "gateway/pairing", "gateway/session", "gateway/transfer", "node/...",
+		"gateway/agent", "gateway/channel/...", "gateway/cron/...", "gateway/network", "gateway/pairing/...", "gateway/session/...", "gateway/status",
+		"gateway/transfer", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
 	{"wiring", []string{"gateway", "app", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", ""}},

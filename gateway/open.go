@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,22 +13,29 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
-	"fairlead/gateway/background"
 	"fairlead/gateway/channel"
+	"fairlead/gateway/channel/xmpp"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
+	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/pairing"
+	"fairlead/gateway/pairing/install"
+	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/session"
+	"fairlead/gateway/session/background"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/speech"
+	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/transfer"
@@ -36,136 +44,203 @@ import (
 
 // Open builds a gateway. It opens the data folder and the keychain and binds the address, but
 // serves nobody before Run. It also makes garbage collection less frequent, see [resident.Roomy].
-func Open(ctx context.Context, o Options) (g *Gateway, err error) {
-	if o.Home == "" {
-		if o.Home, err = Home(); err != nil {
-			return nil, err
-		}
-	}
-	if o.Listen == "" {
-		o.Listen = DefaultListen
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
-	if err := os.MkdirAll(o.Home, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+//
+// Parts are built from the bottom up, each from those before it. Where two parts need each other,
+// such as the tools and the chats, the first one gets a function that calls the second one; nothing
+// calls it before Run.
+func Open(ctx context.Context, o Options) (*Gateway, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
 	}
 	resident.Roomy()
-	g = &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
-	defer func() {
-		if err != nil {
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
+	for _, open := range []func() error{
+		func() error { return g.listen(o.Listen) },
+		func() error { return g.openStorage(ctx) },
+		func() error { return g.openMachines(ctx) },
+		g.openWorkspaces,
+		func() error { return g.openTools(ctx) },
+		func() error { return g.openChats(ctx) },
+	} {
+		if err := open(); err != nil {
 			if g.sessions != nil {
 				g.sessions.Close()
 			}
 			g.release()
-			g = nil
-		}
-	}()
-	if g.lock, err = lockHome(o.Home); err != nil {
-		return g, err
-	}
-	if o.Listen != "none" {
-		if g.listener, err = net.Listen("tcp", o.Listen); err != nil {
-			hint := ""
-			if sys, ok := errors.AsType[*os.SyscallError](err); ok && sys.Syscall == "bind" {
-				hint = ". Is another Fairlead running? Give another address with --listen"
-			}
-			return g, fmt.Errorf("listen on %s: %w%s", o.Listen, err, hint)
+			return nil, err
 		}
 	}
-	if at, ok := g.listenAddr(); ok && !at.IP.IsLoopback() {
-		o.Logger.Warn("This address is not encrypted. Other machines come in by: fairlead network on", "listen", at.String())
-	}
-	g.secrets = keychain.Open(o.Home)
-	if g.store, err = store.Open(ctx, filepath.Join(o.Home, "fairlead.db")); err != nil {
-		return g, err
-	}
-	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
-		return g, err
-	}
-	var problems []error
-	if g.config, problems, err = config.Open(ctx, g.store, g.secrets); err != nil {
-		return g, err
-	}
-	for _, p := range problems {
-		g.log.Warn("A setting is left out", "err", p)
-	}
-	g.hub = nodes.New(g.bus, g.store)
-	if err := g.hub.Load(ctx); err != nil {
-		return g, err
-	}
-	if err := g.openDevices(ctx); err != nil {
-		return g, err
-	}
-	g.gate = approval.New(g.store, g.bus)
-	files := workspace.NewFiles(o.Home)
-	g.files = files
-	files.Know(func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) })
-	// the others are created at their first use
-	if _, err := files.Of(protocol.MainAgent); err != nil {
-		return g, err
-	}
-	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set})
-	files.ListSkills(g.skills.Prompt)
-	files.OnWrite(func(path string) { g.skills.Changed([]string{path}) })
-	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
-	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
-		HeartbeatFile: g.heartbeatFile,
-	})
-	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Meet: g.network.meet, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
-	tools := native.New(g.hub, native.Services{
-		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool{g.schedules.Tool()},
-		Message: g.message,
-	})
-	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })
-	if err != nil {
-		return g, err
-	}
-	rules.Name(func(id protocol.NodeID) string {
-		n, _ := g.hub.Node(id)
-		return n.Name
-	})
-	rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
-	calls := dispatch.New(tools, g.gate, rules, g.store, g.bus, g.config.Get)
-	g.calls = calls
-	if err := calls.Load(ctx); err != nil {
-		return g, err
-	}
-	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
-	g.sessions = session.New(session.Options{
-		Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Files: files,
-		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe, Stopped: g.tellStatus,
-	})
-	tools.Serve(g.sessions)
-	if err := g.sessions.Load(ctx); err != nil {
-		return g, err
-	}
-	g.guardTransfers(rules.Version)
-	if err := g.transfers.Load(ctx); err != nil {
-		return g, err
-	}
-	g.channels.Serve(g.sessions, g.route)
-	g.gate.Reach(g.reach)
-	if err := g.channels.Load(ctx); err != nil {
-		return g, err
-	}
-	g.schedules.Serve(g.sessions)
-	if err := g.schedules.Load(ctx); err != nil {
-		return g, err
-	}
-	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
-		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.install, Channels: g.channels,
-		Transfers: g.transfers, StartTransfer: g.startTransfer, UndoTransfer: g.undoTransfer,
-		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
-		ExecEvent: background.New(g.store, chats{g}).Event,
-	})
-	g.devices.Serve(g.server.CloseDevice)
-	g.dial, g.memory = client.Memory()
-	name := g.config.Get().Session.MainName()
-	g.mainName.Store(&name)
+	g.openSurface()
 	g.config.OnChange(g.configChanged)
 	return g, nil
+}
+
+func (o *Options) setDefaults() (err error) {
+	if o.Home == "" {
+		if o.Home, err = Home(); err != nil {
+			return err
+		}
+	}
+	o.Listen = cmp.Or(o.Listen, DefaultListen)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return nil
+}
+
+// listen locks the data folder and binds the address for local clients.
+func (g *Gateway) listen(address string) (err error) {
+	if err := os.MkdirAll(g.home, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	if g.lock, err = lockHome(g.home); err != nil {
+		return err
+	}
+	g.dial, g.memory = client.Memory()
+	if address == "none" {
+		return nil
+	}
+	if g.listener, err = net.Listen("tcp", address); err != nil {
+		hint := ""
+		if sys, ok := errors.AsType[*os.SyscallError](err); ok && sys.Syscall == "bind" {
+			hint = ". Is another Fairlead running? Give another address with --listen"
+		}
+		return fmt.Errorf("listen on %s: %w%s", address, err, hint)
+	}
+	if at, ok := g.listenAddr(); ok && !at.IP.IsLoopback() {
+		g.log.Warn("This address is not encrypted. To let other machines connect, use: fairlead network on", "listen", at.String())
+	}
+	return nil
+}
+
+// openStorage opens the keychain, the store and the configuration.
+func (g *Gateway) openStorage(ctx context.Context) (err error) {
+	g.secrets = keychain.Open(g.home)
+	if g.store, err = store.Open(ctx, filepath.Join(g.home, "fairlead.db")); err != nil {
+		return err
+	}
+	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
+		return err
+	}
+	var problems []error
+	g.config, problems, err = config.Open(ctx, g.store, g.secrets)
+	for _, p := range problems {
+		g.log.Warn("A setting is ignored", "err", p)
+	}
+	return err
+}
+
+// openMachines opens the connected and paired machines and their listener.
+func (g *Gateway) openMachines(ctx context.Context) (err error) {
+	g.hub = nodes.New(g.bus, g.store)
+	if err := g.hub.Load(ctx); err != nil {
+		return err
+	}
+	g.network = network.New(network.Options{
+		Secrets: g.secrets, Announce: discovery.Announce,
+		Settings: func() network.Settings {
+			c := g.config.Get().Network
+			return network.Settings{Enabled: c.Enabled, Listen: c.Listen, Discovery: c.Discovery}
+		},
+		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) },
+	})
+	hostname, _ := os.Hostname()
+	o := pairing.Options{
+		Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Ended: g.unpaired,
+		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
+	}
+	if exe, err := os.Executable(); err == nil {
+		g.install = install.New(g.network.Pin, install.Beside(exe)...)
+		o.Ships = g.install.Ships
+	}
+	g.devices, err = pairing.Open(ctx, o)
+	return err
+}
+
+// openWorkspaces opens the agents' files and skills.
+func (g *Gateway) openWorkspaces() error {
+	g.files = workspace.NewFiles(g.home, workspace.FilesOptions{
+		Exists:  func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) },
+		Skills:  func(id protocol.AgentID) (string, error) { return g.skills.Prompt(id) },
+		Changed: func(path string) { g.skills.Changed([]string{path}) },
+	})
+	g.skills = skills.New(skills.Options{
+		Files: g.files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set,
+	})
+	_, err := g.files.Of(protocol.MainAgent) // the others are created at their first use
+	return err
+}
+
+// openTools opens what runs a tool call: approvals, rules, schedules, transfers and the gateway's
+// own tools.
+func (g *Gateway) openTools(ctx context.Context) (err error) {
+	g.gate = approval.New(g.store, g.bus, g.remindOfApproval)
+	g.rules, err = approval.OpenRules(ctx, g.store, approval.RulesOptions{
+		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
+		MachineName: g.machineName,
+		Changed:     func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
+	})
+	if err != nil {
+		return err
+	}
+	g.schedules = cron.New(cron.Options{
+		Store: g.store, Bus: g.bus, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
+		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) { return g.channels.Deliver(ctx, d) },
+		LastActive: func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
+			return g.channels.LastActive(ctx, agent)
+		},
+	})
+	g.transfers = transfer.New(transfer.Options{
+		Store: g.store, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
+	})
+	g.tools = native.New(g.hub, native.Services{
+		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool{g.schedules.Tool()},
+		Message: func(ctx context.Context, from protocol.SessionKey, in native.MessageIn) (any, error) {
+			return g.channels.SendFiles(ctx, native.AgentOf(ctx), from, channel.Words{
+				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
+			}, in.Files)
+		},
+	})
+	g.calls = dispatch.New(g.tools, g.gate, g.rules, g.store, g.bus, g.config.Get)
+	return g.calls.Load(ctx)
+}
+
+// openChats opens the chats and what starts runs in them.
+func (g *Gateway) openChats(ctx context.Context) error {
+	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
+	g.sessions = session.New(session.Options{
+		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
+		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: func() { g.status.Publish() },
+	})
+	g.tools.Serve(g.sessions)
+	g.schedules.Serve(g.sessions)
+	g.guardTransfers(g.rules.Version)
+	g.channels = channel.New(channel.Options{
+		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
+		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
+	})
+	for _, load := range []func(context.Context) error{g.sessions.Load, g.transfers.Load, g.channels.Load, g.schedules.Load} {
+		if err := load(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openSurface builds the server of the WebSocket protocol.
+func (g *Gateway) openSurface() {
+	fixed := protocol.Status{Version: Version, StartedAt: g.startedAt.UnixMilli(), SecretStore: g.secrets.Where(), Home: g.home}
+	if g.listener != nil {
+		fixed.Listen = g.listener.Addr().String()
+	}
+	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
+	services := rpc.Services{
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Nodes: g.tools, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
+		Rules: g.rules, Audit: auditLog{g.store, g.secrets}, Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
+		Transfers: g.transfers, StartTransfer: g.startTransfer, UndoTransfer: g.undoTransfer,
+		Requested: g.sessions.Requested, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
+	}
+	if g.install != nil {
+		services.Install = g.install
+	}
+	g.server = rpc.New(services)
 }

@@ -27,7 +27,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if g.listener != nil {
 		serve(g.listener, false)
 	}
-	wg.Go(func() { g.network.run(ctx) })
+	wg.Go(func() {
+		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
+	})
 	wg.Go(func() { g.calls.Watch(ctx) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
@@ -36,7 +38,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer headEnd()
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
-	wg.Go(func() { g.watchFiles(ctx) })
+	wg.Go(func() { g.skills.Watch(ctx, g.files, g.bus) })
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() {

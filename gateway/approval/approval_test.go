@@ -22,7 +22,7 @@ func openGate(t *testing.T) (*Gate, *store.Store) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return New(s, new(event.Bus)), s
+	return New(s, new(event.Bus), nil), s
 }
 
 func question() protocol.Approval {
@@ -105,7 +105,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 }
 
 func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
-	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
+	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)

@@ -38,7 +38,7 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 
 // standard returns the verdict for calls that no rule names.
 func (r *Rules) standard() policy.Verdict {
-	return cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask)
+	return cmp.Or(policy.Verdict(r.o.Config().DefaultDecision), policy.Ask)
 }
 
 // Import adds the rules and the permissions of chats from a file, unless they exist already. A rule
@@ -62,7 +62,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	if d := r.standard(); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default, %s, was not taken over: toolApproval says what happens with what no rule names (%s).", file.Default, d))
 	}
-	defer r.changed()
+	defer r.o.Changed()
 	if err := r.land(ctx, by, set.Grants(), &res); err != nil {
 		return res, err
 	}

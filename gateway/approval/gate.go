@@ -29,25 +29,22 @@ type Store interface {
 
 // Gate holds the pending approvals. It is safe for concurrent use.
 type Gate struct {
-	store Store
-	bus   *event.Bus
-
-	// reach tries to show an approval outside the windows, for example on a channel, when nobody
-	// has seen it. It may block; nil when there is no such way.
-	reach func(ctx context.Context, a protocol.Approval) error
+	store  Store
+	bus    *event.Bus
+	remind Reminder
 
 	mu      sync.Mutex // guards waiting
 	waiting map[protocol.ApprovalID]*waiter
 }
 
-// New returns a gate.
-func New(store Store, bus *event.Bus) *Gate {
-	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]*waiter)}
-}
+// Reminder shows an approval that nobody has seen outside the windows, for example on a channel. It
+// may block.
+type Reminder func(ctx context.Context, a protocol.Approval) error
 
-// Reach sets the function that shows an approval which nobody has seen in any window. It must be
-// called before the first approval is requested.
-func (g *Gate) Reach(f func(ctx context.Context, a protocol.Approval) error) { g.reach = f }
+// New returns a gate. remind may be nil.
+func New(store Store, bus *event.Bus, remind Reminder) *Gate {
+	return &Gate{store: store, bus: bus, remind: remind, waiting: make(map[protocol.ApprovalID]*waiter)}
+}
 
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
 // is the time until it expires, 0 means never. A preset ID resumes an approval of an earlier start:

@@ -26,7 +26,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}
-	defer r.changed()
+	defer r.o.Changed()
 	r.change.Lock()
 	defer r.change.Unlock()
 	var add []protocol.Rule
@@ -151,7 +151,7 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 		what = fmt.Sprintf("exactly %s in %s", c.Command, c.Cwd)
 	}
 	return protocol.Rule{
-		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.names(g.Node), string(g.Node))),
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.o.MachineName(g.Node), string(g.Node))),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
 }

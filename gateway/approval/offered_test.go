@@ -78,7 +78,7 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 
 func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	g, s := openGate(t)
-	rules, err := OpenRules(t.Context(), s, func() config.ToolApproval { return config.ToolApproval{} })
+	rules, err := OpenRules(t.Context(), s, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
 	if err != nil {
 		t.Fatal(err)
 	}

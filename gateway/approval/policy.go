@@ -83,7 +83,7 @@ func (r *Rules) Weigh(q Request) Decision {
 
 // weigh decides; used reports that a rule decided.
 func (r *Rules) weigh(q Request) (d Decision, used bool) {
-	cfg := r.config()
+	cfg := r.o.Config()
 	rule, found := firstRule(cfg.Rules, q)
 	var configured Verdict
 	if found {

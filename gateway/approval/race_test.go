@@ -19,7 +19,7 @@ import (
 func TestAnswersRaceWithRules(t *testing.T) {
 	for range 6 {
 		g, s := openGate(t)
-		r, err := OpenRules(t.Context(), s, func() config.ToolApproval { return config.Default().ToolApproval })
+		r, err := OpenRules(t.Context(), s, RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := OpenRules(t.Context(), r.store, r.config)
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
 	if err != nil {
 		t.Fatal(err)
 	}

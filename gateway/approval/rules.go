@@ -30,12 +30,8 @@ type RuleStore interface {
 
 // Rules holds the person's rules. It is safe for concurrent use.
 type Rules struct {
-	store  RuleStore
-	config func() config.ToolApproval
-	// changed is called after every change, without any lock held.
-	changed func()
-	// names returns the person's name of a machine; "" means that it has only its ID.
-	names func(protocol.NodeID) string
+	store RuleStore
+	o     RulesOptions
 
 	// held during a change of the rules, including the store, so that changes run one after the
 	// other
@@ -47,10 +43,26 @@ type Rules struct {
 	sum  string      // checksum of the active rules
 }
 
+// RulesOptions configure rules. Config is required.
+type RulesOptions struct {
+	Config func() config.ToolApproval
+	// MachineName returns the person's name of a machine; "" means that it has only its ID.
+	MachineName func(protocol.NodeID) string
+	// Changed is called after every change of rules or grants, on the goroutine that made the
+	// change, without any lock held.
+	Changed func()
+}
+
 // OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
 // switched off and reports why; the others apply.
-func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval) (*Rules, error) {
-	r := &Rules{store: s, config: cfg, changed: func() {}, names: func(protocol.NodeID) string { return "" }}
+func OpenRules(ctx context.Context, s RuleStore, o RulesOptions) (*Rules, error) {
+	if o.MachineName == nil {
+		o.MachineName = func(protocol.NodeID) string { return "" }
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	r := &Rules{store: s, o: o}
 	list, err := s.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -66,17 +78,9 @@ func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval)
 	return r, nil
 }
 
-// OnChange sets a function that is called after every change of rules or permissions, on the
-// goroutine that made the change. It must be called once, before any change.
-func (r *Rules) OnChange(f func()) { r.changed = f }
-
-// Name sets the function that returns the person's name of a machine. It must be called once,
-// before the rules are used.
-func (r *Rules) Name(f func(protocol.NodeID) string) { r.names = f }
-
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
-	raw, err := protocol.Marshal(r.config())
+	raw, err := protocol.Marshal(r.o.Config())
 	if err != nil {
 		raw = nil // it was decoded from JSON
 	}

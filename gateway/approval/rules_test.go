@@ -85,7 +85,7 @@ func TestUseOfARuleIsCounted(t *testing.T) {
 		r.Decide(t.Context(), command("make"))
 	}
 	r.Decide(t.Context(), command("ls"))
-	again, err := OpenRules(t.Context(), r.store, r.config)
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenRules(t.Context(), r.store, r.config)
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 		if err := r.store.PutRules(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenRules(t.Context(), r.store, r.config)
+		again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,12 +369,12 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	name := "The big one"
-	r.Name(func(id protocol.NodeID) string {
+	r.o.MachineName = func(id protocol.NodeID) string {
 		if id != "n" {
 			return ""
 		}
 		return name
-	})
+	}
 	if rule := put(t, r, `{"tool":"Bash","argv":["make"],"node":"n","verdict":"allow"}`); rule.Words != "Allow make on The big one" {
 		t.Error(rule.Words)
 	}

@@ -14,7 +14,7 @@ import (
 
 // List returns the active and the switched-off rules, newest first, and those of the configuration.
 func (r *Rules) List() protocol.RulesResult {
-	cfg := r.config()
+	cfg := r.o.Config()
 	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
 	r.mu.Lock()
 	for _, rule := range r.list {
@@ -45,7 +45,7 @@ func (r *Rules) List() protocol.RulesResult {
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
-	defer r.changed() // after the lock is released
+	defer r.o.Changed() // after the lock is released
 	r.change.Lock()
 	defer r.change.Unlock()
 	if in.ID == "" {
@@ -135,7 +135,7 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 
 // Delete deletes a rule, or revokes a chat's permission; Restore undoes it.
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
-	defer r.changed()
+	defer r.o.Changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
 		return r.markGrant(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
 	}
@@ -145,7 +145,7 @@ func (r *Rules) Delete(ctx context.Context, by, id string) error {
 // Restore restores a deleted rule. If an identical one was made meanwhile, it fails with
 // protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
-	defer r.changed()
+	defer r.o.Changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
 		return r.markGrant(ctx, by, grant, 0, protocol.AuditGrantBack)
 	}

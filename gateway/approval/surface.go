@@ -60,10 +60,10 @@ func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
 			return
 		}
 		g.publish(a)
-		if a.Unseen < lastUnseen || g.reach == nil {
+		if a.Unseen < lastUnseen || g.remind == nil {
 			continue
 		}
-		if err := g.reach(ctx, a); err != nil && ctx.Err() == nil {
+		if err := g.remind(ctx, a); err != nil && ctx.Err() == nil {
 			slog.Warn("A question that nobody has seen could not be sent on", "approval", id, "err", err)
 		}
 	}

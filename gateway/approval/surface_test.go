@@ -42,10 +42,10 @@ func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []proto
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
 		began := time.Now()
 		var reached []time.Duration
-		g.Reach(func(_ context.Context, a protocol.Approval) error {
+		var g *Gate
+		g = New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), func(_ context.Context, a protocol.Approval) error {
 			reached = append(reached, time.Since(began))
 			return g.Shown(t.Context(), protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
 		})
@@ -65,8 +65,7 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
-		g.Reach(func(context.Context, protocol.Approval) error {
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), func(context.Context, protocol.Approval) error {
 			t.Error("a question in view was sent on")
 			return nil
 		})

@@ -13,7 +13,7 @@ import (
 
 // words returns Words with the person's name of the machine.
 func (r *Rules) words(p policy.Rule) string {
-	p.Node = cmp.Or(r.names(protocol.NodeID(p.Node)), p.Node)
+	p.Node = cmp.Or(r.o.MachineName(protocol.NodeID(p.Node)), p.Node)
 	return Words(p)
 }
 

@@ -32,7 +32,7 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 	case !errors.Is(err, protocol.ErrNotFound):
 		return res, false, err
 	}
-	done, ok := h.sessions.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
+	done, ok := h.o.Sessions.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
 	if !ok {
 		return res, false, nil
 	}

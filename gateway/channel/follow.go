@@ -10,7 +10,7 @@ import (
 )
 
 // Prefixes of the IDs of runs that answer a channel's message, and of those that answer a
-// background command (package background).
+// background command (package session/background).
 const (
 	inboundRun = "in-"
 	eventRun   = "exec-"

@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // Sessions are the conversations that receive the messages.
@@ -31,30 +32,31 @@ type Sessions interface {
 // otherwise the conversation's.
 type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
 
-// Files stores the files of messages.
+// Files are the agents' workspaces.
 type Files interface {
+	Read(agent protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error)
 	Write(agent protocol.AgentID, name string, data []byte) (string, error)
 }
 
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
-	Store   *store.Store
-	Bus     *event.Bus
-	Secrets keychain.Store
-	Config  func() config.Config
+	Store    *store.Store
+	Bus      *event.Bus
+	Sessions Sessions
+	Route    Route
+	Secrets  keychain.Store
+	Config   func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   Files
 	Drivers []Driver
 }
 
-// Hub manages all channels. It is safe for concurrent use. Call Serve, Load and Run, each once and
-// in this order.
+// Hub manages all channels. It is safe for concurrent use. Call Load and Run, each once and in this
+// order.
 type Hub struct {
-	o        Options
-	sessions Sessions
-	route    Route
-	drivers  map[string]Driver
+	o       Options
+	drivers map[string]Driver
 
 	ctx    context.Context // cancelled when Run ends
 	cancel context.CancelFunc
@@ -102,10 +104,6 @@ func New(o Options) *Hub {
 	}
 	return h
 }
-
-// Serve connects the hub to the sessions. Call it once, before Load. It is separate from New
-// because the sessions need the tools, which need the hub.
-func (h *Hub) Serve(s Sessions, route Route) { h.sessions, h.route = s, route }
 
 // Load restores the accounts and the runs of an earlier start. Nothing connects before Run.
 func (h *Hub) Load(ctx context.Context) error {

@@ -64,7 +64,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if in.Peer.Kind != protocol.PeerDM {
 		who = in.Peer.ID
 	}
-	agent, chat := h.route(name, account, in.Peer.Kind, who)
+	agent, chat := h.o.Route(name, account, in.Peer.Kind, who)
 	h.saw(ctx, name, account)
 	run := runID(name, account, in)
 	if _, err := h.o.Store.Run(ctx, run); err == nil {
@@ -91,7 +91,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	h.mu.Lock()
 	h.runs[run] = f
 	h.mu.Unlock()
-	sent, err := h.sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
+	sent, err := h.o.Sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	}
@@ -177,12 +177,12 @@ func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.C
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}
-	s, err := h.sessions.Get(ctx, protocol.SessionParams{SessionKey: chat})
+	s, err := h.o.Sessions.Get(ctx, protocol.SessionParams{SessionKey: chat})
 	if err != nil || s.Label != "" {
 		return
 	}
 	name = clip(name, 80) + " (" + in.Channel + ")"
-	if _, err := h.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
+	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("A chat was not named", "session", chat, "err", err)
 	}
 }

@@ -148,7 +148,7 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 				})
 				var told []string
 				r.opts = func(o *cron.Options) {
-					o.LastActive = func(protocol.AgentID) *protocol.LastActive { return c.active }
+					o.LastActive = func(context.Context, protocol.AgentID) *protocol.LastActive { return c.active }
 					o.Deliver = func(_ context.Context, d cron.Delivery) (string, error) {
 						r.set(func(*config.Config) { told = append(told, d.Channel+"/"+d.To) })
 						return "there", nil

@@ -145,7 +145,7 @@ func (s *Scheduler) lastActive(id protocol.AgentID) *protocol.LastActive {
 	if s.o.LastActive == nil {
 		return nil
 	}
-	return s.o.LastActive(id)
+	return s.o.LastActive(s.ctx, id)
 }
 
 // HeartbeatStatus returns the state of every agent's heartbeat.

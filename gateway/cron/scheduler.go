@@ -47,7 +47,7 @@ type Options struct {
 	// file.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
 	// LastActive returns the channel on which the person wrote last; nil means none yet.
-	LastActive func(agent protocol.AgentID) *protocol.LastActive
+	LastActive func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive
 }
 
 const (

@@ -51,7 +51,7 @@ func (g *gateway) open(journal func(*store.Store) Journal) {
 	}
 	g.t.Cleanup(func() { s.Close() })
 	g.store, g.bus = s, new(event.Bus)
-	g.hub, g.gate = nodes.New(g.bus, s), approval.New(s, g.bus)
+	g.hub, g.gate = nodes.New(g.bus, s), approval.New(s, g.bus, nil)
 	if err := g.hub.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
@@ -59,7 +59,10 @@ func (g *gateway) open(journal func(*store.Store) Journal) {
 	if journal != nil {
 		j = journal(s)
 	}
-	rules, err := approval.OpenRules(g.t.Context(), s, func() config.ToolApproval { return g.cfg.ToolApproval })
+	rules, err := approval.OpenRules(g.t.Context(), s, approval.RulesOptions{
+		Config:  func() config.ToolApproval { return g.cfg.ToolApproval },
+		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
+	})
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 // reviewed starts a gateway that reviews pending approvals when something changes.
 func reviewed(t *testing.T) *gateway {
 	g := start(t, &dispatchtest.Machine{})
-	g.rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

@@ -80,7 +80,7 @@ func open(t *testing.T) *kit {
 	home := t.TempDir()
 	bus := new(event.Bus)
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
-	k.Tools = New(nodes.New(bus, nil), Services{Files: workspace.NewFiles(home), Config: masked{}, Watch: bus})
+	k.Tools = New(nodes.New(bus, nil), Services{Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus})
 	k.Serve(k.chats)
 	return k
 }

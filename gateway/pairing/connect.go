@@ -134,7 +134,7 @@ func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 		}
 		m.mu.Unlock()
 		if ends {
-			m.close(id, protocol.CloseUnauthorized, timeOver)
+			m.o.CloseDevice(id, protocol.CloseUnauthorized, timeOver)
 		}
 	})
 	return func() { left = true; look.Stop() }
@@ -210,5 +210,5 @@ func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wi
 // CloseDevice closes the connections of a device. The caller of Leave calls it after sending the
 // response.
 func (m *Manager) CloseDevice(id protocol.DeviceID) {
-	m.close(id, protocol.CloseUnauthorized, "Revoked")
+	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 }

@@ -74,7 +74,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.close(d.ID, closeRotated, "Paired anew") // a connection of an earlier pairing has other permissions or another role
+	m.o.CloseDevice(d.ID, closeRotated, "Paired anew") // a connection of an earlier pairing has other permissions or another role
 	done := trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,10 +183,10 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 		return nil
 	})
 	if err == nil && p.Scopes != nil {
-		m.close(p.ID, closeRotated, "Rights changed")
+		m.o.CloseDevice(p.ID, closeRotated, "Rights changed")
 	}
 	if err == nil && over(out, time.Now()) {
-		m.close(p.ID, protocol.CloseUnauthorized, timeOver)
+		m.o.CloseDevice(p.ID, protocol.CloseUnauthorized, timeOver)
 	}
 	return out, err
 }
@@ -202,7 +202,7 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 		return nil
 	})
 	if err == nil {
-		m.close(id, closeRotated, "Token rotated")
+		m.o.CloseDevice(id, closeRotated, "Token rotated")
 	}
 	return out, err
 }
@@ -218,7 +218,7 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 		return nil
 	})
 	if err == nil {
-		m.close(id, protocol.CloseUnauthorized, "Revoked")
+		m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 		m.forgetRequests(id)
 		m.ended(out, now)
 	}
@@ -231,7 +231,7 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	if err != nil {
 		return err
 	}
-	m.close(id, protocol.CloseUnauthorized, "Revoked")
+	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 	m.forgetRequests(id)
 	m.ended(d, d.RevokedAt == 0)
 	m.changed()

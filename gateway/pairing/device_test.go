@@ -19,7 +19,7 @@ func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})
 		var closed []protocol.DeviceID
-		m.Serve(func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) })
+		m.o.CloseDevice = func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) }
 		id := trust.NewIdentity()
 		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
 			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
@@ -71,12 +71,12 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 			return err
 		}
 		var closed atomic.Int32
-		m.Serve(func(which protocol.DeviceID, _ int, _ string) {
+		m.o.CloseDevice = func(which protocol.DeviceID, _ int, _ string) {
 			if which != id.ID() {
 				t.Errorf("%s is closed", which)
 			}
 			closed.Add(1)
-		})
+		}
 		for range 2 { // one of them closes earlier
 			left, err := m.Connected(t.Context(), id.ID(), "10.0.0.7")
 			if err != nil {

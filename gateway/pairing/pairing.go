@@ -55,7 +55,7 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options configure a manager. All fields except Bus, Ships and Ended are required.
+// Options configure a manager. All fields except Bus, Ships, Ended and CloseDevice are required.
 type Options struct {
 	Store Store
 	Bus   *event.Bus
@@ -67,6 +67,9 @@ type Options struct {
 	Ships func() (windows, others bool)
 	// Ended is called after the end of a pairing was stored. It may be nil.
 	Ended func(protocol.Device)
+	// CloseDevice closes every connection of a device with a close code of the WebSocket. It may be
+	// nil.
+	CloseDevice func(id protocol.DeviceID, code int, reason string)
 	// Name is the gateway's name as devices display it.
 	Name string
 }
@@ -74,8 +77,6 @@ type Options struct {
 // Manager manages pairings. It is safe for concurrent use.
 type Manager struct {
 	o Options
-	// close closes every connection of a device; see [Manager.Serve].
-	close func(id protocol.DeviceID, code int, reason string)
 
 	// turn is held while a device or a request changes, including the write to the store: changes
 	// are stored in the order in which they are made, and an invitation or a request ends once.
@@ -121,8 +122,11 @@ type answer struct {
 
 // Open loads the devices and returns a manager.
 func Open(ctx context.Context, o Options) (*Manager, error) {
+	if o.CloseDevice == nil {
+		o.CloseDevice = func(protocol.DeviceID, int, string) {}
+	}
 	m := &Manager{
-		o: o, turn: make(chan struct{}, 1), close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
+		o: o, turn: make(chan struct{}, 1), devices: make(map[protocol.DeviceID]*store.PairedDevice),
 		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string),
 	}
 	list, err := o.Store.Devices(ctx)
@@ -176,12 +180,6 @@ func (m *Manager) device(id protocol.DeviceID) (d store.PairedDevice, ok bool) {
 		return d, false
 	}
 	return *p, true
-}
-
-// Serve sets the function that closes connections of a device. Call it once, before the first
-// connection.
-func (m *Manager) Serve(closeDevice func(id protocol.DeviceID, code int, reason string)) {
-	m.close = closeDevice
 }
 
 // List returns devices, requests and invitations for display, without the secrets of invitations.

@@ -21,7 +21,7 @@ func ended(id string) protocol.ExecCompletion {
 }
 
 func (g *gateway) tell(id protocol.RunID) error {
-	return g.Tell(g.t.Context(), chat, id, "", protocol.AskedBy{}, ended(string(id)))
+	return g.PostCompletion(g.t.Context(), chat, id, "", protocol.AskedBy{}, ended(string(id)))
 }
 
 func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
@@ -62,7 +62,7 @@ func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 		"job": {Kind: protocol.AskedBySchedule, Name: "nightly"}, "stranger": {Kind: protocol.AskedByChannel, Name: "eve"},
 		"other": {Kind: protocol.AskedByAgent, Name: "agent:main:work"}, "person": {Kind: "chat", Name: "this chat"},
 	} {
-		if err := g.Tell(t.Context(), chat, id, "gone", want, ended(string(id))); err != nil {
+		if err := g.PostCompletion(t.Context(), chat, id, "gone", want, ended(string(id))); err != nil {
 			t.Fatal(err)
 		}
 		g.end(id)

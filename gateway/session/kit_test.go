@@ -70,12 +70,12 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	files := workspace.NewFiles(g.home)
+	files := workspace.NewFiles(g.home, workspace.FilesOptions{})
 	if _, err := files.Of(protocol.MainAgent); err != nil {
 		g.t.Fatal(err)
 	}
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
-	g.gate = approval.New(s, g.bus)
+	g.gate = approval.New(s, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
 	g.live.Store(&cfg)
@@ -203,7 +203,7 @@ func (g *gateway) noneOpen() {
 
 func openRules(t *testing.T, s *store.Store, cfg config.Config) *approval.Rules {
 	t.Helper()
-	r, err := approval.OpenRules(t.Context(), s, func() config.ToolApproval { return cfg.ToolApproval })
+	r, err := approval.OpenRules(t.Context(), s, approval.RulesOptions{Config: func() config.ToolApproval { return cfg.ToolApproval }})
 	if err != nil {
 		t.Fatal(err)
 	}

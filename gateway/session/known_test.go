@@ -65,7 +65,7 @@ func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 			}
 			e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
 			g.made(c.chat, "Process", c.args, c.result)
-			if err := g.Tell(t.Context(), chat, "told", "", protocol.AskedBy{}, e); err != nil {
+			if err := g.PostCompletion(t.Context(), chat, "told", "", protocol.AskedBy{}, e); err != nil {
 				t.Fatal(err)
 			}
 			g.end("told")
@@ -91,7 +91,7 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	<-asked // a run that is stopped before it asks the model leaves its answer to the next one
 	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
 	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
-	if err := g.Tell(t.Context(), chat, "told", first, protocol.AskedBy{}, e); err != nil {
+	if err := g.PostCompletion(t.Context(), chat, "told", first, protocol.AskedBy{}, e); err != nil {
 		t.Fatal(err)
 	}
 	last := g.send("Are you there?").RunID

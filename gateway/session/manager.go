@@ -36,7 +36,7 @@ type Questions interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 }
 
-// Options configure a manager. All fields except Transcribe and Stopped are required.
+// Options configure a manager. All fields except Transcribe and StatusChanged are required.
 type Options struct {
 	Store     *store.Store
 	Bus       *event.Bus
@@ -49,8 +49,8 @@ type Options struct {
 	Home      string // the data folder
 	// Transcribe may be nil: then recordings are stored but not transcribed.
 	Transcribe Transcribe
-	// Stopped is called when the agent was paused because of a storage error. It may be nil.
-	Stopped func()
+	// StatusChanged is called when the agent was paused because of a storage error. It may be nil.
+	StatusChanged func()
 }
 
 // Manager owns all sessions. It is safe for concurrent use.
@@ -71,6 +71,7 @@ type Manager struct {
 	resumed  chan struct{} // closed when the pause ends
 	storage  string        // the storage error, or empty
 	closed   bool
+	mainName string // session.mainKey at the last check
 
 	noting chan struct{} // semaphore: one chat at a time is scanned for memories
 
@@ -82,7 +83,7 @@ type Manager struct {
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
-		opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
+		opts: o, mainName: o.Config().Session.MainName(), store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
 		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), claimed: make(map[protocol.RunID]bool), resumed: make(chan struct{}), kept: make(map[string]int), noting: make(chan struct{}, 1),
 	}
 }

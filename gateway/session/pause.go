@@ -76,8 +76,8 @@ func (m *Manager) stored(err error) error {
 	m.storage = e.Message
 	m.mu.Unlock()
 	m.SetPaused(true)
-	if first && m.opts.Stopped != nil {
-		m.opts.Stopped()
+	if first && m.opts.StatusChanged != nil {
+		m.opts.StatusChanged()
 	}
 	if first {
 		slog.Error("Nothing can be stored, the agent pauses", "err", err)

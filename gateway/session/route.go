@@ -13,8 +13,8 @@ import (
 // fields all match names the agent, otherwise the default agent is used, otherwise the main one. In
 // direct messages, a sender who is linked to an identity is that identity on all channels. A room
 // is a conversation of its own regardless of who writes in it.
-func (m *Manager) Route(p Peer) (protocol.AgentID, protocol.SessionKey) {
-	return route(m.opts.Config(), p)
+func (m *Manager) Route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+	return route(m.opts.Config(), Peer{Channel: channel, Account: account, Kind: kind, ID: id})
 }
 
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {

@@ -34,7 +34,7 @@ func TestWhatIsWatchedIsReadOnceAndAgainAfterAChange(t *testing.T) {
 
 func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 	c := newClass(t)
-	files := workspace.NewFiles(c.home)
+	files := workspace.NewFiles(c.home, workspace.FilesOptions{})
 	told := make(chan bool, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

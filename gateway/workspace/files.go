@@ -28,28 +28,34 @@ const (
 // over the shared and the built-in ones; only the agent's own can be changed. No path or symbolic
 // link can leave the workspace. It is safe for concurrent use.
 type Files struct {
-	home   string
-	skills func(protocol.AgentID) (string, error) // see ListSkills
-	told   func(path string)                      // see OnWrite
-	known  func(protocol.AgentID) bool            // see Know; nil is all
-	edit   sync.Mutex                             // held from the read to the write of a change
+	home string
+	o    FilesOptions
+	edit sync.Mutex // held from the read to the write of a change
 }
 
-// OnWrite registers f, which is called for every file that is written or deleted here, with its
-// path in the data folder, before the call returns. Call it once, before the first change.
-func (w *Files) OnWrite(f func(path string)) { w.told = f }
-
-func (w *Files) wrote(agent protocol.AgentID, name string) {
-	if w.told == nil {
-		return
-	}
-	if agent, err := protocol.ParseAgentID(agent); err == nil {
-		w.told(path.Join("agents", string(agent), name))
-	}
+// FilesOptions are the functions that workspaces need from other parts. All may be nil.
+type FilesOptions struct {
+	// Exists reports whether an agent exists. A read does not create the folder of another one. nil
+	// means that all exist.
+	Exists func(protocol.AgentID) bool
+	// Skills returns the list of skills in an agent's prompt, empty if there are none.
+	Skills func(protocol.AgentID) (string, error)
+	// Changed is called for every file that is written or deleted here, with its path in the data
+	// folder, before the call returns.
+	Changed func(path string)
 }
 
 // NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use.
-func NewFiles(home string) *Files { return &Files{home: home} }
+func NewFiles(home string, o FilesOptions) *Files { return &Files{home: home, o: o} }
+
+func (w *Files) reportChange(agent protocol.AgentID, name string) {
+	if w.o.Changed == nil {
+		return
+	}
+	if agent, err := protocol.ParseAgentID(agent); err == nil {
+		w.o.Changed(path.Join("agents", string(agent), name))
+	}
+}
 
 // Of returns the workspace of one agent, and creates it if it is new: the system prompt is
 // assembled from it.
@@ -62,7 +68,7 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	one.skills = w.skills
+	one.skills = w.o.Skills
 	return one, nil
 }
 
@@ -73,7 +79,7 @@ var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 // created and root is nil.
 func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
-	if err != nil || w.known == nil || w.known(id) {
+	if err != nil || w.o.Exists == nil || w.o.Exists(id) {
 		return w.open(agent, name)
 	}
 	if _, err := os.Stat(filepath.Join(w.home, "agents", string(id))); !errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +88,6 @@ func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at str
 	at, err = clean(name)
 	return nil, at, err
 }
-
-// Know sets the function that reports which agents exist. A read does not create the folder of
-// another one. Call it once, before the first read.
-func (w *Files) Know(known func(protocol.AgentID) bool) { w.known = known }
 
 // open opens an agent's folder and cleans a path in it; "" means the folder itself.
 func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, error) {

@@ -14,7 +14,7 @@ import (
 // internal error of the gateway.
 func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home)
+	w := NewFiles(home, FilesOptions{})
 	if _, err := w.Write("main", "notes.md", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 // shared skills, or stops the agent.
 func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home)
+	w := NewFiles(home, FilesOptions{})
 	for _, name := range []string{"skills", "skills/", "/skills"} {
 		if _, err := w.Write("main", name, []byte("x")); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%s: %v", name, err)
@@ -73,7 +73,7 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 // TestASourceMayBeWrittenAsTheSeedWritesIt: a source may be written gsv:workspace/path, for a file
 // that gsv__WriteFile knows as path.
 func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
-	w := NewFiles(t.TempDir())
+	w := NewFiles(t.TempDir(), FilesOptions{})
 	for name, content := range map[string]string{"a.md": "outer", "workspace/b.md": "inner"} {
 		if _, err := w.Write("main", name, []byte(content)); err != nil {
 			t.Fatal(err)

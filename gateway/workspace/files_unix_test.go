@@ -13,7 +13,7 @@ import (
 
 func TestAPipeIsNeitherReadNorWritten(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home)
+	w := NewFiles(home, FilesOptions{})
 	if _, err := w.List("main", ""); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,7 @@ import (
 // a new agent.
 func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home)
-	w.Know(func(id protocol.AgentID) bool { return id == "main" })
+	w := NewFiles(home, FilesOptions{Exists: func(id protocol.AgentID) bool { return id == "main" }})
 	list, err := w.List("ghost", "/")
 	if err != nil || list.Path != "/" || list.Files == nil || len(list.Files) != 0 || !slices.Equal(list.Directories, []string{"skills/"}) {
 		t.Errorf("%+v %v", list, err)

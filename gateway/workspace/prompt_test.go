@@ -153,8 +153,7 @@ func TestNotesGoToTheirDay(t *testing.T) {
 
 func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
 	home := t.TempDir()
-	files := NewFiles(home)
-	files.ListSkills(func(agent protocol.AgentID) (string, error) { return "skills of " + string(agent), nil })
+	files := NewFiles(home, FilesOptions{Skills: func(agent protocol.AgentID) (string, error) { return "skills of " + string(agent), nil }})
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {

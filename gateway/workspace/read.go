@@ -123,3 +123,15 @@ func (f *File) Hash() string {
 	sum := sha256.Sum256(f.Data)
 	return hex.EncodeToString(sum[:])
 }
+
+// Heartbeat returns the text of an agent's HEARTBEAT.md, or fs.ErrNotExist if there is none.
+func (w *Files) Heartbeat(agent protocol.AgentID) (string, error) {
+	f, _, err := w.Read(agent, "HEARTBEAT.md")
+	switch {
+	case errors.Is(err, protocol.ErrNotFound), err == nil && f == nil:
+		return "", fs.ErrNotExist
+	case err != nil:
+		return "", err
+	}
+	return string(f.Data), nil
+}

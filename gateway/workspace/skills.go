@@ -133,10 +133,6 @@ func beginning(fsys fs.FS, name string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// ListSkills sets the function that returns the list of skills in an agent's prompt, empty if there
-// are none. Call it once, before the first prompt.
-func (w *Files) ListSkills(list func(protocol.AgentID) (string, error)) { w.skills = list }
-
 // skillsSection returns the prompt's part about skills.
 func (w *Workspace) skillsSection() string {
 	if w.skills == nil {

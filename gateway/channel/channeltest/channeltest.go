@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // Bench is a hub with its environment. It also implements the hub's sessions and files.
@@ -92,12 +93,14 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	if b.Config, _, err = config.Open(context.Background(), b.Store, b.Secrets); err != nil {
 		t.Fatal(err)
 	}
-	b.Hub = channel.New(channel.Options{Store: b.Store, Bus: b.Bus, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b, Drivers: drivers})
-	b.Hub.Serve(b, func(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+	route := func(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
 		if kind == protocol.PeerDM {
 			return protocol.MainAgent, protocol.MainSession
 		}
 		return protocol.MainAgent, protocol.SessionKey(strings.Join([]string{"agent:main", channel, kind, id}, ":"))
+	}
+	b.Hub = channel.New(channel.Options{
+		Store: b.Store, Bus: b.Bus, Sessions: b, Route: route, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b, Drivers: drivers,
 	})
 	if err := b.Hub.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -151,6 +154,17 @@ func (b *Bench) File(name string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.files[name]
+}
+
+// Read implements channel.Files.
+func (b *Bench) Read(_ protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, ok := b.files[name]
+	if !ok {
+		return nil, nil, protocol.ErrNotFound
+	}
+	return &workspace.File{Path: name, Data: data}, nil, nil
 }
 
 // Write implements channel.Files.

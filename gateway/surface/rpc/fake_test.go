@@ -61,14 +61,14 @@ func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil), channels: (*channel.Hub)(nil)}
 	f.hub = nodes.New(f.bus, nil)
 	var err error
-	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, func() config.ToolApproval { return config.Default().ToolApproval }); err != nil {
+	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }}); err != nil {
 		panic(err)
 	}
 	home, err := os.MkdirTemp(workspaces, "")
 	if err != nil {
 		panic(err)
 	}
-	f.files = workspace.NewFiles(home)
+	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
 	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6})
 	return f
 }

@@ -33,19 +33,28 @@ type Journal interface {
 	CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)
 	CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]store.Call, error)
+	Run(ctx context.Context, id protocol.RunID) (store.Run, error)
 }
 
-// Chats receive the events. Tell starts or queues a run after the run that started the command, on
-// behalf of whoever that call was made for. It returns protocol.ErrConflict if the run exists, and
-// protocol.ErrNotFound if the chat was deleted.
+// Chats receive the events. PostCompletion starts or queues a run after the run that started the
+// command, on behalf of whoever that call was made for. It returns protocol.ErrConflict if the run
+// exists, and protocol.ErrNotFound if the chat was deleted.
 type Chats interface {
-	Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
+	PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
+}
+
+// Channels send the answer to an event to the channel that the chat is on. Follow must be called
+// before the run is posted; Unfollow reverts it.
+type Channels interface {
+	Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error
+	Unfollow(ctx context.Context, run protocol.RunID)
 }
 
 // Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
-	journal Journal
-	chats   Chats
+	journal  Journal
+	chats    Chats
+	channels Channels
 
 	mu    sync.Mutex // guards early
 	early map[early]time.Time
@@ -58,8 +67,8 @@ type early struct {
 }
 
 // New returns a handler of exec events.
-func New(j Journal, c Chats) *Reports {
-	return &Reports{journal: j, chats: c, early: make(map[early]time.Time)}
+func New(j Journal, chats Chats, channels Channels) *Reports {
+	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[early]time.Time)}
 }
 
 // errEarly makes the node report again, because the command's call is not finished, a call that may
@@ -99,7 +108,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 			return protocol.Ack{}, errEarly
 		}
 	}
-	err = r.chats.Tell(ctx, call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID, call.AskedBy, completion(node, e, call))
+	err = r.post(ctx, call, completion(node, e, call))
 	switch {
 	case err == nil:
 		slog.Info("Background command ended", "node", node, "session", call.Info.SessionKey, "call", call.Info.CallID)
@@ -115,6 +124,25 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		return dropped, nil
 	}
 	return protocol.Ack{}, again(err)
+}
+
+// post posts the end of a command to its chat. It returns protocol.ErrConflict if that was done
+// before.
+func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
+	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
+	if _, err := r.journal.Run(ctx, run); err == nil {
+		return protocol.ErrConflict
+	} else if !errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	if err := r.channels.Follow(ctx, chat, run, after); err != nil {
+		return err
+	}
+	err := r.chats.PostCompletion(ctx, chat, run, after, call.AskedBy, c)
+	if err != nil && !errors.Is(err, protocol.ErrConflict) {
+		r.channels.Unfollow(ctx, run)
+	}
+	return err
 }
 
 // again converts an error to one after which the node retains the event, because for example a full

@@ -20,10 +20,14 @@ func (m *Manager) hasChat(key protocol.SessionKey) bool {
 	return err == nil
 }
 
-// MainMoved posts a notice in every agent's former main chat after session.mainKey was changed.
-// before is the previous name of the main chats.
-func (m *Manager) MainMoved(ctx context.Context, before string) error {
+// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed
+// since the last call.
+func (m *Manager) MainKeyChanged(ctx context.Context) error {
 	cfg := m.opts.Config().Session
+	m.mu.Lock()
+	before := m.mainName
+	m.mainName = cfg.MainName()
+	m.mu.Unlock()
 	if before == cfg.MainName() {
 		return nil
 	}

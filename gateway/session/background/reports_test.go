@@ -26,7 +26,7 @@ type chats struct {
 	err  error
 }
 
-func (c *chats) Tell(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
+func (c *chats) PostCompletion(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
 	switch {
 	case c.err != nil:
 		return c.err
@@ -52,7 +52,7 @@ func open(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := &chats{runs: map[protocol.RunID]bool{}}
-	return &desk{New(s, c), t, s, c}
+	return &desk{New(s, c, c), t, s, c}
 }
 
 // begin stores a running call, end its result.
@@ -159,7 +159,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	for _, id := range []string{"1", "1", "2"} {
 		d.want(d.report(finished(id, "p")), "ok")
 	}
-	d.Reports = New(d.store, d.chats) // after a restart
+	d.Reports = New(d.store, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
 		t.Errorf("told %q", d.chats.told)
@@ -248,3 +248,11 @@ func TestWhatACommandPrintedIsCut(t *testing.T) {
 		t.Errorf("%d %d", len(c.OutputTail), len(c.Signal))
 	}
 }
+
+// Follow implements Channels.
+func (c *chats) Follow(context.Context, protocol.SessionKey, protocol.RunID, protocol.RunID) error {
+	return nil
+}
+
+// Unfollow implements Channels.
+func (c *chats) Unfollow(context.Context, protocol.RunID) {}

@@ -1,0 +1,184 @@
+// Package network is the listener for other machines: TLS with the gateway's own certificate, only
+// while the person has turned it on. It is independent of the loopback listener.
+package network
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/junction"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/protocol"
+)
+
+// Settings are the person's settings of the listener.
+type Settings struct {
+	Enabled   bool
+	Listen    string // host:port
+	Discovery bool   // announce the gateway on the local network
+}
+
+// Options configure a listener. All fields except Announce are required.
+type Options struct {
+	Secrets  keychain.Store // of the certificate
+	Settings func() Settings
+	// Changed is called when the listener has started or stopped.
+	Changed func()
+	// Announce announces the gateway on the local network until ctx ends.
+	Announce func(ctx context.Context, pin trust.Pin, port int) error
+}
+
+// Listener listens according to the settings. It is safe for concurrent use. Call Run once.
+type Listener struct {
+	o        Options
+	reload   chan struct{} // holds a token when the settings have changed
+	meetings junction.Junction
+
+	mu      sync.Mutex // guards the fields below
+	running bool
+	problem string // why the listener does not run, or ""
+	pin     trust.Pin
+	at      net.TCPAddr
+}
+
+// New returns a listener that does not listen yet.
+func New(o Options) *Listener { return &Listener{o: o, reload: make(chan struct{}, 1)} }
+
+// Meet lets two machines connect to each other through the listener; ok is false if it does not
+// run.
+func (n *Listener) Meet() (one, other string, over func(), ok bool) {
+	n.mu.Lock()
+	ok = n.running
+	n.mu.Unlock()
+	if !ok {
+		return "", "", nil, false
+	}
+	one, other, over = n.meetings.Meet()
+	return one, other, over, true
+}
+
+// Reload makes Run check the settings again.
+func (n *Listener) Reload() {
+	select {
+	case n.reload <- struct{}{}:
+	default:
+	}
+}
+
+// Pin returns the pin of the certificate, or "" before the first start of the listener.
+func (n *Listener) Pin() trust.Pin {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.pin
+}
+
+// Status returns the state of the listener with its current addresses.
+func (n *Listener) Status() protocol.NetworkStatus {
+	want := n.o.Settings()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := protocol.NetworkStatus{
+		Enabled: want.Enabled, Listen: want.Listen, Listening: n.running, Discovery: n.running && want.Discovery, Problem: n.problem,
+		Pin: string(n.pin), Words: n.pin.Words(),
+	}
+	if n.running {
+		s.Addresses = addresses(n.at.IP, n.at.Port)
+	}
+	return s
+}
+
+// retryBind is the interval of attempts to bind an address: an interface may come up later.
+const retryBind = 15 * time.Second
+
+// Run listens according to the settings until ctx ends. serve serves one listener until its ctx
+// ends.
+func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.Listener) error) {
+	defer n.set(false, "")
+	for ctx.Err() == nil {
+		want := n.o.Settings()
+		run, stop := context.WithCancel(ctx)
+		var stopped sync.WaitGroup
+		var retry <-chan time.Time
+		if !want.Enabled {
+			n.set(false, "")
+		} else if err := n.start(run, want, &stopped, serve); err != nil {
+			n.set(false, err.Error())
+			retry = time.After(retryBind)
+		}
+		n.awaitChange(ctx, want, retry)
+		stop()
+		stopped.Wait()
+	}
+}
+
+// awaitChange returns when the settings differ from those in use, at the retry, or when ctx ends.
+func (n *Listener) awaitChange(ctx context.Context, inUse Settings, retry <-chan time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-retry:
+			return
+		case <-n.reload:
+			if n.o.Settings() != inUse {
+				return
+			}
+		}
+	}
+}
+
+// set stores the state and reports it if it has changed.
+func (n *Listener) set(running bool, problem string) {
+	n.mu.Lock()
+	same := n.running == running && n.problem == problem
+	n.running, n.problem = running, problem
+	n.mu.Unlock()
+	if !same {
+		n.o.Changed()
+	}
+}
+
+// start binds, and serves in goroutines of wg until ctx ends.
+func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup, serve func(context.Context, net.Listener) error) error {
+	l, pin, err := listenTLS(n.o.Secrets, want.Listen, &n.meetings)
+	if err != nil {
+		return err
+	}
+	at, _ := l.Addr().(*net.TCPAddr)
+	n.mu.Lock()
+	n.pin, n.at = pin, *at
+	n.mu.Unlock()
+	n.set(true, "")
+	wg.Go(func() {
+		defer l.Close()
+		if err := serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
+			n.set(false, err.Error())
+		}
+	})
+	if want.Discovery && n.o.Announce != nil && !at.IP.IsLoopback() {
+		wg.Go(func() { n.o.Announce(ctx, pin, at.Port) })
+	}
+	return nil
+}
+
+// listenTLS listens with the gateway's certificate, whose pin devices store. Connections that show
+// a ticket go to meetings.
+func listenTLS(secrets keychain.Store, address string, meetings *junction.Junction) (net.Listener, trust.Pin, error) {
+	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen on %s: %w", address, err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}}
+	return tls.NewListener(meetings.Listen(l), config), pin, nil
+}
