@@ -40,16 +40,16 @@ run !commands or answer approvals there.`,
 		Use: "list", Short: "List accounts and their state", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				return o.listChannels(ctx, c, cmd.OutOrStdout())
+				return listChannels(o, ctx, c, cmd.OutOrStdout())
 			})
 		},
-	}, o.channelLoginCommand(&account), o.channelStartCommand(&account),
-		o.channelAction("stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
-		o.channelAction("logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), o.pairCommand())
+	}, channelLoginCommand(o, &account), channelStartCommand(o, &account),
+		channelAction(o, "stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
+		channelAction(o, "logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), channelPairCommand(o))
 	return cmd
 }
 
-func (o *options) channelLoginCommand(account *string) *cobra.Command {
+func channelLoginCommand(o *options, account *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log in to an account; asks for passwords, or reads them from standard input, one per line",
 		Args: cobra.MinimumNArgs(1),
@@ -61,7 +61,7 @@ func (o *options) channelLoginCommand(account *string) *cobra.Command {
 				}
 				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true})
 				if err != nil || o.json {
-					return o.printJSONResult(cmd, r, err)
+					return printJSONResult(o, cmd, r, err)
 				}
 				if r.QRDataURL != "" {
 					fmt.Fprintln(cmd.OutOrStdout(), r.QRDataURL)
@@ -82,7 +82,7 @@ func (o *options) channelLoginCommand(account *string) *cobra.Command {
 	}
 }
 
-func (o *options) channelStartCommand(account *string) *cobra.Command {
+func channelStartCommand(o *options, account *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account now and at every start of the gateway", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -93,7 +93,7 @@ func (o *options) channelStartCommand(account *string) *cobra.Command {
 				}
 				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg})
 				if err != nil || o.json {
-					return o.printJSONResult(cmd, r, err)
+					return printJSONResult(o, cmd, r, err)
 				}
 				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
 				if err != nil {
@@ -110,23 +110,23 @@ func (o *options) channelStartCommand(account *string) *cobra.Command {
 }
 
 // printJSONResult prints a result if JSON is requested.
-func (o *options) printJSONResult(cmd *cobra.Command, r any, err error) error {
+func printJSONResult(o *options, cmd *cobra.Command, r any, err error) error {
 	if err != nil || !o.json {
 		return err
 	}
 	return printJSON(cmd.OutOrStdout(), r)
 }
 
-func (o *options) channelAction(use, short string, m protocol.Method[protocol.ChannelParams, protocol.ChannelOK], account *string) *cobra.Command {
+func channelAction(o *options, use, short string, m protocol.Method[protocol.ChannelParams, protocol.ChannelOK], account *string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 			r, err := call(ctx, c, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
-			return o.printJSONResult(cmd, r, err)
+			return printJSONResult(o, cmd, r, err)
 		})
 	}}
 }
 
-func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer) error {
+func listChannels(o *options, ctx context.Context, c *connection, out io.Writer) error {
 	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField)
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-func (o *options) pairCommand() *cobra.Command {
+func channelPairCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "pair", Short: "Approve or reject unknown senders"}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List unknown senders", Args: cobra.NoArgs,
@@ -273,7 +273,7 @@ func (o *options) pairCommand() *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairList, protocol.Empty{})
 				if err != nil || o.json {
-					return o.printJSONResult(cmd, r, err)
+					return printJSONResult(o, cmd, r, err)
 				}
 				if len(r.Pairs) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "No unknown senders are waiting.")
@@ -291,7 +291,7 @@ func (o *options) pairCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return o.printJSONResult(cmd, r, err)
+				return printJSONResult(o, cmd, r, err)
 			})
 		},
 	}, &cobra.Command{
@@ -299,7 +299,7 @@ func (o *options) pairCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return o.printJSONResult(cmd, r, err)
+				return printJSONResult(o, cmd, r, err)
 			})
 		},
 	})

@@ -148,11 +148,11 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " DEVICE", Short: short, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], m) },
+		RunE: func(cmd *cobra.Command, args []string) error { return onDevice(o, cmd, args[0], m) },
 	}
 }
 
-func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[protocol.DeviceParams, protocol.Device]) error {
+func onDevice(o *options, cmd *cobra.Command, name string, m protocol.Method[protocol.DeviceParams, protocol.Device]) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		d, err := device(ctx, c, name)
 		if err != nil {

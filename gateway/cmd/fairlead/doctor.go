@@ -84,11 +84,11 @@ func (o *options) examine(ctx context.Context) []finding {
 		return all
 	}
 	defer c.close()
-	o.examineGateway(ctx, c, add)
+	examineGateway(o, ctx, c, add)
 	return all
 }
 
-func (o *options) examineGateway(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+func examineGateway(o *options, ctx context.Context, c *connection, add func(check, state, found, fix string)) {
 	status, err := c.status(ctx)
 	if err != nil {
 		add("gateway", "bad", err.Error(), "restart the gateway")
@@ -96,7 +96,7 @@ func (o *options) examineGateway(ctx context.Context, c *connection, add func(ch
 	}
 	if why := c.specificationOnly(); why != "" {
 		add("gateway", "note", o.url+", "+why, "")
-		o.examineNodes(ctx, c, add)
+		examineNodes(o, ctx, c, add)
 		add("model", "note", status.Model.String()+"; this gateway cannot test it", "")
 		return
 	}
@@ -116,7 +116,7 @@ func (o *options) examineGateway(ctx context.Context, c *connection, add func(ch
 	if status.Paused {
 		add("agent", "warning", "paused", "resume it in the tray menu or with fairlead resume")
 	}
-	o.examineNodes(ctx, c, add)
+	examineNodes(o, ctx, c, add)
 
 	if status.Model.Provider == "operator" {
 		add("model", "ok", "no model is connected; the built-in operator answers", "")
@@ -133,7 +133,7 @@ func (o *options) examineGateway(ctx context.Context, c *connection, add func(ch
 	}
 }
 
-func (o *options) examineNodes(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+func examineNodes(o *options, ctx context.Context, c *connection, add func(check, state, found, fix string)) {
 	nodes, err := c.nodes(ctx)
 	if err != nil {
 		add("machines", "bad", err.Error(), "restart the gateway")

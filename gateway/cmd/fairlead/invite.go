@@ -17,7 +17,7 @@ import (
 )
 
 // invite makes an invitation and serves it until it is used or withdrawn.
-func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
+func invite(o *options, cmd *cobra.Command, p pairFlags) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days}
 		for _, s := range p.scopes {
@@ -36,7 +36,7 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 		} else {
 			p.show(out, invite)
 		}
-		return o.serveInvite(ctx, c, cmd, invite)
+		return serveInvite(o, ctx, c, cmd, invite)
 	})
 }
 
@@ -65,7 +65,7 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 const pollInterval = 500 * time.Millisecond
 
 // serveInvite waits for a device that uses an invitation, and asks the person to approve it.
-func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
+func serveInvite(o *options, ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -75,12 +75,12 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 		}
 		taken := func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }
 		if n := slices.IndexFunc(list.Requests, taken); n >= 0 {
-			return o.askToApprove(ctx, c, cmd, list.Requests[n])
+			return askToApprove(o, ctx, c, cmd, list.Requests[n])
 		}
 		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
 			// A person at a window may have approved the device before this check.
 			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
-				return o.printPaired(cmd, list.Devices[n])
+				return printPaired(o, cmd, list.Devices[n])
 			}
 			return protocol.ErrTimeout.With("the invitation has ended: it expired, the request was denied, or a wrong code was entered three times")
 		}
@@ -93,12 +93,12 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 }
 
 // askToApprove shows the requesting device and carries out the person's decision.
-func (o *options) askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+func askToApprove(o *options, ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
 	answer, err := readLine(ctx, cmd.InOrStdin())
 	if errors.Is(err, io.EOF) {
-		return o.waitForAnswer(ctx, c, cmd, r)
+		return waitForAnswer(o, ctx, c, cmd, r)
 	}
 	if err != nil {
 		return err
@@ -111,12 +111,12 @@ func (o *options) askToApprove(ctx context.Context, c *connection, cmd *cobra.Co
 	if err != nil {
 		return err
 	}
-	return o.printPaired(cmd, d)
+	return printPaired(o, cmd, d)
 }
 
 // waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and waits
 // for the decision.
-func (o *options) waitForAnswer(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+func waitForAnswer(o *options, ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -130,7 +130,7 @@ func (o *options) waitForAnswer(ctx context.Context, c *connection, cmd *cobra.C
 			if n < 0 {
 				return &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
 			}
-			return o.printPaired(cmd, list.Devices[n])
+			return printPaired(o, cmd, list.Devices[n])
 		}
 		select {
 		case <-ctx.Done():
@@ -140,7 +140,7 @@ func (o *options) waitForAnswer(ctx context.Context, c *connection, cmd *cobra.C
 	}
 }
 
-func (o *options) printPaired(cmd *cobra.Command, d protocol.Device) error {
+func printPaired(o *options, cmd *cobra.Command, d protocol.Device) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), d)
 	}

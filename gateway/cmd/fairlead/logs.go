@@ -16,14 +16,14 @@ func logsCommand(o *options) *cobra.Command {
 	var lines int
 	cmd := &cobra.Command{
 		Use: "logs", Short: "Show the last log lines of a machine", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.printLogs(cmd, node, lines) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return printLogs(o, cmd, node, lines) },
 	}
 	cmd.Flags().StringVar(&node, "node", "", "machine; required when several are connected")
 	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
 	return cmd
 }
 
-func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
+func printLogs(o *options, cmd *cobra.Command, node string, lines int) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		n := float64(lines)
 		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})

@@ -18,19 +18,19 @@ import (
 func nodesCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "nodes", Short: "List and manage machines", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listNodes(o, cmd) },
 	}
 	rename := &cobra.Command{
 		Use: "rename NODE NAME", Short: "Set a machine's display name; \"\" removes it", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
+			return updateNode(o, cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
 		},
 	}
 	colour := &cobra.Command{
 		Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
 		Short: "Set a machine's colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" removes it",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
+			return updateNode(o, cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
 		},
 	}
 	var force bool
@@ -57,26 +57,26 @@ func nodesCommand(o *options) *cobra.Command {
 	var lines int
 	logs := &cobra.Command{
 		Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.printLogs(cmd, args[0], lines) },
+		RunE: func(cmd *cobra.Command, args []string) error { return printLogs(o, cmd, args[0], lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List all machines, including offline ones", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listNodes(o, cmd) },
 	},
 		&cobra.Command{
 			Use: "show NODE", Short: "Show a machine's details", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) },
+			RunE: func(cmd *cobra.Command, args []string) error { return showNode(o, cmd, protocol.NodeID(args[0])) },
 		},
 		&cobra.Command{
 			Use: "revoke NODE", Short: "Revoke a machine's pairing", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], protocol.DeviceRevoke) },
+			RunE: func(cmd *cobra.Command, args []string) error { return onDevice(o, cmd, args[0], protocol.DeviceRevoke) },
 		},
 		rename, colour, forget, logs)
 	return cmd
 }
 
-func (o *options) updateNode(cmd *cobra.Command, p protocol.NodesUpdateParams) error {
+func updateNode(o *options, cmd *cobra.Command, p protocol.NodesUpdateParams) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		n, err := call(ctx, c, protocol.NodesUpdate, p)
 		if err == nil && o.json {
@@ -86,7 +86,7 @@ func (o *options) updateNode(cmd *cobra.Command, p protocol.NodesUpdateParams) e
 	})
 }
 
-func (o *options) listNodes(cmd *cobra.Command) error {
+func listNodes(o *options, cmd *cobra.Command) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		nodes, err := c.nodes(ctx)
 		if err != nil {
@@ -146,7 +146,7 @@ func ago(at int64) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-func (o *options) showNode(cmd *cobra.Command, id protocol.NodeID) error {
+func showNode(o *options, cmd *cobra.Command, id protocol.NodeID) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		nodes, err := c.nodes(ctx)
 		if err != nil {

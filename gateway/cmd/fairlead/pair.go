@@ -45,9 +45,9 @@ Both sides show the same four words. If the words differ, somebody may be interc
 			}
 			switch {
 			case p.key:
-				return o.printKey(cmd)
+				return printKey(o, cmd)
 			case p.ssh != "":
-				return o.pairSSH(cmd, p)
+				return pairSSH(o, cmd, p)
 			case invitation == "-":
 				line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 				if err != nil && !errors.Is(err, io.EOF) {
@@ -56,11 +56,11 @@ Both sides show the same four words. If the words differ, somebody may be interc
 				if line = strings.TrimSpace(line); line == "" {
 					return &exitError{code: exitUsage, err: errors.New("the input contains no link or code")}
 				}
-				return o.join(cmd, p, line)
+				return join(o, cmd, p, line)
 			case invitation != "" || p.ask:
-				return o.join(cmd, p, invitation)
+				return join(o, cmd, p, invitation)
 			}
-			return o.invite(cmd, p)
+			return invite(o, cmd, p)
 		},
 	}
 	f := cmd.Flags()
@@ -114,7 +114,7 @@ func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) e
 
 func unknownScope(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }
 
-func (o *options) printKey(cmd *cobra.Command) error {
+func printKey(o *options, cmd *cobra.Command) error {
 	id, _, err := o.identity()
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // join pairs this machine.
-func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error {
+func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error {
 	id, peers, err := o.identity()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 
 // pairSSH pairs a machine on which the person can log in: it reads the key there and passes the
 // link through SSH.
-func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
+func pairSSH(o *options, cmd *cobra.Command, p pairFlags) error {
 	// The login shell there gets the words as one line and may not be sh, so it is only asked to
 	// start sh. A node installed by our own script is in ~/.local/bin, which may not be in its
 	// PATH.
