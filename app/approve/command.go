@@ -35,7 +35,7 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{box}
 	for i, p := range state.CommandParts(q) {
 		if i == maxParts {
-			rows = append(rows, widgets.NewText("and more parts like these", style.ColorMuted, style.SizeSmall))
+			rows = append(rows, widgets.NewText("and more parts", style.ColorMuted, style.SizeSmall))
 			break
 		}
 		rows = append(rows, part(p))

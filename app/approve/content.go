@@ -41,24 +41,24 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	}
 	if p := q.Preview; p != nil {
 		if p.Folder != "" {
-			rows = append(rows, fact("in", p.Folder))
+			rows = append(rows, fact("folder", p.Folder))
 		}
 		if p.Problem != "" {
 			rows = append(rows, warning(p.Problem))
 		}
 		if p.Truncated {
-			rows = append(rows, warning("The change is longer than what is shown here. It can be allowed once only."))
+			rows = append(rows, warning("The change is longer than shown here, so it can be allowed only once."))
 		}
 		if p.Outside {
-			rows = append(rows, warning("This lies outside the workspace."))
+			rows = append(rows, warning("This is outside the workspace."))
 		}
 		if p.Secret != "" {
-			rows = append(rows, warning("Keys and tokens are kept here: "+p.Secret))
+			rows = append(rows, warning("This folder contains keys and tokens: "+p.Secret))
 		}
 	}
 	switch {
 	case state.NotConfined(q):
-		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command may do whatever you may")))
+		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command can do everything you can")))
 	case state.PartlyConfined(q):
 		rows = append(rows, labelled("sandbox", warning(protocol.SandboxWords(q.Sandbox, q.Host))))
 	case q.Sandbox != "":
@@ -132,10 +132,10 @@ func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
 		rows = d.command(q)
 	}
 	if hidden {
-		rows = append(rows, warning("It holds characters that are not seen; they are shown as ⟨U+…⟩."))
+		rows = append(rows, warning("It contains invisible characters, shown here as ⟨U+…⟩."))
 	}
 	if words := state.Lookalikes(text); words != nil {
-		rows = append(rows, warning("It mixes letters that look alike but are different ones: "+strings.Join(words, "; ")+"."))
+		rows = append(rows, warning("It mixes letters that look alike but are different: "+strings.Join(words, "; ")+"."))
 	}
 	return rows
 }

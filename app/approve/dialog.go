@@ -111,7 +111,7 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	}
 	d.reasonEntry = newReasonEntry(d.key)
 	d.reasonEntry.onType = func() { d.arm.Key(d.clock()) }
-	d.reasonEntry.SetPlaceHolder("Why not? The agent is told.")
+	d.reasonEntry.SetPlaceHolder("Reason for the agent (optional)")
 	d.reasonEntry.OnSubmitted = func(string) { d.refuse() }
 	sendReason := widgets.NewButton("Deny", "", func() { d.refuse() })
 	d.reasonRow = widgets.Border(nil, nil, nil, sendReason, d.reasonEntry)
@@ -143,7 +143,7 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 		d.at = i
 		if q.Hash != present.Hash {
 			d.show(i)
-			d.say("The question changed: look again.")
+			d.say("The request changed. Please review it again.")
 			return false
 		}
 		d.place.SetText(d.placeText())
@@ -154,7 +154,7 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 	d.show(min(d.at, len(open)-1))
 	for _, c := range closed {
 		if c.ID == present.ID && present.ID != "" && !c.Here {
-			d.say("The question before was answered elsewhere: " + state.Ended(c.Approval) + ".")
+			d.say("The previous approval was answered elsewhere: " + state.Ended(c.Approval) + ".")
 		}
 	}
 	return false

@@ -15,20 +15,20 @@ func (d *Dialog) folders(q protocol.Approval) []fyne.CanvasObject {
 		path, _ := state.Reveal(f.Path)
 		switch {
 		case state.OpensItself(q) && f.Write:
-			rows = append(rows, fact("opens", path+" for this call, to write in it"))
+			rows = append(rows, fact("access", path+" (write, for this call only)"))
 		case state.OpensItself(q):
-			rows = append(rows, fact("opens", path+" for this call, to read in it"))
+			rows = append(rows, fact("access", path+" (read, for this call only)"))
 		default:
-			what := "read in "
+			what := "reading "
 			if f.Write {
-				what = "write in "
+				what = "writing to "
 			}
-			check, row := d.longCheck("Let this command "+what+path+", this once", false, func(bool) { d.changed() })
+			check, row := d.longCheck("Allow "+what+path+" (this time only)", false, func(bool) { d.changed() })
 			d.opens = append(d.opens, check)
 			rows = append(rows, row)
 		}
 		if f.Warning != "" {
-			rows = append(rows, warning("Take care with "+path+": "+f.Warning+"."))
+			rows = append(rows, warning("Careful with "+path+": "+f.Warning+"."))
 		}
 	}
 	return rows

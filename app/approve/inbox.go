@@ -46,7 +46,7 @@ const maxRows = 100
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
-	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
+	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
 	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
@@ -63,7 +63,7 @@ func (in *Inbox) Update(v state.View) {
 	}
 	in.more.SetText("")
 	if hidden > 0 {
-		in.more.SetText(fmt.Sprintf("and %d more, which come up as these are answered", hidden))
+		in.more.SetText(fmt.Sprintf("%d more appear as you answer these", hidden))
 	}
 	for len(in.all) < len(groups) {
 		in.all = append(in.all, newInboxRow(in, len(in.all)))

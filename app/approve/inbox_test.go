@@ -56,7 +56,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	in.Update(inboxView())
 	pagetest.Shot(t, w, "inbox")
 	markup := test.RenderObjectToMarkup(in.Box)
-	for _, want := range []string{"2 × Run make on server", "Deny all 2", "Allow all 2…", "4:50 left", "put off until "} {
+	for _, want := range []string{"2 × Run make on server", "Deny all 2", "Allow all 2…", "4:50 left", "snoozed until "} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}
@@ -154,7 +154,7 @@ func TestInboxOfManyQuestions(t *testing.T) {
 		v.Approvals = append(v.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d %s", i, strings.Repeat("long ", 40))))
 	}
 	in.Update(v)
-	if len(in.rows.Objects) != maxRows || !strings.HasPrefix(in.more.Text, "and 150 more") {
+	if len(in.rows.Objects) != maxRows || !strings.HasPrefix(in.more.Text, "150 more") {
 		t.Errorf("%d rows, %q", len(in.rows.Objects), in.more.Text)
 	}
 	in.Update(state.View{})

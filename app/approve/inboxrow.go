@@ -38,7 +38,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 	r.press = widgets.NewPress(widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside,
 		widgets.Row(style.Inside, 2, r.mark, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.Col(2, r.title, r.text), r.trail)), r.review)
 	r.press.OnMenu = func(at fyne.Position) {
-		widgets.ShowMenuAt(in.rows, at, []*fyne.MenuItem{fyne.NewMenuItem("Review", r.review), fyne.NewMenuItem("Open the chat", func() { in.h.Chat(r.group.SessionKey) })})
+		widgets.ShowMenuAt(in.rows, at, []*fyne.MenuItem{fyne.NewMenuItem("Review", r.review), fyne.NewMenuItem("Open chat", func() { in.h.Chat(r.group.SessionKey) })})
 	}
 	r.press.OnKey = func(k fyne.KeyName) bool {
 		switch k {
@@ -99,7 +99,7 @@ func (r *inboxRow) set(g state.Group) {
 	r.later.SetText("Not now")
 	if g.Later != 0 {
 		color = style.ColorMuted
-		r.later.SetText("Now")
+		r.later.SetText("Show now")
 	}
 	r.title.Tail = ""
 	if where != "" {
@@ -116,7 +116,7 @@ func (r *inboxRow) set(g state.Group) {
 func (r *inboxRow) tick(now time.Time) {
 	text := strings.Trim(state.SeenWord(r.group.Approval)+" · "+timeLeft(r.group.Approval, now), " ·")
 	if r.group.Later != 0 {
-		text = "put off until " + time.UnixMilli(r.group.Later).Format("15:04")
+		text = "snoozed until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}
 	if r.trail.Text != text {
 		r.trail.SetText(text)

@@ -32,7 +32,7 @@ func (d *Dialog) byKeys() {
 func (d *Dialog) further(scope string) {
 	d.scope = scope
 	d.nameButtons(d.Current())
-	d.say(state.ScopeWords(d.Current(), scope) + ". " + chordWord() + " allows.")
+	d.say(state.ScopeWords(d.Current(), scope) + ". Press " + chordWord() + " to allow.")
 	d.turns++ // the effect of Allow changed
 	d.rearm()
 }
@@ -82,10 +82,10 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	case pressing(name):
 		allows := focused == fyne.Focusable(d.allow.Main)
 		if allows && meant && d.step == asking {
-			d.say("A key alone does not allow. " + chordWord() + " allows" + map[bool]string{true: " once"}[d.scope == protocol.ScopeOnce] + ".")
+			d.say("Press " + chordWord() + " to allow" + map[bool]string{true: " once"}[d.scope == protocol.ScopeOnce] + ".")
 		}
 		if focused == fyne.Focusable(d.confirm) && meant {
-			d.say("A key alone does not allow. " + chordWord() + " does.")
+			d.say("Press " + chordWord() + " to allow.")
 			allows = true
 		}
 		return !meant || allows

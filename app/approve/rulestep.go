@@ -19,7 +19,7 @@ func (d *Dialog) makeRule(scope string) {
 	q := d.Current()
 	rules := state.OfferedRules(q, scope)
 	d.rule = ruleStep{scope: scope, rules: rules, chosen: state.NarrowOffers(rules), would: container.New(&columnLayout{})}
-	rows := []fyne.CanvasObject{widgets.NewHeading("Allow without asking from now on", "text")}
+	rows := []fyne.CanvasObject{widgets.NewHeading("Always allow", "text")}
 	for _, r := range rules {
 		words, _ := state.Reveal(r.Words)
 		_, row := d.longCheck(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
@@ -38,8 +38,8 @@ func (d *Dialog) makeRule(scope string) {
 	d.rule.ends = widgets.NewText("", style.ColorMuted, "text")
 	d.endAt(protocol.RuleEnds[0])
 	rows = append(rows, container.NewHBox(d.rule.end, d.rule.ends))
-	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", style.ColorMuted, style.SizeSmall))
-	d.enter(ruling, widgets.Col(style.Inside, rows...), "Make the rule and allow", d.leave)
+	rows = append(rows, d.rule.would, widgets.NewParagraph("You can change or delete the rule on the Rules page. Commands such as sudo always require approval.", style.ColorMuted, style.SizeSmall))
+	d.enter(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.leave)
 	d.try()
 }
 
@@ -58,7 +58,7 @@ func (d *Dialog) ends() (items []*fyne.MenuItem) {
 func endWords(e protocol.RuleEnd) string {
 	switch e.Key {
 	case "never":
-		return "Without an end"
+		return "No expiry"
 	case "today":
 		return "Until the end of today"
 	}
@@ -69,9 +69,9 @@ func endWords(e protocol.RuleEnd) string {
 func (d *Dialog) endAt(e protocol.RuleEnd) {
 	d.rule.until = e.At(d.clock())
 	d.rule.end.SetText(endWords(e))
-	ends := "it holds until you delete it"
+	ends := "valid until you delete it"
 	if d.rule.until > 0 {
-		ends = "it ends on " + time.UnixMilli(d.rule.until).Format("2 January 2006 15:04")
+		ends = "expires on " + time.UnixMilli(d.rule.until).Format("2 January 2006 15:04")
 	}
 	d.rule.ends.SetText(ends)
 }
@@ -101,13 +101,13 @@ func (d *Dialog) try() {
 		d.rearm()
 	}
 	if left == 0 {
-		say(widgets.NewText("Choose what the rule lets through.", style.ColorMuted, "text"))
+		say(widgets.NewText("Select what the rule allows.", style.ColorMuted, "text"))
 		return
 	}
 	if d.h.Try == nil {
 		return
 	}
-	say(widgets.NewText("Looking at what was called before…", style.ColorMuted, "text"))
+	say(widgets.NewText("Checking earlier calls…", style.ColorMuted, "text"))
 	found, looked := make(map[protocol.CallID]bool), 0
 	var calls []protocol.RuleChange
 	for _, r := range d.rule.rules {
@@ -119,7 +119,7 @@ func (d *Dialog) try() {
 				return
 			}
 			if err != nil {
-				say(warning("What it would also have allowed could not be looked up: " + err.Error()))
+				say(warning("Earlier calls could not be checked: " + err.Error()))
 				d.rule.asked++ // late responses would hide this
 				return
 			}

@@ -95,7 +95,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-rule-end")
 	until := time.Unix(1000, 0).Add(4*time.Second).AddDate(0, 0, 30)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it ends on "+until.Format("2 January 2006 15:04")) {
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "expires on "+until.Format("2 January 2006 15:04")) {
 		t.Error("the end is not shown")
 	}
 	test.Tap(b.confirm)

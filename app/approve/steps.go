@@ -26,9 +26,9 @@ const (
 func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	if asks, offer := state.AsksNetwork(q); offer {
-		text := "Let this command use the network, this once"
+		text := "Allow network access for this command"
 		if asks {
-			text = "Let this command use the network, which it asks for"
+			text = "Allow network access, which this command requests"
 		}
 		d.network = d.check(text, asks, func(bool) { d.changed() })
 		rows = append(rows, d.network)
@@ -42,9 +42,9 @@ func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 
 // nameAlso offers to answer identical approvals, if there are any.
 func (d *Dialog) nameAlso() {
-	text := "Answer the other one that asks exactly this, too"
+	text := "Apply to the identical approval, too"
 	if d.others > 1 {
-		text = fmt.Sprintf("Answer the %d others that ask exactly this, too", d.others)
+		text = fmt.Sprintf("Apply to the %d identical approvals, too", d.others)
 	}
 	d.also.SetText(text)
 	setShown(d.also, d.others > 0)
@@ -117,9 +117,9 @@ func (d *Dialog) nameButtons(q protocol.Approval) {
 	allow += extent
 	switch n := len(d.access()); {
 	case n == 1:
-		allow += ", with the folder"
+		allow += " with folder access"
 	case n > 1:
-		allow += fmt.Sprintf(", with %d folders", n)
+		allow += fmt.Sprintf(" with access to %d folders", n)
 	}
 	if n := count(d.keep, true); n < len(d.keep) {
 		allow = fmt.Sprintf("Allow %d of %d parts", n, len(d.keep))
@@ -196,9 +196,9 @@ func (d *Dialog) edit() {
 	hidden, _ := state.Reveal(text)
 	rows := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, style.SizeSmall), e}
 	if hidden != text {
-		rows = append(rows, warning("It holds characters that are not seen. Read them before you go on: "+hidden))
+		rows = append(rows, warning("It contains invisible characters. Check them before you continue: "+hidden))
 	}
-	rows = append(rows, widgets.NewParagraph("It is checked again as you leave it here, and runs once. The agent is told what you changed.", style.ColorMuted, style.SizeSmall))
+	rows = append(rows, widgets.NewParagraph("Your version is checked again and runs once. The agent sees what you changed.", style.ColorMuted, style.SizeSmall))
 	d.editor = e
 	d.enter(editing, widgets.Col(style.Inside, rows...), "Run this", e)
 }
@@ -214,7 +214,7 @@ func (d *Dialog) done() {
 	case editing:
 		args, err := state.WithEdited(q, d.editor.Text)
 		if err != nil {
-			d.say("It cannot run like this: " + err.Error())
+			d.say("This cannot run: " + err.Error())
 			return
 		}
 		d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Args: args, Access: d.access()})

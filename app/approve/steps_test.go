@@ -100,8 +100,8 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/other", Write: true}, {Path: "/home/ann/.ssh", Warning: "it holds keys or tokens: ~/.ssh"}}
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
-	if c := b.checks(); len(c) != 2 || c[0].Checked || c[0].Text != "Let this command write in /srv/other, this once" ||
-		c[1].Text != "Let this command read in /home/ann/.ssh, this once" {
+	if c := b.checks(); len(c) != 2 || c[0].Checked || c[0].Text != "Allow writing to /srv/other (this time only)" ||
+		c[1].Text != "Allow reading /home/ann/.ssh (this time only)" {
 		t.Fatalf("check boxes %v", c)
 	}
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it holds keys or tokens") {
@@ -112,7 +112,7 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-folder")
-	if b.allow.Main.Text != "Allow once, with the folder" {
+	if b.allow.Main.Text != "Allow once with folder access" {
 		t.Errorf("the button says %q", b.allow.Main.Text)
 	}
 	test.Tap(b.allow.Main)
@@ -127,7 +127,7 @@ func TestFileOutsideSaysWhatItOpens(t *testing.T) {
 	q.Preview.Outside, q.Preview.Folders = true, []protocol.FolderAccess{{Path: "/srv/parser", Write: true}}
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "/srv/parser for this call, to write in it") {
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "/srv/parser (write, for this call only)") {
 		t.Error("it is not said that the folder is opened")
 	}
 	test.Tap(b.allow.Main)
@@ -138,7 +138,7 @@ func TestFileAmongKeysSaysWhichPlaceItIsIn(t *testing.T) {
 	q := twoParts("q")
 	q.Preview.Secret = "~/.ssh"
 	b := newBench(t, q)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Keys and tokens are kept here: ~/.ssh") {
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "This folder contains keys and tokens: ~/.ssh") {
 		t.Error("it is not said")
 	}
 }
@@ -146,7 +146,7 @@ func TestFileAmongKeysSaysWhichPlaceItIsIn(t *testing.T) {
 func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"), ask("three", "make"))
 	b.wait(2 * time.Second)
-	if c := b.checks(); len(c) != 1 || !strings.Contains(c[0].Text, "the 2 others") {
+	if c := b.checks(); len(c) != 1 || !strings.Contains(c[0].Text, "the 2 identical") {
 		t.Fatalf("check boxes %v", c)
 	}
 	b.toggle(0)
@@ -231,7 +231,7 @@ func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 	b := newBench(t, q)
 	pagetest.Shot(b.t, b.window, "approve-unconfined")
 	markup := test.RenderObjectToMarkup(b.Dialog)
-	for _, want := range []string{"not enforced on this machine: the command may do whatever you may", "asked for; not enforced on this machine"} {
+	for _, want := range []string{"not enforced on this machine: the command can do everything you can", "asked for; not enforced on this machine"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", want)
 		}

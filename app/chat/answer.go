@@ -80,7 +80,7 @@ func (b *builder) thought(items []transcript.Item, key, text string, hidden, liv
 	title := "Thought"
 	switch {
 	case hidden:
-		title, text = "Thought, hidden by the provider", ""
+		title, text = "Thinking, hidden by the provider", ""
 	case strings.TrimSpace(text) == "":
 		return items
 	case live:

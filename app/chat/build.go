@@ -130,7 +130,7 @@ func (b *builder) rowsOf(items []transcript.Item, ms []protocol.Message, i int, 
 // event adds a row about an event that the agent will answer.
 func (b *builder) event(items []transcript.Item, key string, m protocol.Message, cur *cursor) []transcript.Item {
 	cur.speaker = ""
-	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
+	d := noticeData{icon: "info", text: "Fairlead received an event."}
 	if c, ok := m.Completion(); ok {
 		d.text = c.Words(b.machines.Name(string(c.NodeID)))
 		if d.icon = "check"; c.Event != protocol.ExecFinished {
@@ -150,7 +150,7 @@ func (b *builder) call(items []transcript.Item, key string, v callView, now time
 	if v.info == nil && v.result == nil && v.question == nil {
 		t.Time, t.CanStop = "", false
 		if open {
-			t.Time = "about to run"
+			t.Time = "starting"
 		} else {
 			t.State, t.Status = transcript.CallStopped, "not run"
 		}

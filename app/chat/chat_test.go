@@ -17,7 +17,7 @@ import (
 func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
 	card := callView{result: &m}.tool(new(style.Machines), time.Now())
-	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "the end is shown" {
+	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "showing the end" {
 		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Note)
 	}
 }
@@ -112,7 +112,7 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+want+"]")
 	}
 	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
-	assertLines(t, b.build(s, noon), "[Go on? 50 steps are done waiting, not yet seen]")
+	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting, not yet seen]")
 }
 
 func TestRunStatesAreSaid(t *testing.T) {
@@ -124,7 +124,7 @@ func TestRunStatesAreSaid(t *testing.T) {
 		{RunID: "5", State: protocol.RunQueued, Message: "and then"},
 	}}
 	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "! The key was refused. <settings>", "- Retrying in 4 s: overloaded", "- Working… 14 s", "- Stopped.", "next and then",
-		"- The agent is paused: it starts nothing new.")
+		"- The agent is paused and starts no new work.")
 }
 
 func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {

@@ -152,7 +152,7 @@ func (c *composer) submit() {
 // added handles an attachment from a file or the clipboard.
 func (c *composer) added(a protocol.Attachment, err error) {
 	if err != nil {
-		c.note.SetText("Could not add it: " + err.Error())
+		c.note.SetText("Could not attach the file: " + err.Error())
 		c.note.Show()
 	} else {
 		c.images = append(c.images, a)
@@ -232,7 +232,7 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 	for _, n := range c.p.state.Nodes {
 		label := c.p.machines.Name(string(n.ID))
 		if n.Local && !c.p.state.Elsewhere {
-			label += " (this)"
+			label += " (this computer)"
 		}
 		if !n.Online {
 			label += ", offline"

@@ -42,7 +42,7 @@ func newFinder(p *Pane) *finder {
 	f.field.OnMove = f.step
 	up := widgets.NewQuiet("", "up", func() { f.step(-1) })
 	down := widgets.NewQuiet("", "down", func() { f.step(1) })
-	f.every = widgets.NewQuiet("Every chat", "search", func() {
+	f.every = widgets.NewQuiet("All chats", "search", func() {
 		if p.h.SearchAll != nil {
 			query := f.field.Text
 			f.close()
@@ -138,7 +138,7 @@ func (f *finder) say(query string) {
 	switch {
 	case query == "":
 	case len(f.hits) == 0 && f.p.state.More:
-		text = "Not in what is loaded"
+		text = "Not found in the loaded messages"
 	case len(f.hits) == 0:
 		text = "Not found"
 	default:

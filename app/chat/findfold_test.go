@@ -53,7 +53,7 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 	d.Find()
 	f := d.find
 	f.field.SetText("needle")
-	if f.count.Text != "5 of 5, opened the card" || !d.rowOpen(t, kindTool) {
+	if f.count.Text != "5 of 5, card expanded" || !d.rowOpen(t, kindTool) {
 		t.Errorf("in the output it says %q, open %v", f.count.Text, d.rowOpen(t, kindTool))
 	}
 	step := func(want string) {
@@ -64,11 +64,11 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 		}
 	}
 	step("4 of 5")
-	step("3 of 5, opened the thought")
+	step("3 of 5, thinking expanded")
 	if !d.rowOpen(t, kindFold) {
 		t.Error("the thought is folded")
 	}
-	step("2 of 5, opened the thought")
+	step("2 of 5, thinking expanded")
 	step("1 of 5")
 	f.close()
 	if d.rowOpen(t, kindTool) || d.rowOpen(t, kindFold) {
@@ -123,7 +123,7 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 		t.Errorf("at the beginning of the line it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
 	}
 	d.find.field.SetText("needle")
-	if d.find.count.Text != "1 of 1, opened the card" || !d.rowOpen(t, kindTool) {
+	if d.find.count.Text != "1 of 1, card expanded" || !d.rowOpen(t, kindTool) {
 		t.Errorf("it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
 	}
 	d.find.close()
@@ -151,7 +151,7 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 		pending = pending[1:]
 		next()
 	}
-	if d.find.count.Text != "5 of 5, opened the card" {
+	if d.find.count.Text != "5 of 5, card expanded" {
 		t.Errorf("it says %q", d.find.count.Text)
 	}
 	d.find.field.SetText("thanks")

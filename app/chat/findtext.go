@@ -147,9 +147,9 @@ func (f *finder) unfold(h hit) {
 		if open || id == "" {
 			return
 		}
-		word := "opened the card"
+		word := "card expanded"
 		if it.Kind == kindFold {
-			word = "opened the thought"
+			word = "thinking expanded"
 		}
 		f.unfolded[id] = folding{key: it.Key, open: was, chosen: chosen, word: word}
 		f.p.open[id] = true

@@ -2,11 +2,13 @@ package chat
 
 import (
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -66,9 +68,9 @@ func (h *header) show(s State) {
 	}
 	h.model.SetText(model)
 	setVisible(h.model, h.p.h.SetModel != nil)
-	think := "thinking"
+	think := "Thinking: auto"
 	if s.Session.Settings != nil && s.Session.Settings.ThinkingLevel != "" {
-		think = "thinking: " + s.Session.Settings.ThinkingLevel
+		think = "Thinking: " + strings.ToLower(state.ThinkingName(s.Session.Settings.ThinkingLevel))
 	}
 	h.think.SetText(think)
 	setVisible(h.think, h.p.h.SetThink != nil && !h.narrow)
@@ -88,7 +90,7 @@ func (h *header) modelMenu() []*fyne.MenuItem {
 		items = append(items, item)
 	}
 	if s.Session.Settings != nil && s.Session.Settings.Model != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("As in the settings", func() { h.p.h.SetModel(protocol.ModelRef{}) }))
+		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.p.h.SetModel(protocol.ModelRef{}) }))
 	}
 	if h.p.h.Settings != nil {
 		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.p.h.Settings))
@@ -101,10 +103,10 @@ func (h *header) thinkMenu() []*fyne.MenuItem {
 	if s := h.p.state.Session.Settings; s != nil {
 		now = s.ThinkingLevel
 	}
-	items := []*fyne.MenuItem{fyne.NewMenuItem("As the model does", func() { h.p.h.SetThink("") })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem(state.ThinkingName(""), func() { h.p.h.SetThink("") })}
 	items[0].Checked = now == ""
 	for _, level := range protocol.ThinkingLevels {
-		item := fyne.NewMenuItem(level, func() { h.p.h.SetThink(level) })
+		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.p.h.SetThink(level) })
 		item.Checked = level == now
 		items = append(items, item)
 	}
@@ -132,14 +134,14 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 		items = append(items, item)
 	}
 	if h.narrow && h.p.h.SetMode != nil {
-		item := fyne.NewMenuItem("How it asks", nil)
+		item := fyne.NewMenuItem("Approvals", nil)
 		item.Icon = style.Icon("shield")
 		item.ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 		items = append(items, item)
 	}
 	if h.p.h.Reset != nil {
 		items = append(items, fyne.NewMenuItemSeparator())
-		add("Start afresh", "reset", h.p.h.Reset)
+		add("Clear chat", "reset", h.p.h.Reset)
 	}
 	if h.p.h.Delete != nil {
 		add("Delete chat", "trash", h.p.h.Delete)

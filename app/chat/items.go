@@ -151,7 +151,7 @@ func (b *builder) build(s State, now time.Time) []transcript.Item {
 		items = b.item(items, "offline", kindNotice, 32, noticeData{icon: "warning", text: s.Offline})
 	}
 	if s.Paused {
-		items = b.item(items, "paused", kindNotice, 32, noticeData{"pause", "The agent is paused: it starts nothing new.", "Resume", actResume})
+		items = b.item(items, "paused", kindNotice, 32, noticeData{"pause", "The agent is paused and starts no new work.", "Resume", actResume})
 	}
 	return items
 }

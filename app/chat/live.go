@@ -67,7 +67,7 @@ func (b *builder) live(items []transcript.Item, s State, cur *cursor, now time.T
 		q := s.Approvals[i]
 		if q.Kind == protocol.AskContinue {
 			t := transcript.Call{
-				Verb: "Go on?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingWord(q), CanAnswer: true,
+				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingWord(q), CanAnswer: true,
 				AllowEnabled: b.seen[q.ID].armed(q, now),
 			}
 			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID, hash: q.Hash, open: true})

@@ -84,7 +84,7 @@ func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
 	p.reader = true
 	p.middle.Remove(p.empty)
-	p.empty = widgets.NewEmptyState("chat", "Nothing was said", "")
+	p.empty = widgets.NewEmptyState("chat", "No messages", "")
 	p.middle.Add(p.empty)
 	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.top, p.bottom, p.line, p.empty} {
 		o.Hide()

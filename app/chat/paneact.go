@@ -78,6 +78,6 @@ func (p *Pane) newEmpty() fyne.CanvasObject {
 			}
 		})
 	}
-	return widgets.NewEmptyState("", "What shall we do?", "Ask in plain words. Nothing with an effect happens before you have seen it and allowed it. Begin with ! to run a command yourself.",
+	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself.",
 		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }

@@ -29,7 +29,7 @@ func (p *Pane) row(kind int) transcript.Row {
 		f := transcript.NewExpander("thinking")
 		f.OnToggle = func(open bool) { p.choose(d.id, open) }
 		f.OnPress = p.transcript.Press
-		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thought", d.text) }
+		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thinking", d.text) }
 		return newRow(style.Inside, f, func(i transcript.Item) {
 			d = i.Data.(foldData)
 			f.Set(d.title, d.text, p.open[d.id])
@@ -102,7 +102,7 @@ func (p *Pane) messageRow() *row {
 		}
 	}
 	m.OnMenu = func(at fyne.Position) {
-		raw := fyne.NewMenuItem("Show as written", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.HeightChanged() })
+		raw := fyne.NewMenuItem("Show Markdown source", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.HeightChanged() })
 		raw.Checked = p.raw[key]
 		var items []*fyne.MenuItem
 		if p.transcript.HasSelection() {

@@ -116,7 +116,7 @@ var states = map[string]transcript.CallState{
 }
 
 // endShown marks a card that shows only the end of the output.
-const endShown = "the end is shown"
+const endShown = "showing the end"
 
 // describe sets the text of the state.
 func (c callView) describe(t *transcript.Call, info *protocol.CallInfo, now time.Time) {
@@ -150,7 +150,7 @@ func (c callView) describe(t *transcript.Call, info *protocol.CallInfo, now time
 		t.CanStop = info != nil && info.CallID != ""
 		if c.away {
 			t.Status = "machine offline"
-			notes = append(notes, "What became of it is known when the machine is back")
+			notes = append(notes, "The outcome will be known when the machine reconnects")
 		}
 	case transcript.CallDone:
 		if info != nil && info.EndedAt > 0 && info.StartedAt > 0 {

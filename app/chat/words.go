@@ -88,22 +88,22 @@ const (
 // problem explains a run's error and what to do about it.
 func problem(e *protocol.Error) (widgets.Problem, string) {
 	if e == nil {
-		return widgets.Problem{What: "The answer broke off.", Button: "Try again"}, actRetry
+		return widgets.Problem{What: "The answer was interrupted.", Button: "Try again"}, actRetry
 	}
 	is := func(target error) bool { return errors.Is(e, target) }
 	p := widgets.Problem{What: sentence(e.Message)}
 	switch {
 	case is(protocol.ErrModelAuth):
-		p.Do, p.Button, p.Again = "Check the key of this provider in the settings, then try again.", "Open settings", true
+		p.Do, p.Button, p.Again = "Check this provider's key in the settings, then try again.", "Open settings", true
 		return p, actSettings
 	case is(protocol.ErrModelRateLimit) && !e.Retryable: // waiting does not help
-		p.Do, p.Button, p.Again = "See to the plan or the balance of your account at the provider, or choose another model.", "Open settings", true
+		p.Do, p.Button, p.Again = "Check your plan or balance with the provider, or choose another model.", "Open settings", true
 		return p, actSettings
 	case is(protocol.ErrModelRateLimit):
-		p.Do, p.Button = "The provider lets through only so much in a time. Wait a moment and try again, or choose another model.", "Try again"
+		p.Do, p.Button = "The provider's rate limit was reached. Wait a moment and try again, or choose another model.", "Try again"
 		return p, actRetry
 	case is(protocol.ErrContextOverflow):
-		p.Do, p.Button, p.Again = "Start the chat afresh, or choose a model that can read more.", "Start afresh", true
+		p.Do, p.Button, p.Again = "Clear the chat, or choose a model with a larger context.", "Clear chat", true
 		return p, actReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
 		p.Button = "Try again"
@@ -112,7 +112,7 @@ func problem(e *protocol.Error) (widgets.Problem, string) {
 		}
 		return p, actRetry
 	case is(protocol.ErrStorage):
-		p.Do, p.Button = "Make room on the disk or see to its rights; nothing that was acknowledged is lost.", "Try again"
+		p.Do, p.Button = "Free up disk space or check permissions. No saved messages were lost.", "Try again"
 		return p, actRetry
 	}
 	p.Button = "Try again"

@@ -32,17 +32,17 @@ func (p *Page) picked() {
 	}
 	switch {
 	case len(chosen) > 1 && size > 0:
-		note = fmt.Sprintf("%d of %d chosen, %s", len(chosen), len(p.view.Entries), state.SizeText(size))
+		note = fmt.Sprintf("%d of %d selected, %s", len(chosen), len(p.view.Entries), state.SizeText(size))
 	case len(chosen) > 1:
-		note = fmt.Sprintf("%d of %d chosen", len(chosen), len(p.view.Entries))
+		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
 	case note == "" && len(p.view.Entries) > 0 && p.view.Serves:
 		note = state.Plural(len(p.view.Entries), "item", "items")
 	}
 	if why := p.view.Shallow; why != "" {
-		note = strings.TrimPrefix(note+" · Changes in folders below do not show at once: "+why, " · ")
+		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
 	}
 	if p.away && len(p.view.Entries) > 0 {
-		note = strings.TrimSuffix("The machine is offline, this is how it was · "+note, " · ")
+		note = strings.TrimSuffix("The machine is offline. This is its last known state · "+note, " · ")
 	}
 	p.note.SetText(note)
 	able(p.acts[0], len(chosen) == 1)
@@ -100,11 +100,11 @@ func (p *Page) renamed(file, name string) {
 		return done{to, undo}, err
 	}, func(d done, err error) {
 		if err != nil {
-			p.fail("The name was not changed", err)
+			p.fail("Could not rename the file", err)
 			return
 		}
 		if d.undo != nil {
-			p.h.Undo(fmt.Sprintf("“%s” is called “%s” now.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
+			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
 		}
 		p.expect(d.to, "")
 	})
@@ -122,7 +122,7 @@ func (p *Page) newFolder() {
 	name := p.view.NewName()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Make(ctx, name) }, func(made string, err error) {
 		if err != nil {
-			p.fail("No folder was made", err)
+			p.fail("Could not create the folder", err)
 			return
 		}
 		p.expect("", made)
@@ -154,15 +154,15 @@ func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.
 		return done{n, undo}, err
 	}, func(d done, err error) {
 		if d.n > 0 {
-			text := fmt.Sprintf("%d were %s.", d.n, did)
+			text := fmt.Sprintf("%d items %s.", d.n, did)
 			if d.n == 1 {
-				text = fmt.Sprintf("“%s” was %s.", list[0].Title(), did)
+				text = fmt.Sprintf("“%s” %s.", list[0].Title(), did)
 			}
 			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
 		}
 		if err != nil {
 			word, _, _ := strings.Cut(did, " ")
-			p.fail("Not everything was "+word, err)
+			p.fail("Some items were not "+word, err)
 		}
 	})
 }
@@ -202,12 +202,12 @@ func (p *Page) menu(at fyne.Position) {
 	}
 	add("Open", one, func() { p.choose(e) })
 	if p.local() {
-		add("Open with its program", one, func() { p.h.Open(p.whole(e.Path)) })
+		add("Open with default app", one, func() { p.h.Open(p.whole(e.Path)) })
 	} else if p.h.Fetch != nil && p.view.Place != "" {
 		place := p.view.Place
 		add("Copy to this computer…", one, func() { p.h.Fetch(place, e.Path) })
 	}
-	add("Copy the path", one, func() { p.h.Copy(p.whole(e.Path)) })
+	add("Copy path", one, func() { p.h.Copy(p.whole(e.Path)) })
 	if p.view.Place != "" && p.view.Serves {
 		items = append(items, fyne.NewMenuItemSeparator())
 		add("Rename", one && p.changes(), p.startRename)

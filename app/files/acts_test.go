@@ -51,7 +51,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	p.list.TypedShortcut(&fyne.ShortcutSelectAll{})
-	pagetest.Shows(t, p.Box, "4 of 4 chosen, 2.0 kB")
+	pagetest.Shows(t, p.Box, "4 of 4 selected, 2.0 kB")
 	key(fyne.KeyEscape)
 	if len(p.list.chosen()) != 0 {
 		t.Error("Esc chooses nothing")
@@ -161,7 +161,7 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	}
 	v.Shallow = "there are more than 8192 folders below"
 	p.show(v)
-	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in folders below do not show at once: there are more than 8192 folders below")
+	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in subfolders do not appear immediately: there are more than 8192 folders below")
 }
 
 func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T) {

@@ -118,11 +118,11 @@ func (p *Page) change(c protocol.FileChange) {
 			var o fyne.CanvasObject
 			switch {
 			case err != nil:
-				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This change cannot be shown.", Do: err.Error()}, nil))
+				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "Could not show this change.", Do: err.Error()}, nil))
 			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
 				o = container.NewVBox()
 			case d.Diff == "":
-				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), style.ColorMuted, "text"))
+				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file has its earlier content."), style.ColorMuted, "text"))
 			default:
 				o = diff.NewPanel(d.Diff, 0)
 			}
@@ -134,9 +134,9 @@ func (p *Page) change(c protocol.FileChange) {
 				said.Set(d.Why, style.ColorMuted)
 				revert.Enable()
 			case d.State == protocol.ChangeAltered:
-				said.Set("The file was changed after the agent's change, so it cannot be reverted. "+d.Why, style.ColorNeedsYou)
+				said.Set("The file changed after the agent edited it, so the edit cannot be reverted. "+d.Why, style.ColorNeedsYou)
 			case d.State == protocol.ChangeReverted:
-				said.Set("✓ The file is as it was before.", style.ColorGood)
+				said.Set("✓ Reverted.", style.ColorGood)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func (p *Page) change(c protocol.FileChange) {
 		revert.Disable()
 		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.m.Revert(ctx, c) }, func(_ struct{}, err error) {
 			if err != nil {
-				p.fail("The change was not reverted", err)
+				p.fail("Could not revert the change", err)
 			}
 			load()
 		})

@@ -11,9 +11,9 @@ import (
 // conflict asks which of two versions to keep.
 func (e *editor) conflict(c state.Conflict) {
 	e.theirs = c
-	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", style.ColorText)
+	e.told.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
 	if c.Gone {
-		e.told.Set("This file was deleted by somebody else while you wrote. Shall it have your text again?", style.ColorText)
+		e.told.Set("This file was deleted while you were editing it. Keep your version?", style.ColorText)
 	}
 	e.clash.Show()
 	e.say("", style.ColorMuted)
@@ -75,7 +75,7 @@ func (e *editor) changed(text string, there bool) {
 	case !e.dirty() && there:
 		e.base, e.there = text, true
 		e.text.SetText(text)
-		e.say("It was changed by somebody else; this is how it is now.", style.ColorMuted)
+		e.say("The file changed on disk. This is the current version.", style.ColorMuted)
 	default:
 		e.conflict(state.Conflict{Theirs: text, Gone: !there})
 	}

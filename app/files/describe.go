@@ -22,7 +22,7 @@ func (p *Page) describe(marks map[string]string) map[string]string {
 		switch {
 		case e.Dir:
 		case draft:
-			marks[e.Path] = "not saved"
+			marks[e.Path] = "unsaved"
 		case marks[e.Path] != "" || short == "":
 		case e.Missing:
 			marks[e.Path] = short + notThere
@@ -33,7 +33,7 @@ func (p *Page) describe(marks map[string]string) map[string]string {
 	return marks
 }
 
-const notThere = " · not there yet"
+const notThere = " · not created yet"
 
 // markColor returns a fainter colour for a purpose than for a state.
 func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {

@@ -90,7 +90,7 @@ func (p *Page) aimed(g goal) {
 // intent describes the effect of dropping here.
 func (p *Page) intent(g goal) string {
 	chosen := p.list.chosen()
-	what := fmt.Sprint(len(chosen), " chosen")
+	what := fmt.Sprint(len(chosen), " items")
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
 	}

@@ -54,7 +54,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	e.name.SetPlaceHolder("notes.md")
 	e.length.Hide()
 
-	mine, take := widgets.NewButton("Keep mine", "check", e.keepMine), widgets.NewButton("Take theirs", "import", e.takeTheirs)
+	mine, take := widgets.NewButton("Keep my version", "check", e.keepMine), widgets.NewButton("Use the one on disk", "import", e.takeTheirs)
 	e.clash = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Col(style.Inside, e.told, widgets.Flow(style.Inside, mine, take))))
 	e.clash.Hide()
@@ -78,7 +78,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	}
 	_, about, _ := state.AboutFile(f.Path)
 	if f.Missing {
-		about += " It is not there; this is how a new agent has it."
+		about += " The file does not exist. This is the default text."
 	}
 	if about != "" {
 		top = append(top, widgets.NewParagraph(about, style.ColorMuted, "text"))
@@ -88,7 +88,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
 	if draft, ok := p.app.Drafts.Get(f.Path); ok && !e.fresh && draft != f.Text {
 		e.text.SetText(draft)
-		e.say("What you typed before, not saved yet.", style.ColorNeedsYou)
+		e.say("Your unsaved changes were restored.", style.ColorNeedsYou)
 	}
 	e.measure()
 	e.follow()
@@ -101,7 +101,7 @@ func (e *editor) guard(back *widgets.Button) {
 	back.OnTap = func() {
 		if e.dirty() && !sure {
 			sure = true
-			e.say("Not saved yet. Leave once more to lose it.", style.ColorNeedsYou)
+			e.say("Unsaved. Leave again to discard it.", style.ColorNeedsYou)
 			return
 		}
 		e.p.close()
@@ -130,9 +130,9 @@ func (e *editor) typed() {
 		e.box.Refresh()
 	}
 	if dirty {
-		e.said.Set("Not saved yet. It is kept while Fairlead runs.", style.ColorNeedsYou)
+		e.said.Set("Unsaved. Fairlead keeps this draft while it runs.", style.ColorNeedsYou)
 		if e.fresh {
-			e.said.Set("Not saved yet", style.ColorNeedsYou)
+			e.said.Set("Unsaved", style.ColorNeedsYou)
 		}
 	} else {
 		e.said.Set("", style.ColorMuted)
@@ -194,7 +194,7 @@ func (e *editor) save() {
 func (e *editor) saved(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
 		if e.fresh {
-			e.say("There is a file of this name already. Choose another, or open that one.", style.ColorBad)
+			e.say("A file with this name already exists. Choose another name, or open that file.", style.ColorBad)
 			return
 		}
 		e.conflict(*c)
@@ -217,11 +217,11 @@ func (e *editor) delete() {
 	p := e.p
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e.path) }, func(undo func(), err error) {
 		if err != nil {
-			p.fail("The file was not deleted", err)
+			p.fail("Could not delete the file", err)
 			return
 		}
 		p.app.Drafts.Save(e.path, "")
 		p.close()
-		p.h.Undo("The file was deleted.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("File deleted.", undo, time.Now().Add(state.UndoTime))
 	})
 }

@@ -30,7 +30,7 @@ func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
 	e.text.SetText(strings.Repeat("x", state.FileCap+5))
 	pagetest.Shows(t, p.Box, "5 bytes too long")
 	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "as new", Missing: true})
-	pagetest.Shows(t, p.Box, "It is not there")
+	pagetest.Shows(t, p.Box, "does not exist")
 	golden.Markup(t, "editor-missing", p.Box)
 }
 
@@ -71,7 +71,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 			t.Errorf("what was typed became %q", e.text.Text)
 		}
 		golden.Markup(t, "editor-conflict", p.Box)
-		test.Tap(pagetest.Button(t, p.Box, "Take theirs"))
+		test.Tap(pagetest.Button(t, p.Box, "Use the one on disk"))
 		pagetest.Settle()
 		if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
 			t.Errorf("taking theirs leaves %q", e.text.Text)
@@ -103,7 +103,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	for _, e := range p.view.Entries {
 		trails = append(trails, p.list.marks[e.Path])
 	}
-	if got := strings.Join(trails, "; "); got != "not saved; who it is; who you are · not there yet; " {
+	if got := strings.Join(trails, "; "); got != "unsaved; who it is; who you are · not created yet; " {
 		t.Errorf("%q", got)
 	}
 }

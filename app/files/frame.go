@@ -36,7 +36,7 @@ func (p *Page) draw() {
 	var o fyne.CanvasObject = widgets.Border(p.heads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
-		o = widgets.NewFailed("The files cannot be listed.", v.Problem, p.m.Reload)
+		o = widgets.NewFailed("Could not list the files.", v.Problem, p.m.Reload)
 	case v.Loading:
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":

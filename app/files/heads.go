@@ -20,7 +20,7 @@ type heads struct {
 	texts map[string]*widgets.Text
 }
 
-var columnNames = map[string]string{state.ByName: "Name", state.BySize: "Size", state.ByTime: "Changed"}
+var columnNames = map[string]string{state.ByName: "Name", state.BySize: "Size", state.ByTime: "Modified"}
 
 func newHeads(choose func(string)) *heads {
 	h := &heads{heads: map[string]*widgets.Press{}, texts: map[string]*widgets.Text{}}

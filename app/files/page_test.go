@@ -169,7 +169,7 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 	// the requests after reconnecting have failed before the test ends
 	synctest.Test(t, func(t *testing.T) {
 		p := servedPage(t)
-		const says = "The machine is offline, this is how it was · 4 items"
+		const says = "The machine is offline. This is its last known state · 4 items"
 		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
 		pagetest.Shows(t, p.Box, says)
 		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}}})

@@ -66,7 +66,7 @@ func (b *Pair) Toggle() {
 		b.right = nil
 		b.active.focus()
 	case !b.room():
-		b.h.Say("The window is too narrow for two lists.")
+		b.h.Say("The window is too narrow for two panes.")
 		return
 	default:
 		b.add(b.other())

@@ -42,7 +42,7 @@ func (p *Page) OpenAt(file string) {
 }
 
 func (p *Page) places() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("The agent's own files", func() { p.Open("") })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Agent's files", func() { p.Open("") })}
 	for _, n := range p.nodes {
 		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online

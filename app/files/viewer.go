@@ -38,7 +38,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	actions := []fyne.CanvasObject{}
 	switch {
 	case f.Problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This file cannot be shown.", Do: f.Problem}, nil))
+		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "Could not show this file.", Do: f.Problem}, nil))
 	case f.Editable:
 		v.edit = newEditor(p, v, f, back)
 		v.box = v.edit.box
@@ -70,7 +70,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		actions = append(actions, widgets.NewQuiet("Changed by the agent", "edit", func() { p.change(c) }))
 	}
 	if p.local() {
-		actions = append(actions, widgets.NewButton("Open with its program", "external", func() { p.h.Open(p.whole(f.Path)) }))
+		actions = append(actions, widgets.NewButton("Open with default app", "external", func() { p.h.Open(p.whole(f.Path)) }))
 	} else if p.h.Fetch != nil && p.view.Place != "" {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))

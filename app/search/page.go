@@ -51,7 +51,7 @@ const pause = 200 * time.Millisecond
 
 // New creates the page; it lives until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search every message", "")}
+	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.hits) && p.h.Open != nil {
 			p.h.Open(p.hits[i])
@@ -147,17 +147,17 @@ func (p *Page) draw(problem string) {
 	case problem != "":
 		o = widgets.NewFailed("The search failed.", problem, func() { p.find(0) })
 	case p.query == "":
-		o = widgets.NewNothing("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")
+		o = widgets.NewNothing("search", "Search your chats", "A message must contain all words, in any order. Put words in double quotes to find a phrase. Archived conversations are included.")
 	case len(p.hits) == 0 && p.until != 0:
-		o = widgets.NewNothing("search", "Still looking", "Nothing was found back to "+state.When(p.until, p.now())+".")
+		o = widgets.NewNothing("search", "Still searching", "Nothing found so far, back to "+state.When(p.until, p.now())+".")
 	case len(p.hits) == 0:
-		o = widgets.NewNothing("search", "Nothing found", "No message has all of these words, or words that begin with them. Fewer words find more.")
+		o = widgets.NewNothing("search", "Nothing found", "No message contains all of these words. Try fewer words.")
 	default:
 		var foot fyne.CanvasObject
 		if p.next != 0 {
 			p.more.SetText(showOlder)
 			if p.until != 0 {
-				p.more.SetText("Looking further back than " + state.When(p.until, p.now()) + "…")
+				p.more.SetText("Searching before " + state.When(p.until, p.now()) + "…")
 			}
 			foot = widgets.Inset(style.Gap, 0, style.Gap, 0, widgets.Row(0, -1, p.more))
 		}

@@ -51,9 +51,9 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()
 	when := state.When(reached, pagetest.Clock())
 	p.show(state.Found{Next: 9, Reached: reached})
-	pagetest.Shows(t, p.Box, "Still looking", "Nothing was found back to "+when)
+	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
 	p.show(state.Found{Hits: hits(2), Next: 7, Reached: reached})
-	pagetest.Shows(t, p.Box, "Looking further back than "+when)
+	pagetest.Shows(t, p.Box, "Searching before "+when)
 	if p.more.OnTap(); p.asked != 0 {
 		t.Error("it was asked twice at once")
 	}

@@ -35,11 +35,11 @@ func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
 func secretsText(st protocol.Status) string {
 	switch st.SecretStore {
 	case "keychain":
-		return "In the system's keychain"
+		return "System keychain"
 	case "":
-		return "Not known yet"
+		return "Unknown"
 	}
-	return "In " + st.SecretStore + ", which only you can read. This system has no keychain that answers."
+	return "In " + st.SecretStore + ", readable only by you. No system keychain is available."
 }
 
 // about shows the program's version, folders and licences.
@@ -73,8 +73,8 @@ func (p *Page) about(version string) fyne.CanvasObject {
 		}
 		list.Refresh()
 	}
-	rows = append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)
-	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), widgets.Col(style.Gap, rows...), section("Keys", keys()))
+	rows = append(rows, row("Built with", "Go, Fyne and these open-source libraries", show), list)
+	return page(section("Fairlead", muted("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", keys()))
 }
 
 //go:embed licences.txt
@@ -96,7 +96,7 @@ func licenceText() string {
 	for _, d := range info.Deps {
 		licence := by[d.Path]
 		if licence == "" {
-			licence = "its own licence"
+			licence = "see its licence"
 		}
 		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, licence)
 	}
@@ -106,7 +106,7 @@ func licenceText() string {
 // advanced has the facts for connecting other programs and for troubleshooting.
 func (p *Page) advanced() fyne.CanvasObject {
 	st := p.app.Value.Get().Status
-	listen := "Nowhere: only this window reaches it"
+	listen := "Off: only this app can connect"
 	var copyAddress []fyne.CanvasObject
 	if st.Listen != "" {
 		url := "ws://" + st.Listen + "/ws"
@@ -116,9 +116,9 @@ func (p *Page) advanced() fyne.CanvasObject {
 	rows := []fyne.CanvasObject{row("Address", listen, copyAddress...)}
 	l := p.h.Local
 	if l == nil {
-		return page(section("Gateway", append(rows, muted("This window uses a gateway that runs elsewhere. Its settings of this kind are made there."))...))
+		return page(section("Gateway", append(rows, muted("This window shows a remote gateway. Change these settings on the gateway's computer."))...))
 	}
-	said := muted("Programs that connect need this token. Whoever has it can do everything you can.")
+	said := muted("Programs need this token to connect. Anyone who has it can do everything you can.")
 	token := widgets.NewButton("Copy token", "key", nil)
 	token.OnTap = func() {
 		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
@@ -127,13 +127,13 @@ func (p *Page) advanced() fyne.CanvasObject {
 				return
 			}
 			p.h.Copy(t)
-			said.Set("✓ The token is in the clipboard.", style.ColorGood)
+			said.Set("✓ Token copied.", style.ColorGood)
 		})
 	}
 	entry := widget.NewEntry()
 	entry.SetText(l.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
-	saved := muted("Takes effect at the next start. Leave it empty for 127.0.0.1:8787; none listens nowhere.")
+	saved := muted("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
 	save := func() {
 		text, err := checkListen(entry.Text)
 		if err != nil {
@@ -144,7 +144,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 		saved.Set("✓ Saved. Takes effect at the next start.", style.ColorGood)
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return page(section("Gateway", append(rows, row("Token", "Kept with the keys; never shown", token), said)...),
-		section("Listen on", field(entry, widgets.NewButton("Save", "", save)), saved),
+	return page(section("Gateway", append(rows, row("Token", "Stored with the keys, never shown", token), said)...),
+		section("Listen address", field(entry, widgets.NewButton("Save", "", save)), saved),
 		section("Logs", row("Folder", l.LogDir(), widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(l.LogDir()) }))))
 }

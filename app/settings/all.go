@@ -69,7 +69,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.group = widgets.NewSelect([]string{everything}, nil)
 	a.group.SetSelected(everything)
 	a.group.OnChanged = func(string) { a.draw() }
-	a.only = widget.NewCheck("Changed", nil)
+	a.only = widget.NewCheck("Changed only", nil)
 	a.only.OnChanged = func(bool) { a.draw() }
 	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.Limit(720, true, a.col)))
 	head := container.New(&headLayout{}, a.search, a.group, a.only)
@@ -132,7 +132,7 @@ func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":
 		a.put("problem", page(widgets.NewErrorBox(widgets.Problem{
-			What: "The settings cannot be loaded.", Do: a.view.Problem,
+			What: "Could not load the settings.", Do: a.view.Problem,
 			Button: "Try again",
 		}, a.reload)))
 		return
@@ -142,9 +142,9 @@ func (a *allSettings) draw() {
 	}
 	list := a.list()
 	if len(list) == 0 {
-		none := muted("No setting has these words.")
+		none := muted("No settings found.")
 		if strings.TrimSpace(a.search.Text) == "" {
-			none = muted("Nothing here was changed: everything is as it comes.")
+			none = muted("All settings are at their defaults.")
 		}
 		a.put("none"+none.Text(), page(none))
 		return
@@ -210,7 +210,7 @@ func (a *allSettings) reload() {
 func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 	name = strings.TrimSpace(name)
 	if name == "" || strings.Contains(name, ".") {
-		return "A name has at least one letter and no dot."
+		return "Enter a name without dots."
 	}
 	prefix, _, _ := strings.Cut(pattern.Path, "*")
 	var first string

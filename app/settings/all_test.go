@@ -108,7 +108,7 @@ func TestAllSettingsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "all-problem", a.box)
 	a.show(state.SettingsView{Loaded: true})
 	a.search.SetText("nothing has this")
-	pagetest.Shows(t, a.box, "No setting has these words.")
+	pagetest.Shows(t, a.box, "No settings found.")
 }
 
 func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
@@ -228,7 +228,7 @@ func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.show(sample())
 	r := a.rows["apiKeys.openai"]
-	pagetest.Shows(t, r.box, "It is set.")
+	pagetest.Shows(t, r.box, "A value is set.")
 	test.Tap(pagetest.Button(t, r.box, "Replace"))
 	e := r.focused.(*widget.Entry)
 	e.SetText("sk-new")
@@ -240,7 +240,7 @@ func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 	if len(*asked) != 1 {
 		t.Error("removed without a question")
 	}
-	test.Tap(pagetest.Button(t, r.box, "Remove it for good"))
+	test.Tap(pagetest.Button(t, r.box, "Remove permanently"))
 	if (*asked)[1] != (saved{"apiKeys.openai", ""}) || r.undo.Visible() {
 		t.Errorf("asked for %v", *asked)
 	}
@@ -253,7 +253,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	e := r.focused.(*widget.Entry)
 	e.SetText("a.b")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
-	pagetest.Shows(t, r.box, "no dot")
+	pagetest.Shows(t, r.box, "without dots")
 	e.SetText("mistral")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
 	added := a.rows["apiKeys.mistral"]

@@ -88,7 +88,7 @@ func (r *settingRow) lines() {
 		e.TextStyle.Monospace = true
 		e.SetPlaceHolder("[ ]")
 	case f.Type == "list":
-		e.SetPlaceHolder("One a line")
+		e.SetPlaceHolder("One per line")
 	}
 	r.control.Objects = []fyne.CanvasObject{e}
 }
@@ -108,14 +108,14 @@ func (r *settingRow) entry(e *widget.Entry) {
 // secret is a value in the keychain: it can be set, replaced or removed, and is never shown.
 func (r *settingRow) secret() {
 	e := widget.NewPasswordEntry()
-	e.SetPlaceHolder("Paste it here; it is never shown again")
+	e.SetPlaceHolder("Paste it here. It is never shown again.")
 	r.entry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	state := widgets.NewText("", style.ColorText, "text")
 	replace := widgets.NewQuiet("Replace", "edit", nil)
 	remove := widgets.NewQuiet("Remove", "trash", nil)
-	sure := widgets.NewQuiet("Remove it for good", "trash", nil)
-	keep := widgets.NewQuiet("Keep it", "", nil)
+	sure := widgets.NewQuiet("Remove permanently", "trash", nil)
+	keep := widgets.NewQuiet("Cancel", "", nil)
 	sure.Danger = true
 	icon := widget.NewIcon(style.IconIn("key", style.ColorGood))
 	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, sure, keep))
@@ -123,9 +123,9 @@ func (r *settingRow) secret() {
 		for b, want := range map[*widgets.Button]bool{sure: on, keep: on, replace: !on, remove: !on && r.s.Name != "auth.token"} {
 			r.showIf(b, want)
 		}
-		state.SetText("It is set.")
+		state.SetText("A value is set.")
 		if on {
-			state.SetText("Nobody can bring it back.")
+			state.SetText("Removing it cannot be undone.")
 		}
 		there.Refresh()
 	}

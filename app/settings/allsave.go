@@ -22,7 +22,7 @@ func (r *settingRow) take(s state.Setting, saved bool) {
 	dirty, changed := r.dirty() && !saved, !bytes.Equal(s.Value, r.s.Value)
 	r.s = s
 	if dirty && changed && text != r.typed() {
-		r.say("It was changed elsewhere meanwhile, to "+state.SettingWords(s.ConfigField, s.Value)+". Save keeps yours, Discard takes that.", style.ColorNeedsYou)
+		r.say("It was changed elsewhere to "+state.SettingWords(s.ConfigField, s.Value)+". Save keeps your value, Discard uses the other one.", style.ColorNeedsYou)
 	}
 	r.base = text
 	if saved || changed && !dirty {
@@ -72,7 +72,7 @@ func (r *settingRow) saveTyped() {
 	r.save(raw, "✓ Saved.", nil)
 }
 
-func (r *settingRow) toDefault() { r.save(nil, "✓ Back to the default.", nil) }
+func (r *settingRow) toDefault() { r.save(nil, "✓ Reset to the default.", nil) }
 
 // save saves the setting. If the gateway refuses it, the row shows why and the text stays; failed
 // resets a control that showed the choice already.
@@ -114,7 +114,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 		}
 		r.undo.Hide()
 		r.footIf()
-		r.save(value, "✓ As it was before.", nil)
+		r.save(value, "✓ Change undone.", nil)
 	}
 	r.undo.Show()
 	r.footIf()

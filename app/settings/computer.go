@@ -53,11 +53,11 @@ type computerPage struct {
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.h.Local
 	if l == nil {
-		return page(section("This computer", muted("This window uses a gateway that runs elsewhere. Nothing of the agent runs on this computer.")))
+		return page(section("This computer", muted("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
 		p: p, l: l, now: l.Confinement(), folders: container.NewVBox(), kept: container.NewVBox(),
-		said: muted("A change holds at once, and stops what runs on this computer."),
+		said: muted("Changes apply immediately and stop running calls on this computer."),
 	}
 	reach, setReach := pick(reaches, func(disk bool) { next := c.now; next.Disk = disk; c.set(next) })
 	mode, setMode := pick(sandboxes, func(m string) { next := c.now; next.Mode = m; c.set(next) })
@@ -71,18 +71,18 @@ func (p *Page) computer() fyne.CanvasObject {
 	c.redraw()
 	c.enforced(p.app.Value.Get())
 	built := page(p.workspace(l),
-		section("Allowed folders", muted("Folders outside the workspace that the agent may use as well."), c.folders),
-		section("The agent's files", reach, muted("What the agent's tools may open, read and change.")),
-		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else. With Read only, the agent's tools and transfers change nothing on this computer either.")),
-		section("Network for commands", network, c.said),
-		section("What this computer enforces", c.kept))
+		section("Allowed folders", muted("Folders outside the workspace that the agent may also use."), c.folders),
+		section("File access", reach, muted("What the agent's tools may open, read and change.")),
+		section("Commands can write to", mode, muted("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
+		section("Network access for commands", network, c.said),
+		section("Enforced on this computer", c.kept))
 	bind.Watch(p.ctx, p.app.Value, c.enforced) // it updates objects that exist now
 	return built
 }
 
 // set saves another confinement.
 func (c *computerPage) set(next Confinement) {
-	c.said.Set("Changing…", style.ColorMuted)
+	c.said.Set("Saving…", style.ColorMuted)
 	bind.Go(c.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, c.l.SetConfinement(next) }, func(_ struct{}, err error) {
 		c.now = c.l.Confinement()
 		c.redraw()
@@ -90,7 +90,7 @@ func (c *computerPage) set(next Confinement) {
 			c.said.Set(problem(err), style.ColorBad)
 			return
 		}
-		c.said.Set("✓ This holds from now on.", style.ColorGood)
+		c.said.Set("✓ Saved.", style.ColorGood)
 	})
 }
 
@@ -107,7 +107,7 @@ func (c *computerPage) drawFolders() {
 		remove := widgets.NewQuiet("Remove", "cross", func() { c.change(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
 		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
-	add := widgets.NewButton("Add a folder…", "plus", func() {
+	add := widgets.NewButton("Add folder…", "plus", func() {
 		c.p.h.PickFolder(func(dir string) {
 			c.change(func(list []Folder) []Folder {
 				if slices.ContainsFunc(list, func(f Folder) bool { return f.Dir == dir }) {
@@ -118,7 +118,7 @@ func (c *computerPage) drawFolders() {
 		})
 	})
 	if len(c.now.Folders) == 0 {
-		c.folders.Add(widgets.NewText("None: the agent stays in its workspace.", style.ColorMuted, "text"))
+		c.folders.Add(widgets.NewText("None. The agent stays in its workspace.", style.ColorMuted, "text"))
 	}
 	c.folders.Add(widgets.Row(style.Inside, -1, add))
 	c.folders.Refresh()
@@ -135,7 +135,7 @@ func (c *computerPage) change(f func([]Folder) []Folder) {
 func (c *computerPage) enforced(v state.View) {
 	n, ok := v.Local()
 	if !ok {
-		c.kept.Objects = []fyne.CanvasObject{muted("The tools of this computer do not run yet.")}
+		c.kept.Objects = []fyne.CanvasObject{muted("This computer's tools are not running yet.")}
 		c.kept.Refresh()
 		c.shown = ""
 		return
@@ -150,22 +150,22 @@ func (c *computerPage) enforced(v state.View) {
 
 // workspace shows the agent's folder on this computer.
 func (p *Page) workspace(l Local) fyne.CanvasObject {
-	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
+	said := muted("Reading here needs no approval. Changes and other folders do.")
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
-		said.Set("Moving the agent there…", style.ColorMuted)
+		said.Set("Changing the folder…", style.ColorMuted)
 		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
 			if err != nil {
 				said.Set(problem(err), style.ColorBad)
 				return
 			}
 			entry.SetText(l.Workspace())
-			said.Set("✓ The agent works here from now on.", style.ColorGood)
+			said.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
 		})
 	}
 	entry.OnSubmitted = set
 	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return section("Folder the agent works in", field(entry, choose, use), said)
+	return section("Workspace folder", field(entry, choose, use), said)
 }

@@ -76,7 +76,7 @@ func newElsewhere(p *Page) *elsewhere {
 	e.pair.OnTap = e.press
 	e.invitation.OnSubmitted = func(string) { e.press() }
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
-	e.name.SetPlaceHolder("as it is called here")
+	e.name.SetPlaceHolder("same as here")
 	how, name := muted(""), widgets.NewField("Name of this computer there", e.name)
 	chosen := func(work bool) {
 		e.work = work
@@ -99,24 +99,24 @@ func newElsewhere(p *Page) *elsewhere {
 		}
 	}
 	e.box = page(
-		section("Other gateways", muted("This computer has a gateway of its own. You can look at others too, each in a window of its own, and let their agents work here."), e.list),
+		section("Other gateways", muted("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
 		section("Add a gateway",
 			as, how,
 			widgets.NewField("Link or code", e.invitation),
-			widgets.NewField("Address, only where it is not found by itself", e.address), name,
+			widgets.NewField("Address (only if not found automatically)", e.address), name,
 			widgets.Row(style.Inside, -1, e.pair), e.said))
 	bind.Watch(p.ctx, e.g.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
 }
 
 // pairings are the roles this computer can have for a remote gateway: true is a machine.
-var pairings = []choice[bool]{{"Look at it in a window", false}, {"Let its agent work here", true}}
+var pairings = []choice[bool]{{"Control it from here", false}, {"Let it use this computer", true}}
 
 func howToPair(work bool) string {
 	if work {
-		return "Its agent gets this computer's tools, in your workspace and as far as This computer allows; its person answers its questions. There, choose Machines, Add a machine, Invite a machine. Then give the link or the code here."
+		return "Its agent can use this computer's tools within the limits set under This computer. The other computer's owner answers its approvals. On the other computer: Machines › Add a machine › Invite a machine. Paste its link or code here."
 	}
-	return "There, choose Machines, Add a machine, Invite a window. Then give the link or the code here."
+	return "On the other computer: Machines › Add a machine › Invite a controller. Paste its link or code here."
 }
 
 func (e *elsewhere) load() {
@@ -143,27 +143,27 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 	color := style.ColorMuted
 	switch {
 	case g.Works && g.Down == "":
-		text += " · its agent works here · connected"
+		text += " · uses this computer · connected"
 	case g.Works:
-		text, color = text+" · its agent works here · not connected: "+g.Down, style.ColorNeedsYou
+		text, color = text+" · uses this computer · not connected: "+g.Down, style.ColorNeedsYou
 	}
 	if g.Ended != "" {
-		text, color = "It does not let this computer in any more: "+g.Ended, style.ColorBad
+		text, color = "Access has ended: "+g.Ended, style.ColorBad
 	}
 	about := widgets.NewText(text, color, style.SizeSmall)
 	name.Ellipsis, about.Ellipsis = true, true
 	open := widgets.NewButton("Open", "window", func() {
 		bind.Go(e.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, e.g.Open(g.ID) }, func(_ struct{}, err error) {
 			if err != nil {
-				e.say("No window was opened: "+err.Error(), style.ColorBad)
+				e.say("Could not open the window: "+err.Error(), style.ColorBad)
 			}
 		})
 	})
-	leave := widgets.NewQuiet("Leave", "trash", nil)
+	leave := widgets.NewQuiet("Unpair", "trash", nil)
 	if e.sure == g.ID {
-		leave.Text, leave.Danger = "Really? Its window ends", true
+		leave.Text, leave.Danger = "Unpair and close its window", true
 		if g.Works {
-			leave.Text = "Really? It stops working here"
+			leave.Text = "Unpair and disconnect"
 		}
 	}
 	leave.OnTap = func() {
@@ -176,9 +176,9 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 		bind.Go(e.p.ctx, func(ctx context.Context) (bool, error) { return e.g.Leave(ctx, g.ID) }, func(told bool, err error) {
 			switch {
 			case err != nil:
-				e.say("It was not left: "+err.Error(), style.ColorBad)
+				e.say("Could not unpair: "+err.Error(), style.ColorBad)
 			case !told:
-				e.say(g.Name+" could not be told yet: that is tried again at the next start.", style.ColorNeedsYou)
+				e.say(g.Name+" could not be notified. Fairlead tries again at the next start.", style.ColorNeedsYou)
 			}
 			e.load()
 		})
@@ -208,7 +208,7 @@ func (e *elsewhere) press() {
 	}
 	taken := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), Work: e.work, Name: strings.TrimSpace(e.name.Text)}
 	if taken.Text == "" {
-		e.say("Give the link or the code of an invitation.", style.ColorBad)
+		e.say("Enter the link or code of an invitation.", style.ColorBad)
 		return
 	}
 	ctx, stop := context.WithCancel(e.p.ctx)
@@ -217,7 +217,7 @@ func (e *elsewhere) press() {
 	e.say("Looking for the gateway…", style.ColorMuted)
 	show := func(words []string, seconds int) {
 		bind.Do(e.p.ctx, func() {
-			e.say(fmt.Sprintf("Its person is asked now, for %d seconds. Both ends show these words: %s", seconds, strings.Join(words, "-")), style.ColorText)
+			e.say(fmt.Sprintf("Waiting for approval on the other computer (%d s). Both computers show these words: %s", seconds, strings.Join(words, "-")), style.ColorText)
 		})
 	}
 	bind.Go(e.p.ctx, func(context.Context) (string, error) { return e.g.Pair(ctx, taken, show) }, func(name string, err error) {
@@ -233,9 +233,9 @@ func (e *elsewhere) press() {
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
-			done := ". Open shows its window; the tray lists it too."
+			done := ". Open its window here or in the tray menu."
 			if taken.Work {
-				done = ". Its agent can work here now."
+				done = ". Its agent can now use this computer."
 			}
 			e.say("✓ Paired with "+name+done, style.ColorGood)
 			e.load()

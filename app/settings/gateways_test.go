@@ -61,7 +61,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		press := func(button string) { t.Helper(); pagetest.Settle(); test.Tap(pagetest.Button(t, e.box, button)) }
 		says("None yet")
 		press("Pair")
-		says("Give the link or the code")
+		says("Enter the link or code")
 
 		e.invitation.SetText(" 7-otter-lamp-nine ")
 		e.address.SetText("10.0.0.2:8788")
@@ -86,38 +86,38 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 			t.Errorf("opened %q", f.opened)
 		}
 		f.silent = true
-		press("Leave")
+		press("Unpair")
 		pagetest.Settle()
 		if len(f.list) != 1 {
 			t.Error("it was left without asking once more")
 		}
-		press("Really? Its window ends")
-		says("could not be told")
+		press("Unpair and close its window")
+		says("could not be notified")
 		says("None yet")
 
 		// This computer can be a machine there, too.
 		const link = "fairlead://pair?a=10.0.0.2:8788&i=x&p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA&s=AAAAAAAAAAAAAAAAAAAAAA&r="
 		e.invitation.SetText(link + "node")
-		says("its person answers")
+		says("owner answers its approvals")
 		e.invitation.SetText(link + "client")
-		says("Invite a window")
-		press("Let its agent work here")
-		says("its person answers")
+		says("Invite a controller")
+		press("Let it use this computer")
+		says("owner answers its approvals")
 		e.invitation.SetText("8-otter-lamp-nine")
 		f.down = "no way there"
 		press("Pair")
 		f.answers <- nil
-		says("Its agent can work here now")
-		says("its agent works here · not connected: no way there")
+		says("Its agent can now use this computer")
+		says("uses this computer · not connected: no way there")
 		f.list[0].Down = ""
 		f.changes.Update(func(n int) int { return n + 1 })
 		time.Sleep(time.Second) // the page shows changes only when it is drawn
-		says("its agent works here · connected")
-		press("Leave")
-		press("Really? It stops working here")
+		says("uses this computer · connected")
+		press("Unpair")
+		press("Unpair and disconnect")
 		says("None yet")
 		f.list = []Gateway{{ID: "old", Name: "attic", Ended: "revoked"}}
 		e.load()
-		says("does not let this computer in any more: revoked")
+		says("Access has ended: revoked")
 	})
 }

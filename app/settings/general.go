@@ -43,11 +43,11 @@ func (p *Page) general() fyne.CanvasObject {
 		start, set := pick(starts, l.SetHidden)
 		set(l.Hidden())
 		var row []fyne.CanvasObject
-		row, login = p.kept(logins, l.SetAtLogin, "It waits in the tray then.")
-		rows = append(rows, section("At the start", start, muted("Where the desktop shows no tray, the window opens nevertheless.")), section("When you log in", row...))
+		row, login = p.kept(logins, l.SetAtLogin, "Fairlead starts in the tray.")
+		rows = append(rows, section("When Fairlead opens", start, muted("Without a tray, the window opens anyway.")), section("Start at login", row...))
 		if launch.TakesLinks {
-			row, links = p.kept(linked, l.SetLinks, "Invitations to pair are fairlead:// links. Nothing is paired before you say so.")
-			rows = append(rows, section("Links", row...))
+			row, links = p.kept(linked, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
+			rows = append(rows, section("fairlead:// links", row...))
 		}
 	}
 	all := page(rows...)
@@ -92,10 +92,10 @@ type choice[V comparable] struct {
 }
 
 var (
-	modes  = []choice[style.Mode]{{"As the system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
+	modes  = []choice[style.Mode]{{"Match system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
 	starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
-	logins = []choice[bool]{{"Start Fairlead", true}, {"Do not", false}}
-	linked = []choice[bool]{{"Open fairlead:// links", true}, {"Leave them", false}}
+	logins = []choice[bool]{{"On", true}, {"Off", false}}
+	linked = []choice[bool]{{"Open in Fairlead", true}, {"Ignore", false}}
 	sizes  = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
@@ -124,7 +124,7 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 // appearance has theme and text size, and a function that shows their values. Changes apply at
 // once.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
-	const about = "A change is seen at once, in every window."
+	const about = "Applies to all windows immediately."
 	result, failed := muted(about), false
 	var setMode func(style.Mode)
 	var setSize func(float32)

@@ -28,7 +28,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		remove.OnTap = func() { // a removed key cannot be restored, so it asks first
 			if !remove.Danger {
 				remove.Danger = true
-				remove.Set("Remove for good", "trash")
+				remove.Set("Remove permanently", "trash")
 				box.Refresh()
 				return
 			}
@@ -50,7 +50,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
 	}
 	if p.EnvKey != "" {
-		rows = append(rows, muted(fmt.Sprintf("The variable %s holds a key; paste it here to use it.", p.EnvKey)))
+		rows = append(rows, muted(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
 	}
 	return rows
 }
@@ -59,7 +59,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
 	entry = widget.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key")
-	place := widgets.NewParagraph("It goes into "+state.SecretPlace(m.p.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
+	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.p.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
 			m.saveKey(p, &key, result)

@@ -18,10 +18,10 @@ func checkListen(text string) (string, error) {
 		return "", fmt.Errorf("%q is not an address with a port, such as 127.0.0.1:8787", text)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is not a port: it is a number up to 65535", port)
+		return "", fmt.Errorf("%q is not a port number (0 to 65535)", port)
 	}
 	if host == "" {
-		return "", fmt.Errorf("say where: 127.0.0.1:%s for this computer alone, 0.0.0.0:%s for everyone who reaches it", port, port)
+		return "", fmt.Errorf("add the host: 127.0.0.1:%s for this computer only, 0.0.0.0:%s for the whole network", port, port)
 	}
 	return text, nil
 }

@@ -129,7 +129,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	if p.ID == "operator" {
 		use := widgets.NewButton("Use the built-in operator", "check", func() { m.use(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
 		use.Primary = true
-		rows = append(rows, muted("It understands plain requests, such as run make test or read README.md, without a model, a key or a network."))
+		rows = append(rows, muted("It understands plain requests such as “run make test” or “read README.md”, without a model, key or network."))
 		if m.present.Provider != p.ID {
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
@@ -166,22 +166,23 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 
 // thinking sets the default thinking level.
 func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	const asModel = "As the model does"
-	group := widgets.NewSelect(append([]string{asModel}, protocol.ThinkingLevels...), nil)
-	group.SetSelected(asModel)
-	if level := m.present.ThinkingLevel; level != "" {
-		group.SetSelected(level)
+	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
+	names := make([]string, len(levels))
+	for i, level := range levels {
+		names[i] = state.ThinkingName(level)
 	}
-	group.OnChanged = func(level string) {
-		if level == asModel {
-			m.p.set("model.thinkingLevel", nil, result)
-			m.present.ThinkingLevel = ""
-			return
+	group := widgets.NewSelect(names, nil)
+	group.SetSelected(state.ThinkingName(m.present.ThinkingLevel))
+	group.OnChanged = func(string) {
+		level := levels[group.SelectedIndex()]
+		var value any
+		if level != "" {
+			value = level
 		}
-		m.p.set("model.thinkingLevel", level, result)
+		m.p.set("model.thinkingLevel", value, result)
 		m.present.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Answers now"), row("Model", m.present.ID), row2("Thinking", group)}
+	return []fyne.CanvasObject{heading("Current model"), row("Model", m.present.ID), row2("Thinking", group)}
 }
 
 // test sends a test request to the provider and shows the result.
@@ -227,7 +228,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 		fill("")
 		list.Objects = []fyne.CanvasObject{heading("Models"), search, said, rows}
 		if len(r.Models) == 0 {
-			list.Objects = []fyne.CanvasObject{muted("The server offers no model. Load one there, then test again.")}
+			list.Objects = []fyne.CanvasObject{muted("The server has no models. Load one there, then test again.")}
 		}
 		list.Refresh()
 	})
@@ -253,9 +254,9 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 	}
 	switch {
 	case found == 0:
-		rows.Add(muted("No model is called that."))
+		rows.Add(muted("No models found."))
 	case found > maxModels:
-		rows.Add(muted(fmt.Sprintf("%d more. Search for a part of the name.", found-maxModels)))
+		rows.Add(muted(fmt.Sprintf("%d more. Search to narrow the list.", found-maxModels)))
 	}
 	rows.Refresh()
 }
@@ -267,7 +268,7 @@ func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 			said.Set(problem(err), style.ColorBad)
 			return
 		}
-		said.Set("✓ "+ref.ID+" answers from now on.", style.ColorGood)
+		said.Set("✓ Now using "+ref.ID+".", style.ColorGood)
 		m.load(ref.Provider)
 	})
 }

@@ -50,12 +50,12 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 			case err != nil:
 				rows = append(rows, muted(problem(err)))
 			case len(servers) == 0:
-				rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
+				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}
 			for _, s := range servers {
 				said := muted("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
-				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "is loading", "needs-key": "wants a key"}[s.State]
+				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.Lead("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), said)
 			}

@@ -149,7 +149,7 @@ func (p *Page) set(path string, value any, result *widgets.Paragraph) {
 func problem(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
-		return "It did not work."
+		return "Something went wrong."
 	}
 	return protocol.Capital(s)
 }

@@ -118,17 +118,17 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 		if !c.hidden || !pagetest.Button(t, page, "Stay in the tray").Primary || pagetest.Button(t, page, "Open the window").Primary {
 			t.Error("the choice is not taken or not shown")
 		}
-		for _, press := range []string{"Start Fairlead", "Open fairlead:// links"} {
+		for _, press := range []string{"On", "Open in Fairlead"} {
 			test.Tap(pagetest.Button(t, page, press))
 			pagetest.Settle()
 		}
-		if !c.login || !c.links || !pagetest.Button(t, page, "Start Fairlead").Primary {
+		if !c.login || !c.links || !pagetest.Button(t, page, "On").Primary {
 			t.Error("the system is not told, or that is not shown")
 		}
 		c.fail = errors.New("the disk is full")
-		test.Tap(pagetest.Button(t, page, "Do not"))
+		test.Tap(pagetest.Button(t, page, "Off"))
 		pagetest.Settle()
-		if !c.login || !pagetest.Button(t, page, "Start Fairlead").Primary || !strings.Contains(texts(page), "The disk is full") {
+		if !c.login || !pagetest.Button(t, page, "On").Primary || !strings.Contains(texts(page), "The disk is full") {
 			t.Error("what the system did not take is shown as if it had")
 		}
 		test.Tap(pagetest.Button(t, page, "Dark"))
@@ -147,7 +147,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Choose…"))
 		pagetest.Settle()
-		if c.dir != "/srv/work" || !strings.Contains(texts(page), "works here from now on") {
+		if c.dir != "/srv/work" || !strings.Contains(texts(page), "now works in this folder") {
 			t.Errorf("the workspace is %s", c.dir)
 		}
 		c.fail = protocol.ErrNotFound.With("no such folder")
@@ -159,7 +159,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		c.fail = nil
 		p.h.PickFolder = func(done func(string)) { done("/srv/data") }
 		for range 2 { // the same folder is added once
-			test.Tap(pagetest.Button(t, page, "Add a folder…"))
+			test.Tap(pagetest.Button(t, page, "Add folder…"))
 			pagetest.Settle()
 		}
 		test.Tap(pagetest.Button(t, page, "Ask each time"))
@@ -190,7 +190,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
 		page := p.computer()
 		pagetest.Settle()
-		if !strings.Contains(texts(page), "do not run yet") {
+		if !strings.Contains(texts(page), "not running yet") {
 			t.Error("it promises something for tools that do not run")
 		}
 		p.app.Value.Update(func(v state.View) state.View {
@@ -295,7 +295,7 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 			list = append(list, protocol.ModelInfo{ID: fmt.Sprint("model-", i)})
 		}
 		m, rows := &models{p: p}, container.NewVBox()
-		for query, want := range map[string]string{"": "40 more. Search for a part of the name.", "model-7": "", "none": "No model is called that."} {
+		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
 			m.fill(rows, "router", list, query, muted(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
 				t.Errorf("%q: %s", query, s)
@@ -315,7 +315,7 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 		if s := texts(said); strings.Contains(s, "ot connected") {
 			t.Error("one press removes the key")
 		}
-		test.Tap(pagetest.Button(t, set, "Remove for good"))
+		test.Tap(pagetest.Button(t, set, "Remove permanently"))
 		pagetest.Settle()
 		if s := texts(said); !strings.Contains(s, "ot connected") { // without a gateway it fails
 			t.Error("the second press does not")
@@ -347,7 +347,7 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 		if width := fyne.MeasureText(entry.PlaceHolder, style.Size("text"), fyne.TextStyle{}).Width; width > 120 {
 			t.Errorf("%q is cut off in the field", entry.PlaceHolder)
 		}
-		if said := texts(row); !strings.Contains(said, "It goes into the system's keychain.") {
+		if said := texts(row); !strings.Contains(said, "Stored in the system's keychain.") {
 			t.Errorf("it is not said where it goes: %s", said)
 		}
 	})
@@ -379,7 +379,7 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 		page := page(rows...)
 		chosen := func(want ...string) {
 			t.Helper()
-			for _, text := range []string{"As the system", "Light", "Dark", "Small", "Normal", "Large", "Largest"} {
+			for _, text := range []string{"Match system", "Light", "Dark", "Small", "Normal", "Large", "Largest"} {
 				if on := pagetest.Button(t, page, text).Primary; on != slices.Contains(want, text) {
 					t.Errorf("%s: chosen is %v", text, on)
 				}

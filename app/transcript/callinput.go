@@ -64,7 +64,7 @@ func (c *CallCard) showInput() (changed bool) {
 func (c *CallCard) updateAnswers() {
 	whole, was, why := c.showsAll(), c.allow.Visible(), ""
 	if !whole {
-		why = "Not all of it is shown here."
+		why = "Too long to show in full here."
 	}
 	c.reviewReason.SetText(why)
 	if on := whole && c.call.AllowEnabled; on == c.allow.Disabled() {

@@ -31,14 +31,14 @@ func (p *Page) open(t protocol.Transfer) {
 		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.h.Reveal(t.Path) }))
 	}
 	if p.undoable(t) {
-		acts = append(acts, widgets.NewButton("Bring back what it replaced", "undo", func() { p.undo(t) }))
+		acts = append(acts, widgets.NewButton("Restore replaced files", "undo", func() { p.undo(t) }))
 	}
 	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.remove(t); p.Back() }))
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
 		widgets.Flow(style.Inside, acts...),
 		widgets.Lead("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), words(item.Text)),
-		widgets.NewField("What", files(t)...),
+		widgets.NewField("Files", files(t)...),
 		widgets.NewField("From", words(state.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", words(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
 		widgets.NewField("When", words(state.When(t.EndedAt, p.now()))),
@@ -51,7 +51,7 @@ func (p *Page) open(t protocol.Transfer) {
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, andMore(more))
 		}
-		rows = append(rows, widgets.NewField("Files that need a look", widgets.Col(style.Gap, problems...)))
+		rows = append(rows, widgets.NewField("Files with problems", widgets.Col(style.Gap, problems...)))
 	}
 	title := state.TransferTitle(p.view, t)
 	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuiet("All transfers", "back", func() { p.Back() })))

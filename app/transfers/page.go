@@ -88,7 +88,7 @@ func (p *Page) show(v state.View) {
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
 	for i, t := range v.Transfers {
 		if i == shownAtOnce {
-			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more wait", len(v.Transfers)-i), style.ColorMuted, style.SizeSmall))
+			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more waiting", len(v.Transfers)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
 		c := p.cards[t.ID]
@@ -124,7 +124,7 @@ func (p *Page) showHistory(r past, err error) {
 	p.list.Set(items)
 	p.foot.SetText("")
 	if p.inAll > len(items) {
-		p.foot.SetText(fmt.Sprintf("the last %d of %d", len(items), p.inAll))
+		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.inAll))
 	}
 	p.draw()
 }
@@ -158,11 +158,11 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	var body fyne.CanvasObject
 	switch {
 	case p.problem != "":
-		body = widgets.NewFailed("The transfers cannot be loaded.", p.problem, func() { p.ended = -1; p.show(p.view) })
+		body = widgets.NewFailed("Could not load the transfers.", p.problem, func() { p.ended = -1; p.show(p.view) })
 	case !p.view.Loaded || !p.known && none:
 		body = widgets.NewLoading()
 	case none:
-		body = widgets.NewNothing("transfer", "Nothing is on its way", "Drop files or folders on a machine in the sidebar, or on a chat, and they arrive there. What the agent sends is shown here too.")
+		body = widgets.NewNothing("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
 		if len(p.history) > 0 {
@@ -191,7 +191,7 @@ func (p *Page) menu(i int, at fyne.Position) {
 		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
 	}
 	if p.undoable(t) {
-		items = append(items, fyne.NewMenuItem("Bring back what it replaced", func() { p.undo(t) }))
+		items = append(items, fyne.NewMenuItem("Restore replaced files", func() { p.undo(t) }))
 	}
 	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.remove(t) }))
 	widgets.ShowMenuAt(p.list, at, items)
@@ -199,17 +199,17 @@ func (p *Page) menu(i int, at fyne.Position) {
 
 // remove removes one from the history and offers to undo that.
 func (p *Page) remove(t protocol.Transfer) {
-	p.h.Undo(fmt.Sprintf("“%s” was removed from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+	p.h.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
 }
 
 // clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
 		if err != nil {
-			p.h.Say("The history was not cleared: " + err.Error())
+			p.h.Say("Could not clear the history: " + err.Error())
 			return
 		}
-		p.h.Undo("The history was cleared.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
 	})
 }
 
@@ -217,7 +217,7 @@ func (p *Page) clear() {
 func (p *Page) undo(t protocol.Transfer) {
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(said string, err error) {
 		if err != nil {
-			said = "Nothing was brought back: " + err.Error()
+			said = "Could not restore the files: " + err.Error()
 		}
 		p.h.Say(said)
 		if err == nil && p.detail == t.ID { // it shows the old state

@@ -147,7 +147,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 		w := pagetest.Window(t, p.Box, 700, 900)
 		pagetest.Shot(t, w, fmt.Sprint("replaced-", i))
 		pagetest.Shows(t, p.Box, want.says)
-		if can := strings.Contains(test.RenderObjectToMarkup(p.Box), "Bring back what it replaced"); can != want.can {
+		if can := strings.Contains(test.RenderObjectToMarkup(p.Box), "Restore replaced files"); can != want.can {
 			t.Errorf("%d: it can be brought back: %v", i, can)
 		}
 		p.Back()
