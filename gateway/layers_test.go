@@ -80,7 +80,7 @@ var only = map[string][]string{
 	"github.com/glebarez/":                 {"gateway/store"},
 	"github.com/gorilla/websocket":         {"gateway/surface/rpc", "gateway/protocol/client", "gateway/peer/wire"},
 	"github.com/zalando/go-keyring":        {"gateway/peer/keychain"},
-	"github.com/fsnotify/fsnotify":         {"node/workspace", "gateway/workspace"},
+	"github.com/fsnotify/fsnotify":         {"node/workspace/watch", "gateway/workspace"},
 	"go.yaml.in/yaml/":                     {"gateway/skills"},
 	"github.com/anthropics/":               {"gateway/llm/anthropic"},
 	"github.com/cloudflare/circl/":         {"gateway/peer/trust"},

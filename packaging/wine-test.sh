@@ -48,10 +48,12 @@ for name in shell file search; do
     -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
   cd ../..
 done
-GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
-cd node/workspace
-run 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
-cd ../..
+for name in workspace workspace/watch; do
+  GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/test.exe" "./node/$name"
+  cd "node/$name"
+  run 600 wine "$work/test.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
+  cd - >/dev/null
+done
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/peer/keychain
 run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify

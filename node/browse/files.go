@@ -15,20 +15,20 @@ import (
 
 // Browser carries out file operations for people. It is safe for use by many goroutines.
 type Browser struct {
-	ws    *workspace.Root
-	watch watch
-	past  *past
+	ws      *workspace.Root
+	watches watches
+	past    *past
 }
 
 // New makes the browser of a workspace. The files that the agent replaces are saved in the folder
-// home, which is created; if home is empty, nothing is saved. tell receives the changes in watched
+// home, which is created; if home is empty, nothing is saved. publish receives the changes in watched
 // folders, on one goroutine, until Close.
-func New(ws *workspace.Root, home string, tell func(protocol.FilesChange)) *Browser {
-	return &Browser{ws: ws, watch: watch{tell: tell}, past: &past{dir: home}}
+func New(ws *workspace.Root, home string, publish func(protocol.FilesChange)) *Browser {
+	return &Browser{ws: ws, watches: watches{publish: publish}, past: &past{dir: home}}
 }
 
 // Close stops watching all folders.
-func (b *Browser) Close() { b.watch.close() }
+func (b *Browser) Close() { b.watches.close() }
 
 // Limits of one answer, which must fit into a frame. Entries of a folder beyond them are left out.
 const (

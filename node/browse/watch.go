@@ -6,14 +6,15 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
+	"fairlead/node/workspace/watch"
 )
 
-// watch holds the watched folders. The watcher is started with the first one.
-type watch struct {
-	tell func(protocol.FilesChange)
+// watches holds the watched folders. The watcher is started with the first one.
+type watches struct {
+	publish func(protocol.FilesChange)
 
 	mu      sync.Mutex // guards the fields below
-	watcher *workspace.Watcher
+	watcher *watch.Watcher
 	failed  bool
 	folders map[string]string // absolute paths of folders, by the gateway's name for the watch
 }
@@ -24,12 +25,12 @@ func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	if id == "" {
 		return ""
 	}
-	w := &b.watch
+	w := &b.watches
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watcher == nil && !w.failed {
 		var err error
-		if w.watcher, err = b.ws.NewWatcher(b.changed); err != nil {
+		if w.watcher, err = watch.New(b.ws, b.changed); err != nil {
 			w.failed = true
 		}
 		w.folders = make(map[string]string)
@@ -47,20 +48,20 @@ func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 
 // know gives the watcher the entries that a folder had when it was listed.
 func (b *Browser) know(abs string, known []workspace.Info) {
-	b.watch.mu.Lock()
-	watcher := b.watch.watcher
-	b.watch.mu.Unlock()
+	b.watches.mu.Lock()
+	watcher := b.watches.watcher
+	b.watches.mu.Unlock()
 	if watcher != nil {
-		watcher.Know(abs, known)
+		watcher.SetContent(abs, known)
 	}
 }
 
 // Unwatch stops the watch with that name.
 func (b *Browser) Unwatch(id string) {
-	b.watch.mu.Lock()
-	abs, watcher := b.watch.folders[id], b.watch.watcher
-	delete(b.watch.folders, id)
-	b.watch.mu.Unlock()
+	b.watches.mu.Lock()
+	abs, watcher := b.watches.folders[id], b.watches.watcher
+	delete(b.watches.folders, id)
+	b.watches.mu.Unlock()
 	if abs != "" && watcher != nil {
 		watcher.Remove(abs)
 	}
@@ -68,30 +69,30 @@ func (b *Browser) Unwatch(id string) {
 
 // UnwatchAll stops all watches, because nobody is connected to see them.
 func (b *Browser) UnwatchAll() {
-	b.watch.mu.Lock()
+	b.watches.mu.Lock()
 	var ids []string
-	for id := range b.watch.folders {
+	for id := range b.watches.folders {
 		ids = append(ids, id)
 	}
-	b.watch.mu.Unlock()
+	b.watches.mu.Unlock()
 	for _, id := range ids {
 		b.Unwatch(id)
 	}
 }
 
 // changed reports a change.
-func (b *Browser) changed(c workspace.Changed) {
-	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Gone), Again: c.Again, Below: spelled(c.Below), Rescan: c.Rescan, Shallow: c.Shallow}
-	b.watch.mu.Lock()
-	for id, dir := range b.watch.folders {
+func (b *Browser) changed(c watch.Change) {
+	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Removed), Again: c.MustRelist, Below: spelled(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
+	b.watches.mu.Lock()
+	for id, dir := range b.watches.folders {
 		if dir == c.Dir {
 			out.WatchIDs = append(out.WatchIDs, id)
-			if c.Again {
-				delete(b.watch.folders, id) // the watcher stopped watching it
+			if c.MustRelist {
+				delete(b.watches.folders, id) // the watcher stopped watching it
 			}
 		}
 	}
-	b.watch.mu.Unlock()
+	b.watches.mu.Unlock()
 	if len(out.WatchIDs) == 0 {
 		return
 	}
@@ -106,7 +107,7 @@ func (b *Browser) changed(c workspace.Changed) {
 			out.Entries = append(out.Entries, b.info(c.Dir, i))
 		}
 	}
-	b.watch.tell(out)
+	b.watches.publish(out)
 }
 
 // spelled returns the names as text.
@@ -120,7 +121,7 @@ func spelled(names []string) (list []string) {
 // maxChange is the maximum number of entries in one report.
 const maxChange = 20_000
 
-func (w *watch) close() {
+func (w *watches) close() {
 	w.mu.Lock()
 	watcher := w.watcher
 	w.watcher, w.failed = nil, true

@@ -295,11 +295,11 @@ func (d *Dir) Info(name string) (Info, error) {
 	default:
 		mode |= fs.ModeDevice
 	}
-	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix())}, nil
+	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix()), Inode: st.Ino}, nil
 }
 
-// sameDir reports whether two handles belong to the same directory.
-func sameDir(a, b *Dir) bool {
+// SameDir reports whether two handles belong to the same directory.
+func SameDir(a, b *Dir) bool {
 	var x, y unix.Stat_t
 	return unix.Fstat(a.fd, &x) == nil && unix.Fstat(b.fd, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
 }

@@ -128,11 +128,11 @@ func (d *Dir) Info(name string) (Info, error) {
 	if err != nil {
 		return Info{}, Cause(err)
 	}
-	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
+	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime(), Inode: inode(info)}, nil
 }
 
-// sameDir reports whether two handles belong to the same directory.
-func sameDir(a, b *Dir) bool {
+// SameDir reports whether two handles belong to the same directory.
+func SameDir(a, b *Dir) bool {
 	x, err := a.root.Stat(".")
 	if err != nil {
 		return false

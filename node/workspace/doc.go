@@ -12,10 +12,6 @@
 // Names that an operating system interprets as something else (devices, streams, another spelling
 // of an existing file) are refused on that system.
 //
-// A [Watcher] reports changes in a folder and, on request, below it: by inotify on Linux and by one
-// handle on Windows. Elsewhere it polls the folders below, which is slower and costs a little all
-// the time.
-//
 // Only regular files are opened. Writes are atomic: the content goes to a new file beside the old
 // one, is synced, and is renamed over it. Mode, owner, access lists and extended attributes are
 // preserved where the system permits it. Other hard links still have the old content. Temporary

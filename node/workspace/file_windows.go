@@ -21,6 +21,9 @@ func links(f *os.File) int {
 	return int(info.NumberOfLinks)
 }
 
+// inode is not available without opening the file.
+func inode(os.FileInfo) uint64 { return 0 }
+
 // syncDir does nothing: Windows cannot sync a folder's handle.
 func syncDir(*os.Root) error { return nil }
 

@@ -12,6 +12,8 @@ type Info struct {
 	Mode fs.FileMode // includes the type; of a link itself, not of its target
 	Size int64
 	Time time.Time // modification time of the content
+	// Inode distinguishes a file from another one that replaces it; 0 on Windows.
+	Inode uint64
 }
 
 // Infos calls f with every entry of the directory and its description, in no order, until f returns
@@ -19,7 +21,7 @@ type Info struct {
 // trash.
 func (d *Dir) Infos(f func(Info) bool) error {
 	return d.Each(func(e Entry) bool {
-		if own(e.Name) {
+		if IsInternal(e.Name) {
 			return true
 		}
 		info, err := d.Info(e.Name)

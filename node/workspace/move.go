@@ -36,7 +36,7 @@ func (r *Root) at(p Path) (spot, error) {
 	if err := plain(name); err != nil {
 		return spot{}, fmt.Errorf("'%s' is no name of a file", name)
 	}
-	if own(name) {
+	if IsInternal(name) {
 		return spot{}, fmt.Errorf("names that begin with '%s' are Fairlead's own", tempPrefix)
 	}
 	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})

@@ -60,7 +60,7 @@ func realOf(path string) string {
 
 // inFolder reports whether a path is a folder or lies in it, as the system compares names.
 func inFolder(path, dir string) bool {
-	_, ok := beneath(lower(dir), lower(path))
+	_, ok := within(lower(dir), lower(path))
 	return ok
 }
 

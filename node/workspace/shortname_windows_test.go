@@ -2,8 +2,10 @@ package workspace
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,4 +68,19 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.Dir(), hidden, "a secret file.json")); err != nil {
 		t.Errorf("the system itself does not know the short name: %v", err)
 	}
+}
+
+// emptied removes a folder in a way that also works in Wine, unlike [os.RemoveAll].
+func emptied(dir string) error {
+	var list []string
+	filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
+		list = append(list, p)
+		return nil
+	})
+	for _, p := range slices.Backward(list) {
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }

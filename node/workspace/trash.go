@@ -25,8 +25,8 @@ const trashName = ".fairlead-trash"
 // TrashAge is how long entries stay in the trash.
 const TrashAge = 30 * 24 * time.Hour
 
-// own reports whether a name is one of ours: a temporary file or the trash.
-func own(name string) bool {
+// IsInternal reports whether a name is one of ours: a temporary file or the trash.
+func IsInternal(name string) bool {
 	return name == trashName || strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 

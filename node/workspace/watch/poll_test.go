@@ -1,6 +1,6 @@
 //go:build !windows
 
-package workspace
+package watch
 
 import (
 	"fmt"
@@ -12,21 +12,23 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fairlead/node/workspace"
 )
 
 func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
 	for _, c := range []struct{ round, want time.Duration }{
 		{0, time.Second}, {time.Millisecond, time.Second}, {time.Second, 32 * time.Second}, {time.Minute, 32 * time.Minute},
 	} {
-		if got := restAfter(c.round, pollPause); got != c.want || float64(c.round)/float64(c.round+got) > 0.0304 {
+		if got := pauseAfter(c.round, pollPause); got != c.want || float64(c.round)/float64(c.round+got) > 0.0304 {
 			t.Errorf("after %v: %v", c.round, got)
 		}
 	}
 }
 
 func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
-	heard := make(chan Changed, 1000)
-	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	heard := make(chan Change, 1000)
+	dir, w := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	file := filepath.Join(dir, "a/b/c/f")
 	// The replacement has the size and time that the file has when it is replaced.
 	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour)
@@ -73,18 +75,18 @@ func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 		put(t, p, "")
 	}
 	link(t, out, filepath.Join(base, "sub/open/link"))
-	r, err := Config{Dir: base, Private: private}.Open()
+	r, err := workspace.Config{Dir: base, Private: private}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	heard := make(chan Changed, 1000)
-	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	heard := make(chan Change, 1000)
+	w, err := New(r, func(c Change) { heard <- c })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	w.whole, w.pause = true, 5*time.Millisecond
+	w.byTree, w.pollPause = true, 5*time.Millisecond
 	w.looksAt(t, filepath.Join(base, "sub"))
 	w.rounds(t)
 	time.Sleep(pollTick)
@@ -94,28 +96,28 @@ func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
 	}
 	put(t, filepath.Join(private, "in/f"), "changed")
 	put(t, filepath.Join(out, "canary/f"), "changed")
-	put(t, filepath.Join(base, "sub/open", tempPrefix+"1"+tempSuffix), "changed")
+	put(t, filepath.Join(base, "sub/open", ".fairlead-1.tmp"), "changed")
 	w.rounds(t)
 	put(t, filepath.Join(base, "sub/open/f"), "changed")
 	for c := range heard {
-		if slices.ContainsFunc(c.Below, func(d string) bool { return d != "open" }) || c.Rescan {
-			t.Fatalf("it told of %v", c.Below)
+		if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "open" }) || c.AllFolders {
+			t.Fatalf("it told of %v", c.Folders)
 		}
-		if len(c.Below) > 0 {
+		if len(c.Folders) > 0 {
 			break
 		}
 	}
-	if _, err := w.Add(Path{Abs: private}, true); err == nil {
+	if _, err := w.Add(workspace.Path{Abs: private}, true); err == nil {
 		t.Error("the program's own folder is watched")
 	}
 }
 
 // TestRoundsAreNotLedOutOfTheFolder replaces a folder by a link and back, again and again.
 func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
-	heard := make(chan Changed, 10_000)
+	heard := make(chan Change, 10_000)
 	out := t.TempDir()
 	put(t, filepath.Join(out, "canary/f"), "")
-	dir, _ := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	dir, _ := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	at, aside := filepath.Join(dir, "d/e"), filepath.Join(dir, "d/aside")
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
 		for _, step := range []error{os.Rename(at, aside), os.Symlink(out, at), os.Remove(at), os.Rename(aside, at)} {
@@ -127,36 +129,36 @@ func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "a/last"), "")
 	for c := range heard {
-		if c.Rescan || slices.ContainsFunc(c.Below, func(d string) bool { return strings.Contains(d, "canary") }) {
-			t.Fatalf("it told of %v", c.Below)
+		if c.AllFolders || slices.ContainsFunc(c.Folders, func(d string) bool { return strings.Contains(d, "canary") }) {
+			t.Fatalf("it told of %v", c.Folders)
 		}
-		if slices.Contains(c.Below, "a") {
+		if slices.Contains(c.Folders, "a") {
 			break
 		}
 	}
 }
 
 func TestClosingEndsARoundInItsMiddle(t *testing.T) {
-	dir, w := polledDeep(t, func(Changed) {}, func(dir string) {
+	dir, w := polledDeep(t, func(Change) {}, func(dir string) {
 		for i := range 3000 {
 			put(t, filepath.Join(dir, fmt.Sprint("n", i/100), fmt.Sprint(i)), "")
 		}
 	})
 	w.Remove(dir) // most likely in the first round
-	w.pause = time.Hour
+	w.pollPause = time.Hour
 	w.looksAt(t, dir)
 	for first := false; !first; time.Sleep(time.Millisecond) {
-		w.each(func(p *polling, _ *below) { first = p.rounds.Load() > 0 })
+		w.each(func(p *poller, _ *treeChanges) { first = p.rounds.Load() > 0 })
 	}
 	w.Remove(dir) // during the pause: the test must end all the same
 }
 
 func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
-	heard := make(chan Changed, 1000)
-	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	heard := make(chan Change, 1000)
+	dir, w := polledDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	w.rounds(t)
 	aside := filepath.Join(w.ws.Dir(), "aside")
-	for i := range maxBelow + 50 {
+	for i := range maxChangedFolders + 50 {
 		put(t, filepath.Join(aside, fmt.Sprint(i), "f"), "")
 	}
 	if err := os.Rename(aside, filepath.Join(dir, "a/much")); err != nil {
@@ -165,7 +167,7 @@ func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 	for limit := time.After(3 * time.Minute); ; {
 		select {
 		case c := <-heard:
-			if c.Rescan {
+			if c.AllFolders {
 				return
 			}
 		case <-limit:
@@ -176,7 +178,7 @@ func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 
 // BenchmarkRoundThrough50000 polls 50,000 files in 2,500 folders.
 func BenchmarkRoundThrough50000(b *testing.B) {
-	dir, w := polledDeep(b, func(Changed) {}, func(dir string) {
+	dir, w := polledDeep(b, func(Change) {}, func(dir string) {
 		for i := range 2500 {
 			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
 			if err := os.MkdirAll(sub, 0o755); err != nil {
@@ -200,12 +202,12 @@ func BenchmarkRoundThrough50000(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p := w.poll(dir).(*polling) // its own polling is paused
+	p := w.startPolling(dir).(*poller) // its own polling is paused
 	p.Close()
 	p.quit = make(chan struct{})
 	start := used()
 	for b.Loop() {
-		if err := p.look(); err != nil {
+		if err := p.scan(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"fmt"
@@ -8,16 +8,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead/node/workspace"
 )
 
 // watching watches the workspace's folder sub as if it had just been listed.
-func watching(t *testing.T) (r *Root, dir string, w *Watcher, heard chan Changed) {
+func watching(t *testing.T) (r *workspace.Root, dir string, w *Watcher, heard chan Change) {
 	t.Helper()
 	r = openTemp(t)
 	put(t, filepath.Join(r.Dir(), "sub/a"), "A")
 	put(t, filepath.Join(r.Dir(), "sub/b"), "B")
-	heard = make(chan Changed, 100)
-	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	heard = make(chan Change, 100)
+	w, err := New(r, func(c Change) { heard <- c })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,25 +28,25 @@ func watching(t *testing.T) (r *Root, dir string, w *Watcher, heard chan Changed
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Know(dir, listed(t, r, "sub"))
+	w.SetContent(dir, listed(t, r, "sub"))
 	return r, dir, w, heard
 }
 
-func listed(t *testing.T, r *Root, name string) (list []Info) {
+func listed(t *testing.T, r *workspace.Root, name string) (list []workspace.Info) {
 	t.Helper()
 	d, err := r.OpenDir(resolve(t, r, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Release()
-	if err := d.Infos(func(i Info) bool { list = append(list, i); return true }); err != nil {
+	if err := d.Infos(func(i workspace.Info) bool { list = append(list, i); return true }); err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
 // until collects changes until they lead to a state.
-func until(t *testing.T, heard chan Changed, have map[string]bool, ok func(map[string]bool) bool) {
+func until(t *testing.T, heard chan Change, have map[string]bool, ok func(map[string]bool) bool) {
 	t.Helper()
 	for limit := time.After(3 * time.Minute); !ok(have); {
 		select {
@@ -52,10 +54,10 @@ func until(t *testing.T, heard chan Changed, have map[string]bool, ok func(map[s
 			for _, i := range c.Entries {
 				have[i.Name] = true
 			}
-			for _, name := range c.Gone {
+			for _, name := range c.Removed {
 				delete(have, name)
 			}
-			if c.Again {
+			if c.MustRelist {
 				have["again"] = true
 			}
 		case <-limit:
@@ -79,11 +81,11 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	w.Remove(dir)
 	w.Remove(dir)
 	put(t, filepath.Join(dir, "later"), "L")
-	dir2, err := w.Add(Path{Abs: dir}, false)
+	dir2, err := w.Add(workspace.Path{Abs: dir}, false)
 	if err != nil || dir2 != dir {
 		t.Fatal(dir2, err)
 	}
-	w.Know(dir, nil)
+	w.SetContent(dir, nil)
 	put(t, filepath.Join(dir, "last"), "L")
 	until(t, heard, have, func(h map[string]bool) bool { return h["last"] })
 	if have["later"] {
@@ -94,19 +96,19 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 func TestWatcherListsAFolderAnewInWhichMuchHappens(t *testing.T) {
 	_, dir, w, heard := watching(t)
 	have := map[string]bool{"a": true, "b": true}
-	for i := range watchNames + 100 {
+	for i := range maxDirtyNames + 100 {
 		put(t, filepath.Join(dir, fmt.Sprint("f", i)), "")
 	}
 	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, heard, have, func(h map[string]bool) bool { return len(h) == watchNames+101 && !h["a"] })
+	until(t, heard, have, func(h map[string]bool) bool { return len(h) == maxDirtyNames+101 && !h["a"] })
 	// The system lost events and reports none of them.
 	w.mu.Lock()
-	delete(w.dirs[dir].known, "b")
+	delete(w.folders[dir].known, "b")
 	w.mu.Unlock()
 	delete(have, "b")
-	w.lost()
+	w.handleLoss()
 	put(t, filepath.Join(dir, "f1"), "more")
 	until(t, heard, have, func(h map[string]bool) bool { return h["b"] })
 }
@@ -129,8 +131,8 @@ func TestWatcherGivesUpAFolderThatIsReplaced(t *testing.T) {
 
 func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
 	r := openTemp(t)
-	heard := make(chan Changed, 10)
-	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	heard := make(chan Change, 10)
+	w, err := New(r, func(c Change) { heard <- c })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +142,9 @@ func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "between"), "B")
-	w.Know(dir, nil) // the list was made before the change
+	w.SetContent(dir, nil) // the list was made before the change
 	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["between"] })
-	if _, err := w.Add(Path{Abs: filepath.Join(dir, "none")}, false); err == nil || strings.Contains(err.Error(), dir) {
+	if _, err := w.Add(workspace.Path{Abs: filepath.Join(dir, "none")}, false); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }

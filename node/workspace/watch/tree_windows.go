@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"errors"
@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// wholeTrees: one handle reports all changes below a folder. With a handle for each folder, as on
+// watchesByTree: one handle reports all changes below a folder. With a handle for each folder, as on
 // Linux, no folder with subfolders could be renamed.
-const wholeTrees = true
+const watchesByTree = true
 
 const (
 	// treeBuffer is the number of bytes of changes that the system stores between two reads.
 	// Network shares permit no more.
 	treeBuffer = 64 << 10
-	treeWanted = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE
+	treeFilter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE
 )
 
-// wholeTree reads the system's reports about a folder and its tree. Its goroutine owns the handles;
+// treeHandle reads the system's reports about a folder and its tree. Its goroutine owns the handles;
 // Close stops it.
-type wholeTree struct {
+type treeHandle struct {
 	// dir is the folder; ready and quit are events: data is ready, and Close was called.
 	dir, ready, quit windows.Handle
 	stop, done       chan struct{}
@@ -36,7 +36,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &wholeTree{stop: make(chan struct{}), done: make(chan struct{})}
+	t := &treeHandle{stop: make(chan struct{}), done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			t.free()
@@ -56,7 +56,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 		return nil, err
 	}
 	begun := make(chan error)
-	go t.run(w.trees, abs, begun)
+	go t.run(w.treeReports, abs, begun)
 	if err = <-begun; err != nil {
 		<-t.done
 		return nil, err
@@ -65,7 +65,7 @@ func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 }
 
 // Close stops reading and waits for that.
-func (t *wholeTree) Close() error {
+func (t *treeHandle) Close() error {
 	close(t.stop)
 	err := windows.SetEvent(t.quit)
 	<-t.done
@@ -73,7 +73,7 @@ func (t *wholeTree) Close() error {
 	return err
 }
 
-func (t *wholeTree) free() {
+func (t *treeHandle) free() {
 	for _, h := range []windows.Handle{t.dir, t.ready, t.quit} {
 		if h != 0 {
 			windows.CloseHandle(h)
@@ -81,14 +81,14 @@ func (t *wholeTree) free() {
 	}
 }
 
-func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
+func (t *treeHandle) run(news chan<- treeReport, top string, begun chan<- error) {
 	runtime.LockOSThread() // a read is cancelled when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	defer close(t.done)
 	buf := make([]byte, treeBuffer)
 	ov := windows.Overlapped{HEvent: t.ready}
 	read := func() error {
-		return windows.ReadDirectoryChanges(t.dir, &buf[0], uint32(len(buf)), true, treeWanted, nil, &ov, 0)
+		return windows.ReadDirectoryChanges(t.dir, &buf[0], uint32(len(buf)), true, treeFilter, nil, &ov, 0)
 	}
 	err := read()
 	begun <- err
@@ -107,7 +107,7 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 		if full {
 			n, err = 0, nil
 		}
-		heard := treeNews{top: top, err: err, lost: err == nil && n == 0, events: notices(buf[:n], top)}
+		heard := treeReport{top: top, err: err, lost: err == nil && n == 0, events: parseNotifications(buf[:n], top)}
 		if err == nil {
 			err = read() // read again before reporting, which may take long
 			heard.err = err
@@ -119,9 +119,9 @@ func (t *wholeTree) run(news chan<- treeNews, top string, begun chan<- error) {
 	}
 }
 
-// notices parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the action, 4;
+// parseNotifications parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the action, 4;
 // the length of the name in bytes, 4; the name.
-func notices(list []byte, top string) (events []fsnotify.Event) {
+func parseNotifications(list []byte, top string) (events []fsnotify.Event) {
 	for len(list) > 0 {
 		raw := (*windows.FileNotifyInformation)(unsafe.Pointer(&list[0]))
 		name := windows.UTF16ToString(unsafe.Slice(&raw.FileName, raw.FileNameLength/2))

@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"os"
@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// deepLimit is the maximum number of watched folders below others: at most a quarter of the
+// subfolderLimit is the maximum number of watched folders below others: at most a quarter of the
 // system's limit for all programs of a person.
-func deepLimit() int {
+func subfolderLimit() int {
 	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
 	if err != nil {
-		return deepFolders
+		return maxSubfolders
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return deepFolders
+		return maxSubfolders
 	}
-	return min(deepFolders, n/4)
+	return min(maxSubfolders, n/4)
 }

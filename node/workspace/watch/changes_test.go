@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"fmt"
@@ -12,19 +12,21 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fairlead/node/workspace"
 )
 
 func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
 	inEachWay(t, func(t *testing.T, deep deeper) {
-		heard := make(chan Changed, 100)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 100)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		put(t, filepath.Join(dir, "a/b/c/f"), "longer")
 		hears(t, heard, "a/b/c")
 		before := time.Now()
 		put(t, filepath.Join(dir, "d/new"), "")
 		for c := range heard {
-			if i := slices.IndexFunc(c.Entries, func(i Info) bool { return i.Name == "d" }); i >= 0 {
+			if i := slices.IndexFunc(c.Entries, func(i workspace.Info) bool { return i.Name == "d" }); i >= 0 {
 				if c.Entries[i].Time.Before(before.Add(-time.Second)) {
 					t.Errorf("the folder's time is old: %v", c.Entries[i].Time)
 				}
@@ -36,8 +38,8 @@ func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
 
 func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
 	inEachWay(t, func(t *testing.T, deep deeper) {
-		heard := make(chan Changed, 10_000)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 10_000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		for i := range 50 { // while the first walk is under way, too
 			put(t, filepath.Join(dir, fmt.Sprintf("n%d/1/2/3/f", i)), "")
 		}
@@ -54,8 +56,8 @@ func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
 
 func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 	inEachWay(t, func(t *testing.T, deep deeper) {
-		heard := make(chan Changed, 1000)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		rename := func(from, to string) {
 			t.Helper()
@@ -83,10 +85,10 @@ func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
 		put(t, filepath.Join(dir, "../out/e/later"), "")
 		put(t, filepath.Join(dir, "d/later"), "")
 		for c := range heard {
-			if slices.ContainsFunc(c.Below, func(d string) bool { return d != "d" }) {
-				t.Fatalf("it told of %v", c.Below)
+			if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "d" }) {
+				t.Fatalf("it told of %v", c.Folders)
 			}
-			if slices.Contains(c.Below, "d") {
+			if slices.Contains(c.Folders, "d") {
 				break
 			}
 		}
@@ -98,12 +100,12 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			t.Skip("one handle is enough here, however many there are")
 		}
-		heard := make(chan Changed, 100)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 100)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		want := "there are more than 10 folders below"
 		w.mu.Lock()
-		w.limit = 10
+		w.maxSubfolders = 10
 		w.mu.Unlock()
 		if w.bounds(t, dir, 20) {
 			want = "there are more than 20 files and folders below, and this system does not tell of changes there by itself"
@@ -112,18 +114,18 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 			put(t, filepath.Join(dir, fmt.Sprint("n", i), "f"), "")
 		}
 		for c := range heard {
-			if c.Shallow != "" {
-				if c.Shallow != want {
-					t.Errorf("it said %q", c.Shallow)
+			if c.TreeProblem != "" {
+				if c.TreeProblem != want {
+					t.Errorf("it said %q", c.TreeProblem)
 				}
 				break
 			}
 		}
 		w.mu.Lock()
-		left := len(w.under)
+		left := len(w.watched)
 		w.mu.Unlock()
-		if left != 0 || len(w.fsn.WatchList()) != 1 {
-			t.Errorf("it still watches %d folders: %v", left, w.fsn.WatchList())
+		if left != 0 || len(w.notifier.WatchList()) != 1 {
+			t.Errorf("it still watches %d folders: %v", left, w.notifier.WatchList())
 		}
 		put(t, filepath.Join(dir, "top"), "")
 		until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["top"] })
@@ -137,9 +139,9 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 				t.Skipf("this system queues %d events: it takes too long to make them run over", n)
 			}
 		}
-		heard, wait := make(chan Changed, 1000), make(chan struct{})
+		heard, wait := make(chan Change, 1000), make(chan struct{})
 		var slow atomic.Bool
-		dir, w := deep(t, func(c Changed) {
+		dir, w := deep(t, func(c Change) {
 			if slow.Load() {
 				<-wait
 			}
@@ -159,7 +161,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 			select {
 			case c := <-heard:
 				// Polling loses nothing.
-				if !c.Rescan && !(w.whole && slices.Contains(c.Below, "unseen/by/the")) {
+				if !c.AllFolders && !(w.byTree && slices.Contains(c.Folders, "unseen/by/the")) {
 					continue
 				}
 			case <-limit:
@@ -173,8 +175,8 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 
 func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
 	inEachWay(t, func(t *testing.T, deep deeper) {
-		heard := make(chan Changed, 1000)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		w.settles(t, dir)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -186,8 +188,8 @@ func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
 
 func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 	inEachWay(t, func(t *testing.T, deep deeper) {
-		heard := make(chan Changed, 1000)
-		dir, w := deep(t, func(c Changed) { heard <- c }, fillThree(t))
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
 		inner := w.looksAt(t, filepath.Join(dir, "a"))
 		w.settles(t, dir)
 		w.Remove(inner)
@@ -216,7 +218,7 @@ func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
 
 // BenchmarkTreeOf50000 watches 50,000 files in 2,500 folders.
 func BenchmarkTreeOf50000(b *testing.B) {
-	dir, w := deep(b, func(Changed) {}, func(dir string) {
+	dir, w := deep(b, func(Change) {}, func(dir string) {
 		for i := range 2500 {
 			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
 			if err := os.MkdirAll(sub, 0o755); err != nil {
@@ -233,19 +235,19 @@ func BenchmarkTreeOf50000(b *testing.B) {
 	var before, after runtime.MemStats
 	for b.Loop() {
 		w.mu.Lock()
-		w.uncover("/")
-		for p := range w.under {
-			w.forget(p)
+		w.removeTree("/")
+		for p := range w.watched {
+			w.removeSubfolder(p)
 		}
 		w.mu.Unlock()
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		w.walk(dir, false)
+		w.addTree(dir, false)
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms/walk")
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
-		b.ReportMetric(float64(len(w.under)), "folders")
+		b.ReportMetric(float64(len(w.watched)), "folders")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package workspace
+package watch
 
 import (
 	"testing"
@@ -10,17 +10,17 @@ import (
 // rounds waits until every polled tree was polled from its beginning, and the result is reported.
 func (w *Watcher) rounds(t testing.TB) {
 	t.Helper()
-	before := make(map[*polling]int64)
-	w.each(func(p *polling, _ *below) { before[p] = p.rounds.Load() })
+	before := make(map[*poller]int64)
+	w.each(func(p *poller, _ *treeChanges) { before[p] = p.rounds.Load() })
 	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		open := false
-		w.each(func(p *polling, b *below) {
-			if n, was := before[p]; was && p.rounds.Load() < n+2 || b.much || len(b.changed) > 0 {
+		w.each(func(p *poller, b *treeChanges) {
+			if n, was := before[p]; was && p.rounds.Load() < n+2 || b.overflow || len(b.changed) > 0 {
 				open = true
 			}
 		})
 		if !open {
-			w.trees <- treeNews{} // it is received when no report is in progress
+			w.treeReports <- treeReport{} // it is received when no report is in progress
 			return
 		}
 	}
@@ -28,12 +28,12 @@ func (w *Watcher) rounds(t testing.TB) {
 }
 
 // each calls f with the polled trees.
-func (w *Watcher) each(f func(*polling, *below)) {
+func (w *Watcher) each(f func(*poller, *treeChanges)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, d := range w.dirs {
-		if p, ok := d.tree.(*polling); ok {
-			f(p, d.below)
+	for _, d := range w.folders {
+		if p, ok := d.treeCloser.(*poller); ok {
+			f(p, d.tree)
 		}
 	}
 }
@@ -42,11 +42,11 @@ func (w *Watcher) each(f func(*polling, *below)) {
 // polled.
 func (w *Watcher) bounds(t testing.TB, dir string, most int) bool {
 	t.Helper()
-	if !w.whole {
+	if !w.byTree {
 		return false
 	}
 	w.Remove(dir)
-	w.most = most
+	w.maxPollEntries = most
 	w.looksAt(t, dir)
 	return true
 }

@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fairlead/node/workspace"
 
 	"golang.org/x/sys/windows"
 )
@@ -33,27 +35,27 @@ func emptied(dir string) error {
 }
 
 // bare returns an empty folder whose tree is watched.
-func bare(t *testing.T, tell func(Changed)) (dir string, w *Watcher) {
+func bare(t *testing.T, tell func(Change)) (dir string, w *Watcher) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tree")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { emptied(dir) })
-	r, err := Open(dir)
+	r, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	if w, err = r.NewWatcher(tell); err != nil {
+	if w, err = New(r, tell); err != nil {
 		t.Fatal(err)
 	}
 	return w.looksAt(t, r.Dir()), w
 }
 
 func TestWindowsTellsOfATree(t *testing.T) {
-	heard := make(chan Changed, 1000)
-	dir, w := bare(t, func(c Changed) { heard <- c })
+	heard := make(chan Change, 1000)
+	dir, w := bare(t, func(c Change) { heard <- c })
 	defer w.Close()
 	put(t, filepath.Join(dir, "a/b/c/f"), "F")
 	hears(t, heard, "a", "a/b", "a/b/c")
@@ -78,9 +80,9 @@ func TestWindowsTellsOfATree(t *testing.T) {
 }
 
 func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
-	heard, telling, wait := make(chan Changed, 1000), make(chan struct{}), make(chan struct{})
+	heard, telling, wait := make(chan Change, 1000), make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(telling) })
-	dir, w := bare(t, func(c Changed) { first(); <-wait; heard <- c })
+	dir, w := bare(t, func(c Change) { first(); <-wait; heard <- c })
 	defer w.Close()
 	put(t, filepath.Join(dir, "first"), "")
 	// Until wait is closed nobody receives the system's reports, however fast files are created.
@@ -92,7 +94,7 @@ func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
 	for limit := time.After(3 * time.Minute); ; {
 		select {
 		case c := <-heard:
-			if c.Rescan {
+			if c.AllFolders {
 				return
 			}
 		case <-limit:
@@ -103,7 +105,7 @@ func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
 
 func TestAClosedWatcherHoldsNoTree(t *testing.T) {
 	for range 20 {
-		dir, w := bare(t, func(Changed) {})
+		dir, w := bare(t, func(Change) {})
 		put(t, filepath.Join(dir, "sub/f"), "x")
 		w.ws.Close()
 		w.Close()

@@ -1,4 +1,4 @@
-package workspace
+package watch
 
 import (
 	"io/fs"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"fairlead/node/workspace"
 )
 
 // onWine reports whether this is Wine instead of Windows.
@@ -16,9 +18,9 @@ var onWine = func() bool { return false }
 
 // deep watches the folder sub of a new workspace with its tree, after fill has created its initial
 // content.
-func deep(t testing.TB, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
+func deep(t testing.TB, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
-	return deepBy(t, wholeTrees, tell, fill)
+	return deepBy(t, watchesByTree, tell, fill)
 }
 
 // inEachWay runs a test with the system's own way of watching trees, and, where that differs, with
@@ -33,19 +35,19 @@ func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
 }
 
 // deeper is the type of deep.
-type deeper func(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher)
+type deeper func(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher)
 
-func polledDeep(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher) {
+func polledDeep(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher) {
 	t.Helper()
 	return deepBy(t, true, tell, fill)
 }
 
-func deepBy(t testing.TB, whole bool, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
+func deepBy(t testing.TB, whole bool, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
 	if onWine() {
 		t.Skip("Wine tells only of folders that come while it watches")
 	}
-	r, err := Open(t.TempDir())
+	r, err := workspace.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,31 +57,31 @@ func deepBy(t testing.TB, whole bool, tell func(Changed), fill func(dir string))
 		t.Fatal(err)
 	}
 	fill(sub)
-	if w, err = r.NewWatcher(tell); err != nil {
+	if w, err = New(r, tell); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	w.whole, w.pause = whole, 5*time.Millisecond
+	w.byTree, w.pollPause = whole, 5*time.Millisecond
 	return w.looksAt(t, sub), w
 }
 
 // looksAt watches a folder with its tree as if it had just been listed.
 func (w *Watcher) looksAt(t testing.TB, abs string) string {
 	t.Helper()
-	dir, err := w.Add(Path{Abs: abs}, true)
+	dir, err := w.Add(workspace.Path{Abs: abs}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := w.ws.OpenDir(Path{Abs: abs})
+	d, err := w.ws.OpenDir(workspace.Path{Abs: abs})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Release()
-	var list []Info
-	if err := d.Infos(func(i Info) bool { list = append(list, i); return true }); err != nil {
+	var list []workspace.Info
+	if err := d.Infos(func(i workspace.Info) bool { list = append(list, i); return true }); err != nil {
 		t.Fatal(err)
 	}
-	w.Know(dir, list)
+	w.SetContent(dir, list)
 	return dir
 }
 
@@ -88,7 +90,7 @@ func (w *Watcher) looksAt(t testing.TB, abs string) string {
 // round is done and reported.
 func (w *Watcher) settles(t testing.TB, dir string) {
 	t.Helper()
-	if w.whole {
+	if w.byTree {
 		w.rounds(t)
 		return
 	}
@@ -102,9 +104,9 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 			return nil
 		})
 		w.mu.Lock()
-		have = slices.Sorted(maps.Keys(w.under))
+		have = slices.Sorted(maps.Keys(w.watched))
 		w.mu.Unlock()
-		system := slices.DeleteFunc(w.fsn.WatchList(), func(p string) bool { return p == dir })
+		system := slices.DeleteFunc(w.notifier.WatchList(), func(p string) bool { return p == dir })
 		slices.Sort(system)
 		slices.Sort(want)
 		if slices.Equal(want, have) && slices.Equal(want, system) {
@@ -115,7 +117,7 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 }
 
 // hears waits for changes in all of some folders below.
-func hears(t *testing.T, heard chan Changed, dirs ...string) {
+func hears(t *testing.T, heard chan Change, dirs ...string) {
 	t.Helper()
 	missing := make(map[string]bool)
 	for _, d := range dirs {
@@ -124,10 +126,10 @@ func hears(t *testing.T, heard chan Changed, dirs ...string) {
 	for limit := time.After(3 * time.Minute); len(missing) > 0; {
 		select {
 		case c := <-heard:
-			if c.Rescan {
+			if c.AllFolders {
 				return
 			}
-			for _, d := range c.Below {
+			for _, d := range c.Folders {
 				delete(missing, d)
 			}
 		case <-limit:
@@ -148,4 +150,40 @@ func fillThree(t testing.TB) func(string) {
 			}
 		}
 	}
+}
+
+func openTemp(t *testing.T) *workspace.Root {
+	t.Helper()
+	r, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("this system lets nobody make symbolic links here: %v", err)
+	}
+}
+
+func resolve(t *testing.T, r *workspace.Root, name string) workspace.Path {
+	t.Helper()
+	p, err := r.Resolve(name)
+	if err != nil {
+		t.Fatalf("Resolve(%q): %v", name, err)
+	}
+	return p
 }
