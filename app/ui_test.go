@@ -48,7 +48,7 @@ func sample() state.View {
 func question(id string, key protocol.SessionKey) protocol.Approval {
 	return protocol.Approval{
 		ID: protocol.ApprovalID(id), Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: key, Node: "laptop", Tool: "Bash",
-		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "running commands is asked about", Choices: []string{protocol.ScopeOnce}, Hash: "h",
+		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "No rule allows: make -j4", Choices: []string{protocol.ScopeOnce}, Hash: "h",
 	}
 }
 

@@ -53,7 +53,7 @@ type Gateway struct {
 	tokens    *auth.Tokens
 	bus       *event.Bus
 	hub       *nodes.Hub
-	gate      *approval.Gate
+	gate      *approval.Manager
 	calls     *dispatch.Dispatcher
 	rules     *approval.Rules
 	tools     *native.Tools

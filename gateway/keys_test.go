@@ -77,7 +77,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 		open = must(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 		return len(open) > 0 || strings.Contains(heard(), "the private part")
 	})
-	if len(open) != 1 || open[0].Why != "it reads what holds keys and tokens: ~/.ssh" {
+	if len(open) != 1 || open[0].Why != "Reads passwords, keys or tokens: ~/.ssh" {
 		t.Fatalf("asked: %+v", open)
 	}
 	must(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionDeny})

@@ -10,7 +10,7 @@ import (
 )
 
 // openMany stores n identical pending approvals, each with the hash h.
-func openMany(t *testing.T, g *Gate, n int) (list []protocol.ShownQuestion) {
+func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 	t.Helper()
 	for i := range n {
 		q := offering()

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-func openGate(t *testing.T) (*Gate, *store.Store) {
+func openGate(t *testing.T) (*Manager, *store.Store) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -30,7 +30,7 @@ func question() protocol.Approval {
 }
 
 // pending waits for the gate's first pending approval.
-func pending(t *testing.T, g *Gate, sub *event.Subscription) protocol.Approval {
+func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Approval {
 	t.Helper()
 	for {
 		c, err := sub.Next(t.Context())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -44,7 +45,7 @@ func BenchmarkDecideAmong10000Rules(b *testing.B) {
 	r := many(b)
 	q := command("tool77 run a && git status")
 	for b.Loop() {
-		if r.Weigh(q).Verdict != Ask {
+		if r.Evaluate(q).Verdict != policy.Ask {
 			b.Fatal("not asked")
 		}
 	}

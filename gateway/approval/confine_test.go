@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +17,7 @@ func held() *protocol.HostInfo {
 		Workspace: "/srv/app", Home: "/home/me", Folders: []protocol.Folder{{Path: "/srv/app"}, {Path: "/srv/lib", ReadOnly: true}},
 		Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Hidden: []string{"/home/me/.aws"}},
 	}
-	for _, id := range append(slices.Clone(firm), "fs.read.secrets") {
+	for _, id := range append(slices.Clone(policy.RequiredChecks), "fs.read.secrets") {
 		h.Enforcement.Checks = append(h.Enforcement.Checks, protocol.EnforcedCheck{ID: id, Enforced: true})
 	}
 	return h
@@ -34,26 +35,26 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule   string
 		change func(*protocol.HostInfo)
-		want   Verdict
+		want   policy.Verdict
 		files  string
 	}{
-		"held":                       {outside, func(*protocol.HostInfo) {}, Allow, "the sandbox keeps the code that it runs from !/etc/**"},
-		"a folder that is read only": {lib, func(*protocol.HostInfo) {}, Allow, "the sandbox keeps the code that it runs from !/srv/lib/**"},
-		"a hidden place":             {keys, func(*protocol.HostInfo) {}, Allow, "the sandbox keeps the code that it runs from ~/.aws/**"},
-		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, Allow, "the sandbox keeps the code that it runs from gen/**"},
-		"in the workspace":           {inside, func(*protocol.HostInfo) {}, Ask, "nothing keeps the code that it runs from gen/**"},
-		"temporary files":            {temp, func(*protocol.HostInfo) {}, Ask, "nothing keeps the code that it runs from !/tmp/x/**"},
-		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, Ask, "nothing keeps the code that it runs from !/etc/**"},
+		"held":                       {outside, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from !/etc/**"},
+		"a folder that is read only": {lib, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from !/srv/lib/**"},
+		"a hidden place":             {keys, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from ~/.aws/**"},
+		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, policy.Allow, "the sandbox keeps the code that it runs from gen/**"},
+		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Ask, "nothing keeps the code that it runs from gen/**"},
+		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "nothing keeps the code that it runs from !/tmp/x/**"},
+		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
 		"keys that were opened": {keys, func(h *protocol.HostInfo) {
 			h.Folders = append(h.Folders, protocol.Folder{Path: "/home/me/.aws/x", ReadOnly: true})
-		}, Ask, "nothing keeps the code that it runs from ~/.aws/**"},
-		"nothing is hidden":   {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, Ask, "nothing keeps the code that it runs from ~/.aws/**"},
-		"full access":         {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, Ask, "nothing keeps the code that it runs from !/etc/**"},
-		"the network is open": {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, Ask, "nothing keeps the code that it runs from !/etc/**"},
-		"nothing is known":    {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, Ask, "nothing keeps the code that it runs from !/etc/**"},
+		}, policy.Ask, "nothing keeps the code that it runs from ~/.aws/**"},
+		"nothing is hidden":   {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, policy.Ask, "nothing keeps the code that it runs from ~/.aws/**"},
+		"full access":         {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
+		"the network is open": {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
+		"nothing is known":    {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
 		"sockets of services": {outside, func(h *protocol.HostInfo) {
 			h.Enforcement.Checks = slices.DeleteFunc(h.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "unix.sockets" })
-		}, Ask, "nothing keeps the code that it runs from !/etc/**"},
+		}, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
 	} {
 		r := rulesOf(t, config.Default().ToolApproval)
 		put(t, r, c.rule)
@@ -64,7 +65,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 			q.Host = h
 			q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 			if d := r.Decide(t.Context(), q); d.Verdict != c.want || d.Files() != c.files {
-				t.Errorf("%s: %q is %s (%s), %q", name, text, d.Verdict, d.Why, d.Files())
+				t.Errorf("%s: %q is %s (%s), %q", name, text, d.Verdict, d.Reason, d.Files())
 			}
 		}
 		q := command("ls")
@@ -76,7 +77,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 }
 
 func TestSeveralRulesAreNamedInOneSentence(t *testing.T) {
-	d := Decision{loose: []string{"a/**", "b/**", "c/**", "d/**"}, held: []string{"e/**"}}
+	d := policy.Decision{Loose: []string{"a/**", "b/**", "c/**", "d/**"}, Held: []string{"e/**"}}
 	if got := d.Files(); got != "nothing keeps the code that it runs from a/**, b/**, c/** and more; the sandbox keeps the code that it runs from e/**" {
 		t.Error(got)
 	}

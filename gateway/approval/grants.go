@@ -26,7 +26,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}
-	defer r.o.Changed()
+	defer r.changed()
 	r.change.Lock()
 	defer r.change.Unlock()
 	var add []protocol.Rule
@@ -52,7 +52,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 			return err
 		}
 		chosen++
-		if r.twice(rule) != nil || slices.ContainsFunc(add, func(made protocol.Rule) bool { return bytes.Equal(made.Policy, rule.Policy) }) {
+		if r.refuseDuplicate(rule) != nil || slices.ContainsFunc(add, func(made protocol.Rule) bool { return bytes.Equal(made.Policy, rule.Policy) }) {
 			continue
 		}
 		add = append(add, rule)
@@ -92,6 +92,18 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	return p, nil
 }
 
+// OffersOf returns the rules of a decision that an approval offers to save.
+func (r *Rules) OffersOf(d policy.Decision) (list []protocol.RuleOffer, err error) {
+	for _, o := range d.Offers {
+		raw, err := protocol.Marshal(o.Rule)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, protocol.RuleOffer{Policy: raw, Words: r.describe(o.Rule)})
+	}
+	return list, nil
+}
+
 // FillOffers fills in, for each offer, the rule for each scope with which the approval can be
 // answered.
 func (r *Rules) FillOffers(a *protocol.Approval) error {
@@ -109,7 +121,7 @@ func (r *Rules) FillOffers(a *protocol.Approval) error {
 			if err != nil {
 				return err
 			}
-			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: r.words(p)}
+			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: r.describe(p)}
 		}
 	}
 	return nil
@@ -147,17 +159,17 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
 	what := g.Words
-	if c, ok := carried(g); ok && c.Command != "" {
+	if c, ok := exportGrant(g); ok && c.Command != "" {
 		what = fmt.Sprintf("exactly %s in %s", c.Command, c.Cwd)
 	}
 	return protocol.Rule{
-		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.o.MachineName(g.Node), string(g.Node))),
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.machineName(g.Node), string(g.Node))),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
 }
 
-// markGrant revokes a chat's permission, or restores it.
-func (r *Rules) markGrant(ctx context.Context, by, id string, at int64, kind string) error {
+// setGrantDeleted revokes a chat's permission, or restores it.
+func (r *Rules) setGrantDeleted(ctx context.Context, by, id string, at int64, kind string) error {
 	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: protocol.GrantPrefix + id}
 	if done, err := r.store.MarkGrant(ctx, id, at, line); err != nil || done {
 		return err

@@ -8,16 +8,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// longest is the time after which an unattended run's approval expires even if the settings let
+// maxUnattendedWait is the time after which an unattended run's approval expires even if the settings let
 // approvals wait forever. Otherwise neither the job nor its chat could continue. It is the longest
 // time that can be set.
-const longest = 24 * time.Hour
+const maxUnattendedWait = 24 * time.Hour
 
-// nobody is the AnsweredBy of an expired approval.
-const nobody = "nobody"
+// answeredByNobody is the AnsweredBy of an expired approval.
+const answeredByNobody = "nobody"
 
-// before is the reason of an approval that was not requested because the one before had expired.
-const before = "nobody answered the question before"
+// reasonUnattended is the reason of an approval that was not requested because the one before had expired.
+const reasonUnattended = "nobody answered the question before"
 
 // Unattended reports whether a run was started by a schedule or by somebody on a channel, so that
 // nobody may be there to answer. Such a run waits at its first approval until that is answered or
@@ -29,30 +29,30 @@ func Unattended(by protocol.AskedBy) bool {
 	return by.Kind == protocol.AskedBySchedule || by.Kind == protocol.AskedByChannel
 }
 
-// deserted closes an approval that need not be shown, and stores it: see [Unattended].
-func (g *Gate) deserted(ctx context.Context, a *protocol.Approval) (bool, error) {
+// expireUnattended closes an approval that need not be shown, and stores it: see [Unattended].
+func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (bool, error) {
 	if a.RunID == "" || !Unattended(a.AskedBy) {
 		return false, nil
 	}
-	gone, err := g.store.Unanswered(ctx, a.RunID)
+	gone, err := m.store.Unanswered(ctx, a.RunID)
 	if err != nil || !gone {
 		return false, err
 	}
-	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, nobody, before
+	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, answeredByNobody, reasonUnattended
 	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
-	if err := g.store.PutApproval(context.WithoutCancel(ctx), *a); err != nil {
+	if err := m.store.PutApproval(context.WithoutCancel(ctx), *a); err != nil {
 		return true, err
 	}
-	g.publish(*a)
+	m.publish(*a)
 	return true, nil
 }
 
-// Limit returns the time until an approval for a caller expires, as [Gate.Ask] takes it. 0 means
+// Limit returns the time until an approval for a caller expires, as [Manager.Ask] takes it. 0 means
 // never, which an unattended run does not get.
 func Limit(set config.Approvals, by protocol.AskedBy) time.Duration {
 	limit := time.Duration(set.Timeout) * time.Millisecond
 	if limit == 0 && Unattended(by) {
-		return longest
+		return maxUnattendedWait
 	}
 	return limit
 }

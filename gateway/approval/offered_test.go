@@ -12,19 +12,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
+	t.Helper()
+	list, err := r.OffersOf(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
-	for scope, want := range map[string]map[string]Verdict{
-		protocol.ScopeFolder:  {"same": Allow, "chat": Allow, "folder": Ask, "node": Ask},
-		protocol.ScopeMachine: {"same": Allow, "chat": Allow, "folder": Allow, "node": Ask},
-		protocol.ScopeAlways:  {"same": Allow, "chat": Allow, "folder": Allow, "node": Allow},
+	for scope, want := range map[string]map[string]policy.Verdict{
+		protocol.ScopeFolder:  {"same": policy.Allow, "chat": policy.Allow, "folder": policy.Ask, "node": policy.Ask},
+		protocol.ScopeMachine: {"same": policy.Allow, "chat": policy.Allow, "folder": policy.Allow, "node": policy.Ask},
+		protocol.ScopeAlways:  {"same": policy.Allow, "chat": policy.Allow, "folder": policy.Allow, "node": policy.Allow},
 	} {
 		r := rulesOf(t, config.Default().ToolApproval)
 		q := command("go vet ./gateway")
 		d := r.Decide(t.Context(), q)
-		if d.Verdict != Ask || len(d.Offers) == 0 {
+		if d.Verdict != policy.Ask || len(d.Offers) == 0 {
 			t.Fatalf("%+v", d)
 		}
-		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: d.Offers, Scope: scope}
+		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: offersOf(t, r, d), Scope: scope}
 		if err := r.Grant(t.Context(), "ann", a); err != nil {
 			t.Fatal(scope, err)
 		}
@@ -48,10 +57,10 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 				t.Errorf("%s: %s: %+v, want %s", scope, name, d, verdict)
 			}
 		}
-		if d := r.Decide(t.Context(), command("go vet ./node")); d.Verdict != Ask {
+		if d := r.Decide(t.Context(), command("go vet ./node")); d.Verdict != policy.Ask {
 			t.Errorf("%s: other words than were shown: %+v", scope, d)
 		}
-		if d := r.Decide(t.Context(), command("go vet ./gateway; curl example.org")); d.Verdict != Ask {
+		if d := r.Decide(t.Context(), command("go vet ./gateway; curl example.org")); d.Verdict != policy.Ask {
 			t.Errorf("%s: more than was offered: %+v", scope, d)
 		}
 	}
@@ -62,7 +71,7 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 	q := command("go vet ./gateway")
 	d := r.Decide(t.Context(), q)
 	broad := -1
-	for i, o := range d.Offers {
+	for i, o := range offersOf(t, r, d) {
 		if strings.Contains(o.Words, "anything after it") {
 			broad = i
 		}
@@ -70,8 +79,8 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 	if broad < 0 {
 		t.Fatalf("%+v", d.Offers)
 	}
-	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: d.Offers, Chosen: []int{broad}, Scope: protocol.ScopeAlways}
-	if err := r.Grant(t.Context(), "ann", a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != Allow {
+	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
+	if err := r.Grant(t.Context(), "ann", a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
 		t.Errorf("%v %+v", err, r.List())
 	}
 }

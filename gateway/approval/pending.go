@@ -8,8 +8,8 @@ import (
 
 // Review checks the pending approvals again after the rules have changed. Those for which decided
 // returns true are closed as superseded, and their callers decide again.
-func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	list, err := g.store.PendingApprovals(ctx)
+func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
+	list, err := m.store.PendingApprovals(ctx)
 	if err != nil {
 		return err
 	}
@@ -18,7 +18,7 @@ func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool)
 			continue
 		}
 		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
-		if _, _, err := g.resolve(ctx, a); err != nil {
+		if _, _, err := m.resolve(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -26,13 +26,13 @@ func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool)
 }
 
 // Pending returns the pending approvals, oldest first.
-func (g *Gate) Pending(ctx context.Context) ([]protocol.Approval, error) {
-	return g.store.PendingApprovals(ctx)
+func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
+	return m.store.PendingApprovals(ctx)
 }
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
-func (g *Gate) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
-	list, err := g.store.PendingApprovals(ctx)
+func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
+	list, err := m.store.PendingApprovals(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (g *Gate) CancelOrphans(ctx context.Context, keep func(protocol.Approval) b
 			continue
 		}
 		a.State, a.AnsweredBy = protocol.ApprovalCancelled, "a restart"
-		if _, _, err := g.resolve(ctx, a); err != nil {
+		if _, _, err := m.resolve(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -51,7 +52,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		}
 		wg.Go(func() {
 			rule := put(t, r, `{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)
-			if err := g.Review(context.Background(), func(protocol.Approval) bool { return r.Weigh(command("ls")).Verdict == Allow }); err != nil {
+			if err := g.Review(context.Background(), func(protocol.Approval) bool { return r.Evaluate(command("ls")).Verdict == policy.Allow }); err != nil {
 				t.Error(err)
 			}
 			if err := r.Delete(context.Background(), "ann", rule.ID); err != nil {
@@ -64,7 +65,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		if superseded := end.State == protocol.ApprovalSuperseded; superseded == (won == 1) || won > 1 {
 			t.Fatalf("%d answers won and the question is %s", won, end.State)
 		}
-		if d := r.Weigh(command("ls")); d.Verdict != Ask {
+		if d := r.Evaluate(command("ls")); d.Verdict != policy.Ask {
 			t.Fatalf("after the rule was deleted: %+v", d)
 		}
 		// The same call under other rules is another approval: the old answer does not apply.
@@ -99,11 +100,11 @@ func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
 					return
 				default:
 				}
-				d := r.Weigh(command("make"))
-				if (d.Verdict == Allow) != (d.Rule == rule.ID) || d.Verdict == Deny {
+				d := r.Evaluate(command("make"))
+				if (d.Verdict == policy.Allow) != (d.Rule == rule.ID) || d.Verdict == policy.Deny {
 					t.Errorf("%+v", d)
 				}
-				if d := r.Weigh(command("make; rm x")); d.Verdict != Deny {
+				if d := r.Evaluate(command("make; rm x")); d.Verdict != policy.Deny {
 					t.Errorf("%+v", d)
 				}
 			}
@@ -129,13 +130,13 @@ func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
 func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	q := command("go vet ./gateway")
-	d := r.Weigh(q)
-	if d.Verdict != Ask || len(d.Offers) == 0 {
+	d := r.Evaluate(q)
+	if d.Verdict != policy.Ask || len(d.Offers) == 0 {
 		t.Fatalf("%+v", d)
 	}
 	var wg sync.WaitGroup
 	for i := range 8 {
-		a := protocol.Approval{ID: protocol.ApprovalID(fmt.Sprint("q", i)), Node: q.Node, Preview: q.Preview, Offers: d.Offers, Chosen: []int{0}, Scope: protocol.ScopeAlways}
+		a := protocol.Approval{ID: protocol.ApprovalID(fmt.Sprint("q", i)), Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{0}, Scope: protocol.ScopeAlways}
 		a.Offers = append(slices.Clone(a.Offers), a.Offers[0]) // the same twice in one answer, too
 		a.Chosen = append(a.Chosen, len(a.Offers)-1)
 		wg.Go(func() {
@@ -145,7 +146,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}

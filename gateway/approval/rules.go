@@ -30,8 +30,10 @@ type RuleStore interface {
 
 // Rules holds the person's rules. It is safe for concurrent use.
 type Rules struct {
-	store RuleStore
-	o     RulesOptions
+	store       RuleStore
+	config      func() config.ToolApproval
+	machineName func(protocol.NodeID) string
+	changed     func()
 
 	// held during a change of the rules, including the store, so that changes run one after the
 	// other
@@ -56,18 +58,18 @@ type RulesOptions struct {
 // OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
 // switched off and reports why; the others apply.
 func OpenRules(ctx context.Context, s RuleStore, o RulesOptions) (*Rules, error) {
-	if o.MachineName == nil {
-		o.MachineName = func(protocol.NodeID) string { return "" }
+	r := &Rules{store: s, config: o.Config, machineName: o.MachineName, changed: o.Changed}
+	if r.machineName == nil {
+		r.machineName = func(protocol.NodeID) string { return "" }
 	}
-	if o.Changed == nil {
-		o.Changed = func() {}
+	if r.changed == nil {
+		r.changed = func() {}
 	}
-	r := &Rules{store: s, o: o}
 	list, err := s.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.use(list); err != nil {
+	if err := r.activate(list); err != nil {
 		return nil, err
 	}
 	for _, rule := range list {
@@ -80,7 +82,7 @@ func OpenRules(ctx context.Context, s RuleStore, o RulesOptions) (*Rules, error)
 
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
-	raw, err := protocol.Marshal(r.o.Config())
+	raw, err := protocol.Marshal(r.config())
 	if err != nil {
 		raw = nil // it was decoded from JSON
 	}
@@ -90,8 +92,8 @@ func (r *Rules) Version() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// use prepares a list of rules and activates it. It fills in the rules' problems.
-func (r *Rules) use(list []protocol.Rule) error {
+// activate prepares a list of rules and activates it. It fills in the rules' problems.
+func (r *Rules) activate(list []protocol.Rule) error {
 	var file policy.File
 	doubt := "" // a rule that may ask or deny could not be loaded
 	for i := range list {
@@ -110,11 +112,11 @@ func (r *Rules) use(list []protocol.Rule) error {
 		}
 		file.Rules = append(file.Rules, p)
 	}
+	file.Doubt = doubt
 	set, problems, err := policy.New(file)
 	if err != nil {
 		return fmt.Errorf("prepare rules: %w", err)
 	}
-	set.Doubt(doubt)
 	for _, p := range problems {
 		for i := range list {
 			if list[i].ID == p.Rule {
@@ -146,40 +148,44 @@ func prepare(rule protocol.Rule) (policy.Rule, string) {
 	return p, ""
 }
 
-// judge judges a call by the rules.
-func (r *Rules) judge(c policy.Call) policy.Judgement {
-	r.mu.Lock()
-	set := r.set
-	r.mu.Unlock()
-	return set.Judge(c)
-}
-
-// doubt returns the reason why every call with an effect needs an approval: a rule that may ask or
-// deny could not be loaded. It is "" when all rules were loaded.
-func (r *Rules) doubt() string {
+// current returns the policy for a decision now.
+func (r *Rules) current() policy.Policy {
+	cfg := r.config()
+	p := policy.Policy{Settings: policy.Settings{Default: policy.Verdict(cfg.DefaultDecision)}}
+	for _, c := range cfg.Rules {
+		p.Settings.Rules = append(p.Settings.Rules, settingsRule(c))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.set.Doubted()
+	p.Rules = r.set
+	return p
 }
 
-// hides returns the reason why a command may contain something that a rule asks about or denies, in
-// a mode that allows everything no rule names; "" when it does not.
-func (r *Rules) hides(c policy.Call) string {
-	r.mu.Lock()
-	loose := r.set.Loosened()
-	r.mu.Unlock()
-	if loose == nil || c.Command == "" {
-		return ""
+func settingsRule(c config.ToolRule) policy.SettingsRule {
+	rule := policy.SettingsRule{ID: c.ID, Tool: c.Tool, Verdict: policy.Verdict(c.Decision), Reason: c.Reason}
+	for _, w := range c.When {
+		cond := policy.Cond{Path: w.Path, Op: w.Op, Value: w.Value}
+		if re, err := w.Regex(); w.Op == "regex" && err == nil {
+			cond.Value = re.String() // with its flags
+		}
+		rule.When = append(rule.When, cond)
 	}
-	if j := loose.Judge(c); j.Verdict != Allow {
-		return j.Reason
-	}
-	return ""
+	return rule
 }
 
-// used counts the use of a rule that decided a call. A failure to count does not affect the
+// Decide decides a call and counts the use of the rule that decided it.
+func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
+	d := r.Evaluate(q)
+	r.countUse(ctx, d.Rule)
+	return d
+}
+
+// Evaluate is Decide without counting the use of a rule.
+func (r *Rules) Evaluate(q policy.Request) policy.Decision { return r.current().Decide(q) }
+
+// countUse counts a decision by a rule of the person. A failure to count does not affect the
 // decision.
-func (r *Rules) used(ctx context.Context, id string) {
+func (r *Rules) countUse(ctx context.Context, id string) {
 	now := time.Now().UnixMilli()
 	r.mu.Lock()
 	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id })

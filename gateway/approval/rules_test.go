@@ -12,16 +12,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func command(text string) Request {
+func command(text string) policy.Request {
 	args, _ := json.Marshal(map[string]string{"command": text})
-	return Request{
+	return policy.Request{
 		Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
 		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"},
 	}
 }
 
-func change(tool, path string, outside bool) Request {
-	return Request{
+func change(tool, path string, outside bool) policy.Request {
+	return policy.Request{
 		Tool: protocol.ToolName("n__" + tool), Node: "n", Bare: tool, Effect: protocol.EffectWrite, Args: json.RawMessage(`{}`), Session: "chat",
 		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Path: path, Outside: outside},
 	}
@@ -40,25 +40,25 @@ func TestRulesDecideByTheStrictestPart(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
 	deny := put(t, r, `{"tool":"Bash","argv":["shutdown","**"],"verdict":"deny","reason":"not while I work"}`)
-	for text, want := range map[string]Verdict{
-		"make test": Allow, "make install": Ask, "make test; make install": Ask, "make test && make test": Allow,
-		"shutdown now": Deny, "make test; sudo shutdown -h now": Deny, "make test $(date)": Ask, "make test\\\n": Ask, "make 'test": Ask,
+	for text, want := range map[string]policy.Verdict{
+		"make test": policy.Allow, "make install": policy.Ask, "make test; make install": policy.Ask, "make test && make test": policy.Allow,
+		"shutdown now": policy.Deny, "make test; sudo shutdown -h now": policy.Deny, "make test $(date)": policy.Ask, "make test\\\n": policy.Ask, "make 'test": policy.Ask,
 	} {
-		if d := r.Decide(t.Context(), command(text)); d.Verdict != want || d.Why == "" {
+		if d := r.Decide(t.Context(), command(text)); d.Verdict != want || d.Reason == "" {
 			t.Errorf("%q: %+v, want %s", text, d, want)
 		}
 	}
-	if d := r.Decide(t.Context(), command("shutdown now")); d.Rule != deny.ID || d.Why != "not while I work" {
+	if d := r.Decide(t.Context(), command("shutdown now")); d.Rule != deny.ID || d.Reason != "not while I work" {
 		t.Errorf("%+v", d)
 	}
 	own := command("shutdown now")
 	own.Direct = true
-	if d := r.Decide(t.Context(), own); d.Verdict != Deny {
+	if d := r.Decide(t.Context(), own); d.Verdict != policy.Deny {
 		t.Errorf("the person's own act passed a deny rule: %+v", d)
 	}
 	own = command("make install")
 	own.Direct = true
-	if d := r.Decide(t.Context(), own); d.Verdict != Allow {
+	if d := r.Decide(t.Context(), own); d.Verdict != policy.Allow {
 		t.Errorf("the person's own act was asked about: %+v", d)
 	}
 }
@@ -67,12 +67,12 @@ func TestRulesAboutTheHomeFolderMeanThatOfTheMachine(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Write","path":"~/.config/**","verdict":"allow"}`)
 	deny := put(t, r, `{"tool":"Write","path":"~/.config/keys/**","verdict":"deny"}`)
-	for path, want := range map[string]Verdict{
-		"/home/ann/.config/app.toml": Allow, "/home/ann/.config/keys/a": Deny, "/home/bob/.config/app.toml": Ask,
+	for path, want := range map[string]policy.Verdict{
+		"/home/ann/.config/app.toml": policy.Allow, "/home/ann/.config/keys/a": policy.Deny, "/home/bob/.config/app.toml": policy.Ask,
 	} {
 		q := change("Write", path, true)
 		q.Host.Home = "/home/ann"
-		if d := r.Decide(t.Context(), q); d.Verdict != want || want == Deny && d.Rule != deny.ID {
+		if d := r.Decide(t.Context(), q); d.Verdict != want || want == policy.Deny && d.Rule != deny.ID {
 			t.Errorf("%s: %+v, want %s", path, d, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestUseOfARuleIsCounted(t *testing.T) {
 		r.Decide(t.Context(), command("make"))
 	}
 	r.Decide(t.Context(), command("ls"))
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,30 +100,30 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["curl","**"],"verdict":"deny"}`)
 	soon := time.Now().Add(time.Hour).UnixMilli()
-	read := Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/srv/app/a"}}
+	read := policy.Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/srv/app/a"}}
 	own := change("WriteFile", "SOUL.md", false)
 	own.Tool, own.Node = "gsv__WriteFile", protocol.NativePrefix
 	for _, c := range []struct {
 		mode protocol.ApprovalMode
-		q    Request
-		want Verdict
+		q    policy.Request
+		want policy.Verdict
 	}{
-		{protocol.ApprovalMode{}, change("Write", "/srv/app/a", false), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/a", false), Allow},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/srv/app/sub/a", false), Allow},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/etc/passwd", true), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/.git/hooks/pre-commit", false), Ask}, // the floor
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, own, Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, command("make"), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, command("make"), Deny},
-		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/srv/app/a", false), Deny},
-		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, read, Allow},
-		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("make"), Allow},
-		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("curl example.org"), Deny},
-		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("sudo make"), Ask}, // the floor
-		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1}, command("make"), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModePaused}, read, Ask},
-		{protocol.ApprovalMode{}, read, Allow},
+		{protocol.ApprovalMode{}, change("Write", "/srv/app/a", false), policy.Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/a", false), policy.Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/srv/app/sub/a", false), policy.Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/etc/passwd", true), policy.Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/.git/hooks/pre-commit", false), policy.Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, own, policy.Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, command("make"), policy.Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, command("make"), policy.Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/srv/app/a", false), policy.Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, read, policy.Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("make"), policy.Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("curl example.org"), policy.Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("sudo make"), policy.Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1}, command("make"), policy.Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModePaused}, read, policy.Ask},
+		{protocol.ApprovalMode{}, read, policy.Allow},
 	} {
 		c.q.Mode = c.mode
 		if d := r.Decide(t.Context(), c.q); d.Verdict != c.want {
@@ -137,23 +137,23 @@ func TestTrustInAChatIsForWhatThePersonWritesThere(t *testing.T) {
 	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
 	trust := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 	edits := protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}
-	for kind, want := range map[string]Verdict{
-		"chat": Allow, "": Allow, protocol.AskedByChannel: Ask, protocol.AskedBySchedule: Ask, protocol.AskedByAgent: Ask,
+	for kind, want := range map[string]policy.Verdict{
+		"chat": policy.Allow, "": policy.Allow, protocol.AskedByChannel: policy.Ask, protocol.AskedBySchedule: policy.Ask, protocol.AskedByAgent: policy.Ask,
 	} {
-		for mode, q := range map[*protocol.ApprovalMode]Request{&trust: command("ls"), &edits: change("Write", "/srv/app/a", false)} {
+		for mode, q := range map[*protocol.ApprovalMode]policy.Request{&trust: command("ls"), &edits: change("Write", "/srv/app/a", false)} {
 			q.Mode, q.By.Kind = *mode, kind
-			if d := r.Decide(t.Context(), q); d.Verdict != want || d.Why == "" {
+			if d := r.Decide(t.Context(), q); d.Verdict != want || d.Reason == "" {
 				t.Errorf("%s by %q: %+v, want %s", mode.Mode, kind, d, want)
 			}
 		}
 		ruled := command("make") // the person's rules apply to everybody
 		ruled.Mode, ruled.By.Kind = trust, kind
-		if d := r.Decide(t.Context(), ruled); d.Verdict != Allow {
+		if d := r.Decide(t.Context(), ruled); d.Verdict != policy.Allow {
 			t.Errorf("what a rule allows, by %q: %+v", kind, d)
 		}
 		read := command("ls")
 		read.Mode, read.By.Kind = protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, kind
-		if d := r.Decide(t.Context(), read); d.Verdict != Deny {
+		if d := r.Decide(t.Context(), read); d.Verdict != policy.Deny {
 			t.Errorf("read-only, by %q: %+v", kind, d)
 		}
 	}
@@ -165,7 +165,7 @@ func TestNetworkForACommandIsAlwaysAskedAbout(t *testing.T) {
 	q := command("make")
 	q.Preview.Network = true
 	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-	if d := r.Decide(t.Context(), q); d.Verdict != Ask || !strings.Contains(d.Why, "network") {
+	if d := r.Decide(t.Context(), q); d.Verdict != policy.Ask || !strings.Contains(d.Reason, "network") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -177,7 +177,7 @@ func TestFloorHoldsAgainstEveryAllow(t *testing.T) {
 	put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"allow"}`)
 	q := command("rm -rf /")
 	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-	if d := r.Decide(t.Context(), q); d.Verdict != Ask || !d.Floor || len(d.Offers) != 0 {
+	if d := r.Decide(t.Context(), q); d.Verdict != policy.Ask || !d.Floor || len(d.Offers) != 0 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -194,7 +194,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
+	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 			off++
 		}
 	}
-	if off != 2 || again.Decide(t.Context(), command("make")).Verdict != Allow || again.Decide(t.Context(), command("ls")).Verdict != Ask {
+	if off != 2 || again.Decide(t.Context(), command("make")).Verdict != policy.Allow || again.Decide(t.Context(), command("ls")).Verdict != policy.Ask {
 		t.Errorf("%d rules are off: %+v", off, again.List().Rules)
 	}
 }
@@ -224,21 +224,21 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 		if err := r.store.PutRules(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.o.Config})
+		again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
 		if err != nil {
 			t.Fatal(err)
 		}
 		edit, trusted := change("Write", "/srv/app/a.go", false), command("ls")
 		edit.Mode.Mode = protocol.ModeAcceptEdits
 		trusted.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-		for what, q := range map[string]Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
-			if d := again.Decide(t.Context(), q); d.Verdict != Ask || d.Why == "" {
+		for what, q := range map[string]policy.Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
+			if d := again.Decide(t.Context(), q); d.Verdict != policy.Ask || d.Reason == "" {
 				t.Errorf("%s, %s: %+v", name, what, d)
 			}
 		}
 		own := command("make")
 		own.Direct = true
-		if d := again.Decide(t.Context(), own); d.Verdict != Allow {
+		if d := again.Decide(t.Context(), own); d.Verdict != policy.Allow {
 			t.Errorf("%s: what the person does: %+v", name, d)
 		}
 	}
@@ -248,7 +248,7 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 func TestWithoutRulesNothingIsAllowed(t *testing.T) {
 	var none *policy.Set
 	for _, c := range []policy.Call{{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}, {Tool: "Read", Paths: []string{"/srv/app/a"}}, {}} {
-		if j := none.Judge(c); j.Verdict != policy.Ask || j.Reason == "" || len(j.Parts) == 0 {
+		if j := none.Decide(c); j.Verdict != policy.Ask || j.Reason == "" || len(j.Parts) == 0 {
 			t.Errorf("%+v: %+v", c, j)
 		}
 	}
@@ -257,13 +257,13 @@ func TestWithoutRulesNothingIsAllowed(t *testing.T) {
 func TestDeletedRuleComesBack(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
-	if err := r.Delete(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != Ask || len(r.List().Rules) != 0 {
+	if err := r.Delete(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != policy.Ask || len(r.List().Rules) != 0 {
 		t.Errorf("%v %+v", err, r.List())
 	}
 	if err := r.Delete(t.Context(), "ann", rule.ID); err == nil {
 		t.Error("deleted twice")
 	}
-	if err := r.Restore(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != Allow {
+	if err := r.Restore(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != policy.Allow {
 		t.Errorf("%v %+v", err, r.List())
 	}
 }
@@ -286,7 +286,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 	if err := json.Unmarshal(out.File, &file); err != nil || file.Default != policy.Ask || len(file.Rules) != 2 || file.Grants != nil {
 		t.Errorf("%s %v", out.File, err)
 	}
-	if b.Decide(t.Context(), command("make")).Verdict != Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != Allow {
+	if b.Decide(t.Context(), command("make")).Verdict != policy.Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != policy.Allow {
 		t.Errorf("%+v", b.List())
 	}
 }
@@ -308,7 +308,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	if err != nil || res.Added != 1 || !strings.Contains(all, `"cdw"`) || !strings.Contains(all, "default, allow, was not taken over") || !strings.Contains(all, "grants were not") {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if d := r.Decide(t.Context(), command("make x")); d.Verdict != Ask {
+	if d := r.Decide(t.Context(), command("make x")); d.Verdict != policy.Ask {
 		t.Errorf("%+v", d)
 	}
 }
@@ -369,7 +369,7 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	name := "The big one"
-	r.o.MachineName = func(id protocol.NodeID) string {
+	r.machineName = func(id protocol.NodeID) string {
 		if id != "n" {
 			return ""
 		}
@@ -387,8 +387,8 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 		Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}, Choices: []string{protocol.ScopeFolder, protocol.ScopeMachine},
 		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)}},
 	}
-	if d := r.Weigh(command("make one")); len(d.Offers) == 0 || !strings.HasSuffix(d.Offers[0].Words, " on nas") {
-		t.Errorf("%+v", d.Offers)
+	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {
+		t.Errorf("%+v", offers)
 	}
 	if err := r.FillOffers(&q); err != nil {
 		t.Fatal(err)
@@ -406,7 +406,7 @@ func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
 	put(t, r, `{"tool":"Bash","argv":["echo","**"],"verdict":"allow"}`)
 	put(t, r, `{"tool":"Write","path":"/**","verdict":"allow"}`)
 	trust := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-	for _, q := range []Request{
+	for _, q := range []policy.Request{
 		command("cp x /opt/fl/fairlead.db"), command("echo x > /opt/fl/agents/main/x"), command("cp x /disk/fl/fairlead.db"), command("cd /opt && cp x fl/"),
 		change("Write", "/opt/fl/x", true), change("Write", "/disk/fl/x", true), command("python3 x.py > /opt/fl/log"), command("sqlite3 /opt/fl/fairlead.db 'delete from rules'"),
 	} {
@@ -414,7 +414,7 @@ func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
 		host := *q.Host
 		host.Private, host.Aliases = "/opt/fl", []protocol.Alias{{Path: "/opt/fl", Folder: "/disk/fl"}}
 		q.Host = &host
-		if d := r.Weigh(q); d.Verdict != Ask || !d.Floor {
+		if d := r.Evaluate(q); d.Verdict != policy.Ask || !d.Floor {
 			t.Errorf("%s %+v: %+v", q.Args, q.Preview, d)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 
 // waiter is a caller that waits for its approval.
 type waiter struct {
-	ended chan protocol.Approval // capacity 1
-	later chan int64             // capacity 1: the newest end of the snooze
+	answers chan protocol.Approval // capacity 1
+	snoozes chan int64             // capacity 1: the newest end of the snooze
 }
 
-// put publishes the end of the snooze. The caller holds the gate's mu, so it never blocks.
-func (w *waiter) put(until int64) {
+// sendSnooze publishes the end of the snooze. The caller holds the gate's mu, so it never blocks.
+func (w *waiter) sendSnooze(until int64) {
 	select {
-	case <-w.later: // outdated
+	case <-w.snoozes: // outdated
 	default:
 	}
-	w.later <- until
+	w.snoozes <- until
 }
 
 // Snooze postpones pending approvals, or ends their snooze. It publishes the change, and another
 // when the time is over.
-func (g *Gate) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
+func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
 	switch {
 	case len(p.IDs) == 0 || len(p.IDs) > protocol.MaxAnswers:
 		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be put off at once, not %d", protocol.MaxAnswers, len(p.IDs)))
@@ -40,14 +40,14 @@ func (g *Gate) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) erro
 	}
 	var errs []error
 	for _, id := range p.IDs {
-		errs = append(errs, g.putOff(ctx, id, func(int64) int64 { return until }))
+		errs = append(errs, m.setSnooze(ctx, id, func(int64) int64 { return until }))
 	}
 	return errors.Join(errs...)
 }
 
-// putOff changes the end of an approval's snooze.
-func (g *Gate) putOff(ctx context.Context, id protocol.ApprovalID, until func(was int64) int64) error {
-	a, changed, err := g.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
+// setSnooze changes the end of an approval's snooze.
+func (m *Manager) setSnooze(ctx context.Context, id protocol.ApprovalID, until func(was int64) int64) error {
+	a, changed, err := m.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
 		was := a.Later
 		a.Later = until(was)
 		return a.Later != was
@@ -55,17 +55,17 @@ func (g *Gate) putOff(ctx context.Context, id protocol.ApprovalID, until func(wa
 	if err != nil || !changed {
 		return err
 	}
-	g.mu.Lock()
-	if w := g.waiting[id]; w != nil {
-		w.put(a.Later)
+	m.mu.Lock()
+	if w := m.waiting[id]; w != nil {
+		w.sendSnooze(a.Later)
 	}
-	g.mu.Unlock()
-	g.publish(a)
+	m.mu.Unlock()
+	m.publish(a)
 	return nil
 }
 
-// bringBack ends an approval's snooze when its time is over. It returns when ctx ends.
-func (g *Gate) bringBack(ctx context.Context, id protocol.ApprovalID, later <-chan int64) {
+// endSnoozes ends an approval's snooze when its time is over. It returns when ctx ends.
+func (m *Manager) endSnoozes(ctx context.Context, id protocol.ApprovalID, later <-chan int64) {
 	var due <-chan time.Time
 	var until int64
 	for {
@@ -76,7 +76,7 @@ func (g *Gate) bringBack(ctx context.Context, id protocol.ApprovalID, later <-ch
 			}
 		case <-due:
 			due = nil
-			err := g.putOff(ctx, id, func(was int64) int64 {
+			err := m.setSnooze(ctx, id, func(was int64) int64 {
 				if was == until {
 					return 0
 				}

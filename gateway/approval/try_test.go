@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,7 +29,7 @@ func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 			put(t, r, `{"tool":"Bash","argv":["git","push","**"],"verdict":"deny"}`)
 		}
 		var calls []protocol.JournalEntry
-		requests := map[protocol.CallID]Request{}
+		requests := map[protocol.CallID]policy.Request{}
 		for i := range 30 {
 			q := command(program())
 			if rng.IntN(3) == 0 {
@@ -64,14 +65,14 @@ func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 		for _, c := range preview.Changed {
 			shown[c.Call.CallID] = true
 		}
-		before := map[protocol.CallID]Verdict{}
+		before := map[protocol.CallID]policy.Verdict{}
 		for id, q := range requests {
-			before[id] = r.Weigh(q).Verdict
+			before[id] = r.Evaluate(q).Verdict
 		}
 		put(t, r, string(raw))
 		for id, q := range requests {
-			now := r.Weigh(q).Verdict
-			if now == Allow && before[id] != Allow && !shown[id] {
+			now := r.Evaluate(q).Verdict
+			if now == policy.Allow && before[id] != policy.Allow && !shown[id] {
 				t.Errorf("%s lets %s %s %s through, and its preview did not say so", raw, q.Bare, q.Args, q.Preview.Path)
 			}
 			if shown[id] {

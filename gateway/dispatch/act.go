@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,16 +22,16 @@ func (t *task) actOf(a *Act) (protocol.NodeID, protocol.ToolSpec, error) {
 }
 
 // judge applies the rules to each path that an act touches.
-func (t *task) judge(ctx context.Context, a *Act, r approval.Request) (d approval.Decision) {
+func (t *task) judge(ctx context.Context, a *Act, r policy.Request) (d policy.Decision) {
 	r.Tool, r.Bare, r.Whole = protocol.NewToolName(a.Node, a.As), a.As, a.Whole
 	for _, path := range a.Paths {
 		args, err := protocol.Marshal(map[string]string{"path": path})
 		if err != nil {
-			return approval.Decision{Verdict: approval.Deny, Why: "its path cannot be judged"}
+			return policy.Decision{Verdict: policy.Deny, Reason: "its path cannot be judged"}
 		}
 		r.Args, r.Preview = args, &protocol.CallPreview{Path: path}
-		if d = t.rules.Decide(ctx, r); d.Verdict != approval.Allow {
-			d.Verdict = approval.Deny // a direct action of the person needs no approval
+		if d = t.rules.Decide(ctx, r); d.Verdict != policy.Allow {
+			d.Verdict = policy.Deny // a direct action of the person needs no approval
 			return d
 		}
 	}

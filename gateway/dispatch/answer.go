@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -18,10 +19,10 @@ import (
 // answered continues with the closed approval. done means that the call ends with it.
 func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store.Grant, limit time.Duration) (res Result, done bool, err error) {
 	t.by = end.AnsweredBy
-	t.verdict = approval.Decision{Verdict: approval.Deny, Why: "the question was " + end.State}
+	t.verdict = policy.Decision{Verdict: policy.Deny, Reason: "the question was " + end.State}
 	switch end.State {
 	case protocol.ApprovalAllowed, protocol.ApprovalEdited:
-		t.verdict = approval.Decision{Verdict: approval.Allow, Why: end.State + " " + end.Scope}
+		t.verdict = policy.Decision{Verdict: policy.Allow, Reason: end.State + " " + end.Scope}
 	case protocol.ApprovalDenied:
 		text := "The person denied this call."
 		if end.Reason != "" {
@@ -55,7 +56,7 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 		return t.edited(ctx, end.Edited)
 	}
 	// A rule may have been saved at the moment of the answer.
-	if now, _, err := t.decide(ctx); err != nil || now.Verdict == approval.Deny {
+	if now, _, err := t.decide(ctx); err != nil || now.Verdict == policy.Deny {
 		if err == nil {
 			t.credit(now)
 			res, err = t.refused(ctx, now)
@@ -126,8 +127,8 @@ func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, do
 	if err != nil {
 		return res, true, err
 	}
-	if d.Verdict == approval.Deny {
-		return refuse(d.Why)
+	if d.Verdict == policy.Deny {
+		return refuse(d.Reason)
 	}
 	t.row.Hash, err = protocol.CallHash(protocol.AskCall, t.row.Info.Node, t.spec.Name, args, t.row.Info.Preview, t.policy)
 	return res, err != nil, err

@@ -145,7 +145,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 		}
 	}
 	set(protocol.ModeReadOnly)
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "may only read") {
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
 		t.Errorf("%+v", res)
 	}
 	set(protocol.ModeAcceptEdits)

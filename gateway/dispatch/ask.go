@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
 // ask requests an approval and waits. done means that the call ends here, with res. If the rules
 // change meanwhile and decide the call, that decision applies.
-func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request) (res Result, done bool, err error) {
+func (t *task) ask(ctx context.Context, d policy.Decision, r policy.Request) (res Result, done bool, err error) {
 	for {
 		end, res, done, err := t.question(ctx, d, r)
 		if done || err != nil || end.State != protocol.ApprovalSuperseded {
@@ -22,9 +23,9 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 		}
 		t.credit(d)
 		switch d.Verdict {
-		case approval.Allow:
+		case policy.Allow:
 			return Result{}, false, nil
-		case approval.Deny:
+		case policy.Deny:
 			res, err := t.refused(ctx, d)
 			return res, true, err
 		}
@@ -32,7 +33,7 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 }
 
 // question requests one approval. It returns the closed approval, unless the call ended with it.
-func (t *task) question(ctx context.Context, d approval.Decision, r approval.Request) (end protocol.Approval, res Result, done bool, err error) {
+func (t *task) question(ctx context.Context, d policy.Decision, r policy.Request) (end protocol.Approval, res Result, done bool, err error) {
 	q, grant, err := t.compose(d, r)
 	if err != nil {
 		return end, res, true, err
@@ -73,11 +74,11 @@ func (t *task) told(q protocol.Approval) {
 
 // compose builds the approval of the call. grant is the permission that the chat gets if the person
 // allows it there; nil when that is not offered.
-func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Approval, grant *store.Grant, err error) {
+func (t *task) compose(d policy.Decision, r policy.Request) (q protocol.Approval, grant *store.Grant, err error) {
 	q = protocol.Approval{
 		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
-		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
-		Choices: []string{protocol.ScopeOnce}, Parts: d.Parts, Offers: d.Offers, Floor: d.Floor, Files: d.Files(), Policy: t.rules.Version(),
+		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Reason,
+		Choices: []string{protocol.ScopeOnce}, Parts: d.ApprovalParts(), Floor: d.Floor, Files: d.Files(), Policy: t.rules.Version(),
 	}
 	if q.ID == "" {
 		q.ID = protocol.ApprovalID(protocol.NewID())
@@ -89,7 +90,10 @@ func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Appr
 	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
 		q.Sandbox = protocol.NotEnforced
 	}
-	if match, words, narrow := approval.SessionGrant(r); narrow && !d.Floor && t.call.Session != "" {
+	if q.Offers, err = t.rules.OffersOf(d); err != nil {
+		return q, nil, err
+	}
+	if match, words, narrow := r.SessionMatch(); narrow && !d.Floor && t.call.Session != "" {
 		grant = &store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}
 		q.Choices = append(q.Choices, protocol.ScopeSession)
 		q.SessionRule = words
@@ -105,7 +109,7 @@ func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Appr
 }
 
 // asking stores the request that a pending approval was decided on, for Watch.
-func (t *task) asking(r *approval.Request) {
+func (t *task) asking(r *policy.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if open := t.open[t.call.ID]; open != nil {

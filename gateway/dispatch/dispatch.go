@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -50,9 +50,10 @@ type Journal interface {
 
 // Rules decide which calls need an approval.
 type Rules interface {
-	Decide(ctx context.Context, q approval.Request) approval.Decision
-	Weigh(q approval.Request) approval.Decision
+	Decide(ctx context.Context, q policy.Request) policy.Decision
+	Evaluate(q policy.Request) policy.Decision
 	Version() string
+	OffersOf(d policy.Decision) ([]protocol.RuleOffer, error)
 	FillOffers(a *protocol.Approval) error
 	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
@@ -74,7 +75,7 @@ type Dispatcher struct {
 type running struct {
 	info   *protocol.CallInfo // nil until the call is published; never changed through the pointer
 	cancel context.CancelCauseFunc
-	asks   *approval.Request // what its pending approval was decided on
+	asks   *policy.Request // what its pending approval was decided on
 }
 
 // New returns a dispatcher.

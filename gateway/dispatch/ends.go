@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -53,12 +53,12 @@ func (t *task) ends() (list []end) {
 }
 
 // through applies the rules to the files of a transfer, where they are stricter than d.
-func (t *task) through(d approval.Decision, r approval.Request) approval.Decision {
+func (t *task) through(d policy.Decision, r policy.Request) policy.Decision {
 	for _, e := range t.ends() {
 		if e.Node == protocol.Here {
 			continue // the person's own window, which may offer any file
 		}
-		q := approval.Request{
+		q := policy.Request{
 			Node: e.Node, Bare: "Read", Effect: protocol.EffectRead, Session: r.Session, Direct: true, Whole: true, By: r.By,
 			Preview: &protocol.CallPreview{Path: e.Path},
 		}
@@ -77,17 +77,17 @@ func (t *task) through(d approval.Decision, r approval.Request) approval.Decisio
 		}
 		var err error
 		if q.Args, err = protocol.Marshal(map[string]string{"path": e.Path}); err != nil {
-			return approval.Decision{Verdict: approval.Deny, Why: "its path cannot be judged"}
+			return policy.Decision{Verdict: policy.Deny, Reason: "its path cannot be judged"}
 		}
-		if own := t.rules.Weigh(q); own.Verdict == approval.Deny {
+		if own := t.rules.Evaluate(q); own.Verdict == policy.Deny {
 			return own
 		}
-		if r.Direct || d.Verdict == approval.Deny {
+		if r.Direct || d.Verdict == policy.Deny {
 			continue
 		}
 		q.Direct = false
-		if own := t.rules.Weigh(q); own.Verdict == approval.Ask && (own.Rule != "" || own.Floor) {
-			d = approval.Decision{Verdict: approval.Ask, Why: own.Why, Rule: own.Rule, Floor: d.Floor || own.Floor}
+		if own := t.rules.Evaluate(q); own.Verdict == policy.Ask && (own.Rule != "" || own.Floor) {
+			d = policy.Decision{Verdict: policy.Ask, Reason: own.Reason, Rule: own.Rule, Floor: d.Floor || own.Floor}
 		}
 	}
 	return d

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/native"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -48,21 +48,21 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 	defer sub.Close()
 	for i, c := range []struct {
 		args   string
-		want   approval.Verdict
-		person approval.Verdict // for the same transfer as the person's direct action
+		want   policy.Verdict
+		person policy.Verdict // for the same transfer as the person's direct action
 	}{
-		{`{"source":"tower:/srv/app/a","destination":"gsv:a"}`, approval.Allow, approval.Allow},
-		{`{"source":"tower:/srv/secret/key","destination":"gsv:key"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/app/../secret/key","destination":"gsv:key"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/x","sources":["tower:/srv/app/a","tower:/srv/secret/key"],"destination":"gsv:all/"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv","destination":"gsv:all"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/prod.conf"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app/"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app","into":true}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/b","destination":"tower:/srv/app/","into":true}`, approval.Allow, approval.Allow},
-		{`{"source":"gsv:MEMORY.md","destination":"tower:/srv/app/m"}`, approval.Deny, approval.Deny},
-		{`{"source":"tower:/srv/papers/a","destination":"gsv:a"}`, approval.Ask, approval.Allow},
-		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/.git/hooks/pre-commit"}`, approval.Ask, approval.Allow}, // the floor
+		{`{"source":"tower:/srv/app/a","destination":"gsv:a"}`, policy.Allow, policy.Allow},
+		{`{"source":"tower:/srv/secret/key","destination":"gsv:key"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/app/../secret/key","destination":"gsv:key"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/x","sources":["tower:/srv/app/a","tower:/srv/secret/key"],"destination":"gsv:all/"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv","destination":"gsv:all"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/prod.conf"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app/"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app","into":true}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/b","destination":"tower:/srv/app/","into":true}`, policy.Allow, policy.Allow},
+		{`{"source":"gsv:MEMORY.md","destination":"tower:/srv/app/m"}`, policy.Deny, policy.Deny},
+		{`{"source":"tower:/srv/papers/a","destination":"gsv:a"}`, policy.Ask, policy.Allow},
+		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/.git/hooks/pre-commit"}`, policy.Ask, policy.Allow}, // the floor
 	} {
 		for _, direct := range []bool{false, true} {
 			want := c.want
@@ -72,7 +72,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 			call := Call{ID: protocol.CallID(fmt.Sprint(i, direct)), Tool: "gsv__Transfer", Args: json.RawMessage(c.args), Session: chat, Direct: direct}
 			before := moved
 			end := g.do(t.Context(), call)
-			if want == approval.Ask {
+			if want == policy.Ask {
 				q := g.question(sub)
 				if len(q.Offers) != 0 || q.Why == "" {
 					t.Errorf("%s: asked %q, with %d rules", c.args, q.Why, len(q.Offers))
@@ -80,7 +80,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 				g.answer(q, protocol.DecisionDeny, "", "")
 			}
 			e := within(t, end)
-			if e.err != nil || (e.Info.State == protocol.CallDone) != (want == approval.Allow) || (moved > before) != (want == approval.Allow) {
+			if e.err != nil || (e.Info.State == protocol.CallDone) != (want == policy.Allow) || (moved > before) != (want == policy.Allow) {
 				t.Errorf("%s, direct %v: %s %q %v, want %s", c.args, direct, e.Info.State, e.Content.Text(), e.err, want)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -56,13 +57,13 @@ func (t *task) close(state string, raw json.RawMessage, errText string) {
 
 // audit returns the call's entry for the audit log. Reads that needed no approval have none.
 func (t *task) audit() []protocol.AuditEntry {
-	if t.by == "" || t.spec.Effect == protocol.EffectRead && t.verdict.Verdict == approval.Allow && t.verdict.Rule == "" && t.row.Info.ApprovalID == "" {
+	if t.by == "" || t.spec.Effect == protocol.EffectRead && t.verdict.Verdict == policy.Allow && t.verdict.Rule == "" && t.row.Info.ApprovalID == "" {
 		return nil
 	}
 	i := t.row.Info
 	return []protocol.AuditEntry{{
 		At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
-		Tool: i.Tool, What: gist(t.call.Args), Input: t.row.InputSHA256, Verdict: string(t.verdict.Verdict), Why: t.verdict.Why, Rule: t.verdict.Rule,
+		Tool: i.Tool, What: gist(t.call.Args), Input: t.row.InputSHA256, Verdict: string(t.verdict.Verdict), Why: t.verdict.Reason, Rule: t.verdict.Rule,
 		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode,
 	}}
 }

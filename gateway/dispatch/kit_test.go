@@ -31,7 +31,7 @@ type gateway struct {
 	store *store.Store
 	bus   *event.Bus
 	hub   *nodes.Hub
-	gate  *approval.Gate
+	gate  *approval.Manager
 	rules *approval.Rules
 	tower *dispatchtest.Machine
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -36,7 +37,7 @@ func (d *Dispatcher) rejoin(ctx context.Context, c Call, row store.Call) (Result
 	row.Info.Args = c.Args // the journal does not store file contents
 	t := &task{Dispatcher: d, call: c, row: row, stored: true, by: row.Principal}
 	t.spec = protocol.ToolSpec{Name: row.Info.Tool, Effect: row.Info.Effect, Idempotent: row.Idempotent}
-	t.verdict = approval.Decision{Verdict: approval.Allow, Why: "an earlier start began it"}
+	t.verdict = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
@@ -62,7 +63,7 @@ func (d *Dispatcher) Late(ctx context.Context, node protocol.NodeID, p protocol.
 	}
 	t := &task{Dispatcher: d, row: row, spec: protocol.ToolSpec{Name: row.Info.Tool, Effect: row.Info.Effect}, by: row.Principal}
 	t.call.Args = row.Info.Args
-	t.verdict = approval.Decision{Verdict: approval.Allow, Why: "its machine has reported the outcome, which was unknown"}
+	t.verdict = policy.Decision{Verdict: policy.Allow, Reason: "its machine has reported the outcome, which was unknown"}
 	raw := p.Result
 	if len(raw) == 0 {
 		raw = json.RawMessage("null")

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,7 +26,7 @@ func (d *Dispatcher) Watch(ctx context.Context) {
 
 // review checks the approvals that a change can affect.
 func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
-	open := map[protocol.ApprovalID]approval.Request{}
+	open := map[protocol.ApprovalID]policy.Request{}
 	d.mu.Lock()
 	for _, r := range d.open {
 		if r.asks != nil && r.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && r.asks.Session == c.Session.SessionKey) {
@@ -42,7 +42,7 @@ func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
 		if !ok || d.refresh(ctx, &r) != nil {
 			return false // it still needs an approval
 		}
-		return d.rules.Weigh(r).Verdict != approval.Ask
+		return d.rules.Evaluate(r).Verdict != policy.Ask
 	})
 	if err != nil && ctx.Err() == nil {
 		slog.Error("Open questions could not be looked at again", "err", err)

@@ -87,7 +87,7 @@ func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	}
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: "agent:main:other", Session: &protocol.SessionEntry{SessionKey: "agent:main:other"}})
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: chat, Session: &protocol.SessionEntry{SessionKey: chat}})
-	if e := within(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "may only read") {
+	if e := within(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "read-only") {
 		t.Errorf("%+v", e)
 	}
 }

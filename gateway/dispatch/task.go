@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -24,7 +25,7 @@ type task struct {
 	stored bool // row is in the journal
 	over   bool // row has its end
 	// The decision, and who made it.
-	verdict approval.Decision
+	verdict policy.Decision
 	by      string
 	policy  string                  // the version of the rules under which the person was asked
 	changed bool                    // the person replaced the agent's arguments
@@ -162,9 +163,9 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	}
 	t.credit(decision)
 	switch decision.Verdict {
-	case approval.Deny:
+	case policy.Deny:
 		return t.refused(ctx, decision)
-	case approval.Ask:
+	case policy.Ask:
 		if res, done, err := t.ask(ctx, decision, request); done || err != nil {
 			return res, err
 		}

@@ -66,7 +66,7 @@ func denied(t *testing.T, s *Set, rule, file string) {
 		calls = append(calls, Call{Tool: "Read", Paths: []string{file}}, Call{Tool: "Write", Paths: []string{file}})
 	}
 	for _, c := range calls {
-		if got := s.Judge(linked(c)); got.Verdict != Deny {
+		if got := s.Decide(linked(c)); got.Verdict != Deny {
 			t.Errorf("deny %s: %s %s of %s: %s", rule, c.Tool, c.Command, file, got.Verdict)
 		}
 	}
@@ -77,7 +77,7 @@ func denied(t *testing.T, s *Set, rule, file string) {
 		}
 	}
 	for _, command := range commands {
-		if got := s.Judge(linked(Call{Tool: "Bash", Command: command})); got.Verdict == Allow {
+		if got := s.Decide(linked(Call{Tool: "Bash", Command: command})); got.Verdict == Allow {
 			t.Errorf("deny %s: %q is allowed", rule, command)
 		}
 	}
@@ -99,7 +99,7 @@ func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
 			s := rulesFile(t, `{"rules":[{"tool":"Write","path":%q,"verdict":"allow"}]}`, rule)
 			for want, files := range map[Verdict][]string{Allow: c.allowed, Ask: c.asked} {
 				for _, file := range files {
-					if got := s.Judge(linked(Call{Tool: "Write", Paths: []string{file}})); got.Verdict != want {
+					if got := s.Decide(linked(Call{Tool: "Write", Paths: []string{file}})); got.Verdict != want {
 						t.Errorf("allow %s: Write of %s: %s, want %s", rule, file, got.Verdict, want)
 					}
 				}
@@ -114,10 +114,10 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 		for _, cwd := range []string{"/data/proj/**", "/home/me/proj/**", "/usr/home/me/proj/**", "/home/me/proj"} {
 			s := rulesFile(t, `{"default":%q,"rules":[{"tool":"Bash","argv":["make"],"cwd":%q,"verdict":%q}]}`, def, cwd, verdict)
 			for _, dir := range []string{"/data/proj", "/home/me/proj", "/usr/home/me/proj"} {
-				if got := s.Judge(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
+				if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
 					t.Errorf("%s in %s: make in %s: %s", verdict, cwd, dir, got.Verdict)
 				}
-				if got := s.Judge(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
+				if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
 					t.Errorf("%s in %s: make elsewhere: %s", verdict, cwd, got.Verdict)
 				}
 			}
@@ -127,7 +127,7 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 	// follow the link.
 	for verdict, want := range map[Verdict]Verdict{Allow: Ask, Deny: Deny} {
 		s := rulesFile(t, `{"rules":[{"tool":"Bash","argv":["make"],"cwd":"/home/me/**","verdict":%q}]}`, verdict)
-		if got := s.Judge(linked(Call{Tool: "Bash", Command: "make"})); got.Verdict != want {
+		if got := s.Decide(linked(Call{Tool: "Bash", Command: "make"})); got.Verdict != want {
 			t.Errorf("%s in /home/me and below: %s, want %s", verdict, got.Verdict, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestTheSandboxHoldsNoRuleAboutAFolderThatItLetsCommandsWriteByAnotherName(t
 			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"Write","path":%q,"verdict":"deny"}]}`, rule)
 			c := linked(Call{Tool: "Bash", Command: "make"})
 			c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
-			if got := s.Judge(c); got.Verdict != Ask || len(got.Loose) != 1 {
+			if got := s.Decide(c); got.Verdict != Ask || len(got.Loose) != 1 {
 				t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Held)
 			}
 		}
@@ -152,7 +152,7 @@ func TestTheFloorGoesByWhicheverName(t *testing.T) {
 		"rm -rf /data/proj", "rm -rf /home/me/proj", "rm -rf /usr/home/me/proj/", "rm -rf /home/me", "rm -rf /usr/home/me", "rm -rf /home", "find /home/me/proj -delete",
 		"echo x > /home/me/.bashrc", "echo x > /usr/home/me/.bashrc",
 	} {
-		if got := s.Judge(linked(Call{Tool: "Bash", Command: command})); got.Verdict != Ask || !got.Floor {
+		if got := s.Decide(linked(Call{Tool: "Bash", Command: command})); got.Verdict != Ask || !got.Floor {
 			t.Errorf("%q: %s, floor %v", command, got.Verdict, got.Floor)
 		}
 	}

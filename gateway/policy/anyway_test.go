@@ -18,12 +18,12 @@ var launchesAnything = []string{
 // TestNoWayToRunACommandHidesAFileItWrites combines every way to run a command with commands that
 // write a denied file.
 func TestNoWayToRunACommandHidesAFileItWrites(t *testing.T) {
-	sets := map[string]*Set{"open": readPolicy(t, "writes"), "trusted": readPolicy(t, "paths").Loosened()}
+	sets := map[string]*Set{"open": readPolicy(t, "writes"), "trusted": readPolicy(t, "paths").allowing()}
 	for name, set := range sets {
 		for _, writes := range []string{"tee .env", "cp x .env", "rm .env", "touch sub/.env", "sed -i s/a/b/ .env", "dd if=x of=.env", "install x .env", "mv x .env"} {
 			for _, w := range launchesAnything {
 				text := strings.ReplaceAll(w, "%s", writes)
-				if got := set.Judge(corpusCall("bash", text)); got.Verdict == Allow {
+				if got := set.Decide(corpusCall("bash", text)); got.Verdict == Allow {
 					t.Errorf("%s: %q is allowed", name, text)
 				}
 			}

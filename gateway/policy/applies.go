@@ -27,7 +27,7 @@ func (j *judging) applies(r *rule, tool string) bool {
 		return false
 	}
 	for _, c := range r.When {
-		holds, known := j.holds(c)
+		holds, known := c.holds(j.args())
 		if !holds && (known || !strict) {
 			return false
 		}
@@ -51,14 +51,19 @@ func exact(want, have string, strict bool) bool {
 	return want == "" || want == "*" || want == have || strict && have == ""
 }
 
-// holds evaluates a condition; known is false if the argument is missing or has another type.
-func (j *judging) holds(c Cond) (holds, known bool) {
-	var args any
+// args returns the call's decoded arguments.
+func (j *judging) args() (args any) {
 	if json.Unmarshal(j.call.Args, &args) != nil {
-		return false, false
+		return nil
 	}
+	return args
+}
+
+// holds evaluates a condition on a call's decoded arguments; known is false if the argument is
+// missing or has another type.
+func (c Cond) holds(args any) (holds, known bool) {
 	v := args
-	for _, name := range strings.Split(c.Path, ".") {
+	for name := range strings.SplitSeq(c.Path, ".") {
 		switch node := v.(type) {
 		case map[string]any:
 			next, ok := node[name]

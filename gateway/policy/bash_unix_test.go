@@ -58,7 +58,7 @@ func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 		// write when the next one starts.
 		work, log := filepath.Join(dir, fmt.Sprint(ran)), filepath.Join(dir, fmt.Sprint("log", ran))
 		c := Call{Tool: "Bash", Cwd: work, Command: text}
-		if strings.TrimLeft(text, "fobar '") == "" || set.Judge(c).Verdict != Allow {
+		if strings.TrimLeft(text, "fobar '") == "" || set.Decide(c).Verdict != Allow {
 			continue
 		}
 		ran++

@@ -34,8 +34,8 @@ func BenchmarkJudge2000Characters(b *testing.B) {
 	s, c := readPolicy(b, "dev"), corpusCall("bash", long())
 	b.SetBytes(int64(len(c.Command)))
 	for b.Loop() {
-		if s.Judge(c).Verdict != Allow {
-			b.Fatal(s.Judge(c).Reason)
+		if s.Decide(c).Verdict != Allow {
+			b.Fatal(s.Decide(c).Reason)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func BenchmarkJudge2000Characters(b *testing.B) {
 func BenchmarkJudge2000CharactersZsh(b *testing.B) {
 	s, c := readPolicy(b, "dev"), corpusCall("zsh", long())
 	for b.Loop() {
-		s.Judge(c)
+		s.Decide(c)
 	}
 }
 
@@ -56,8 +56,8 @@ func BenchmarkJudge2000CharactersWithLinks(b *testing.B) {
 		c.Aliases = append(c.Aliases, protocol.Alias{Path: name, Folder: folder})
 	}
 	for b.Loop() {
-		if s.Judge(c).Verdict != Allow {
-			b.Fatal(s.Judge(c).Reason)
+		if s.Decide(c).Verdict != Allow {
+			b.Fatal(s.Decide(c).Reason)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func BenchmarkJudge2000CharactersWithLinks(b *testing.B) {
 func BenchmarkJudgeAmong10000Rules(b *testing.B) {
 	s, c := manyRules(b, 10_000), corpusCall("bash", "git status --short && go test ./...")
 	for b.Loop() {
-		s.Judge(c)
+		s.Decide(c)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestHostileTextsAreJudgedInTime(t *testing.T) {
 			d := time.Hour
 			for tries := 0; d > 5*time.Second && tries < 3; tries++ { // other programs may delay it
 				start := time.Now()
-				if got := s.Judge(corpusCall(sh, text)); got.Verdict == Allow {
+				if got := s.Decide(corpusCall(sh, text)); got.Verdict == Allow {
 					t.Errorf("%s (%s) is allowed", name, sh)
 				}
 				d = min(d, time.Since(start))

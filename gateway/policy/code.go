@@ -8,17 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
-// tested them. The zero value means none.
-type Sandbox struct {
-	// Writes means that commands and their child processes can change files only in Writable.
-	Writes   bool
-	Writable []string // absolute folders
-	// Hidden are absolute paths of files and folders that commands cannot read, including
-	// everything below them.
-	Hidden []string
-}
-
 // keeps reports whether the machine's sandbox prevents commands from accessing the files of r,
 // whatever code they run.
 func (j *judging) keeps(r *rule) bool {

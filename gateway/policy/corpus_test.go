@@ -98,7 +98,7 @@ func TestCorpusGetsItsVerdicts(t *testing.T) {
 		if c.confined {
 			call.Sandbox = corpusSandbox
 		}
-		got := sets[c.policy].Judge(call)
+		got := sets[c.policy].Decide(call)
 		if c.want == Allow {
 			allowed++
 		}

@@ -1,5 +1,7 @@
-// Package policy judges a call by the person's rules: the verdict is allow, ask or deny, with every
-// part of the call that was judged and the reasons.
+// Package policy decides about calls: the verdict is allow, ask or deny, with one reason that the
+// command line, the windows and the journal show, and with every part of the call and its reason.
+// [Set] holds the person's rules; [Policy] adds the settings, and decides with the chat's approval
+// mode and permissions.
 //
 // A call gets the strictest verdict of its parts: deny wins over ask, and ask over allow, whatever
 // the order or detail of the rules. A call that no rule matches gets the default, which asks. Deny
@@ -7,9 +9,14 @@
 // narrowly (the bare name, decoded and static words, and only options that the rule contains or
 // that options.txt lists as harmless). Every error asks.
 //
-// Some calls need an approval whatever the rules say: the floor. The package does not depend on the
-// store or the gateway: the gateway, the node before it runs a call, and the command line make the
-// same judgement.
+// Some calls need an approval whatever the rules say: the floor. A direct action of the person needs
+// none: only a rule that denies stops it. The package does not depend on the store or the gateway,
+// so the gateway and the command line make the same decision.
+//
+// A chat that allows changes or everything without asking does so for the messages of the person
+// only. Others write to the same chat: strangers on a channel (in the main chat, as in the original
+// system, unless session.dmScope separates them), jobs, and the agents of other chats. Their runs
+// still need approvals.
 //
 // Files and folders are compared by their real location: a rule and a call may each use a name that
 // leads through a symbolic link ([Call.Aliases], which the machine reports for its workspace,
@@ -27,10 +34,10 @@
 //   - If the machine's sandbox prevents commands from accessing every file of the rule
 //     ([Call.Sandbox], which lists only restrictions that were tested on that machine), the rule is
 //     enforced for such code too, and the call is judged as if the rule did not exist.
-//     [Judgement.Held] names these rules.
+//     [Decision.Held] names these rules.
 //   - Otherwise such code is never allowed merely because no rule names it (by a default that
 //     allows, or in a trusted chat): it needs an approval, and the reason names the rule. An unknown
-//     program counts as such code. [Judgement.Loose] names these rules.
+//     program counts as such code. [Decision.Loose] names these rules.
 //   - An allow rule for the command applies: a person who allows make allows everything that make
 //     runs, with the files that it can access. The approval shows Loose.
 //

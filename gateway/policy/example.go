@@ -55,7 +55,7 @@ func (s *Set) decides(r *rule, example string) bool {
 		}
 	}
 	c.Now = r.Expires.Add(-1)
-	j := s.Judge(c)
+	j := s.Decide(c)
 	if r.Verdict == Allow {
 		return j.Verdict == Allow
 	}

@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, command := range []string{"git status -s", "git status && git push", "make"} {
-		judgement := rules.Judge(policy.Call{Tool: "Bash", Shell: "bash", Cwd: "/src", Command: command})
+		judgement := rules.Decide(policy.Call{Tool: "Bash", Shell: "bash", Cwd: "/src", Command: command})
 		fmt.Printf("%s: %s\n", command, judgement.Verdict)
 	}
 	// Output:

@@ -41,7 +41,7 @@ func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 
 func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 	s, problems, err := Parse([]byte("\xef\xbb\xbf{\"rules\":[{\"tool\":\"Bash\",\"argv\":[\"ls\"],\"verdict\":\"allow\"}]}\r\n"))
-	if err != nil || len(problems) > 0 || s.Judge(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
+	if err != nil || len(problems) > 0 || s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
 		t.Errorf("%v, %v", problems, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
-		if got := s.Judge(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
+		if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
 			t.Errorf("%q: %+v", command, got)
 		}
 	}
@@ -31,7 +31,7 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 
 func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
 	s := readPolicy(t, "empty")
-	if j := s.Judge(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
+	if j := s.Decide(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
 		t.Errorf("%+v", j)
 	}
 }
@@ -40,16 +40,16 @@ func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"**","verdict":"allow"}]}`)
 	for _, command := range []string{"echo x > /data/fl/config.json", "cp x /data/fl/rules.json", "rm /DATA/fl/journal"} {
 		c := corpusCall("bash", command)
-		if s.Judge(c).Verdict != Allow {
+		if s.Decide(c).Verdict != Allow {
 			t.Fatalf("%q asks without an own folder: the case proves nothing", command)
 		}
 		c.Own = []string{"/data/fl"}
-		if got := s.Judge(c); got.Verdict != Ask || !got.Floor {
+		if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
 			t.Errorf("%q: %+v", command, got)
 		}
 	}
 	c := Call{Tool: "Write", Cwd: "/data", Paths: []string{"fl/config.json"}, Own: []string{"/data/fl"}}
-	if got := s.Judge(c); got.Verdict != Ask || !got.Floor {
+	if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
 		t.Errorf("%+v", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestLinksAreFollowed(t *testing.T) {
 			if command == "make" && cwd == "/w" {
 				continue // the rule names the folder by its other name
 			}
-			if got := s.Judge(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
+			if got := s.Decide(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
 				t.Errorf("%q in %s: %s (%s), want %s", command, cwd, got.Verdict, got.Reason, want)
 			}
 		}

@@ -11,18 +11,18 @@ func TestDeniedPathIsMetInEverySpelling(t *testing.T) {
 		"secrets/café/a", "SECRETS/CAFÉ/a", "ſecrets/café/a", "secrets/cafe\u0301/a", "secrets./café/a", "secrets /café/a", "secrets/café./a", "ma\u00df/a", "secrets::$DATA/café/x",
 	} {
 		c := Call{Tool: "Write", Cwd: corpusCwd, Paths: []string{p}}
-		if got := deny.Judge(c); got.Verdict != Deny {
+		if got := deny.Decide(c); got.Verdict != Deny {
 			t.Errorf("%q is %s: %s", p, got.Verdict, got.Reason)
 		}
-		if got := allow.Judge(c); got.Verdict == Allow && p != "secrets/café/a" {
+		if got := allow.Decide(c); got.Verdict == Allow && p != "secrets/café/a" {
 			t.Errorf("%q is allowed as another spelling", p)
 		}
-		if got := deny.Judge(corpusCall("bash", "tee '"+p+"'")); got.Verdict == Allow {
+		if got := deny.Decide(corpusCall("bash", "tee '"+p+"'")); got.Verdict == Allow {
 			t.Errorf("tee %q is allowed", p)
 		}
 	}
 	for _, p := range []string{"secrets/cafe/a", "secrets2/café/a", "maß2/a"} {
-		if got := deny.Judge(Call{Tool: "Write", Cwd: corpusCwd, Paths: []string{p}}); got.Verdict != Allow {
+		if got := deny.Decide(Call{Tool: "Write", Cwd: corpusCwd, Paths: []string{p}}); got.Verdict != Allow {
 			t.Errorf("%q is %s: %s", p, got.Verdict, got.Reason)
 		}
 	}

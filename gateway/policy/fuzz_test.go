@@ -20,7 +20,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command, sh string) {
 		// with a default that allows, a text that cannot be judged is still not allowed
 		for _, name := range []string{"writes", "open"} {
-			got := sets[name].Judge(corpusCall(sh, command))
+			got := sets[name].Decide(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {
 				t.Fatalf("no reason: %+v", got)
 			}
@@ -30,7 +30,7 @@ func FuzzJudge(f *testing.F) {
 			}
 		}
 		for _, name := range []string{"dev", "small", "closed", "wide", "paths"} {
-			got := sets[name].Judge(corpusCall(sh, command))
+			got := sets[name].Decide(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {
 				t.Fatalf("no reason: %+v", got)
 			}
@@ -65,7 +65,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("an error and rules")
 		}
 		if err == nil {
-			s.Judge(corpusCall("bash", "git status; ls"))
+			s.Decide(corpusCall("bash", "git status; ls"))
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestRulesAboutTheHomeFolderHoldAlsoWhereItIsNotKnown(t *testing.T) {
 		} else {
 			call.Tool, call.Command = "Bash", c.command
 		}
-		if got := s.Judge(call); got.Verdict != c.want {
+		if got := s.Decide(call); got.Verdict != c.want {
 			t.Errorf("%s%s at home in %q: %s, want %s: %s", c.path, c.command, c.home, got.Verdict, c.want, got.Reason)
 		}
 	}

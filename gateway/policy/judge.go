@@ -25,11 +25,11 @@ type judging struct {
 	loose   []string
 }
 
-// Judge returns the verdict on a call. It never fails: a call that it cannot judge needs an
+// Decide returns the verdict on a call. It never fails: a call that it cannot judge needs an
 // approval. A nil Set asks about everything.
-func (s *Set) Judge(c Call) Judgement {
+func (s *Set) Decide(c Call) Decision {
 	if s == nil {
-		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
+		return Decision{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
 			Kind: "call", Text: c.Tool, Verdict: Ask,
 			Reason: "there are no rules",
 		}}}
@@ -54,14 +54,6 @@ func (s *Set) Judge(c Call) Judgement {
 	return j.result()
 }
 
-// Doubt makes a set allow nothing, for the given reason: a rule that may ask or deny is missing
-// from it. "" means no doubt. It must be called before the set is used.
-func (s *Set) Doubt(why string) {
-	if why != "" {
-		s.doubt = why
-	}
-}
-
 // Doubted returns that reason, also if a strict rule of the set fails its own examples; it is ""
 // for a nil Set.
 func (s *Set) Doubted() string {
@@ -71,16 +63,24 @@ func (s *Set) Doubted() string {
 	return s.doubt
 }
 
-// Loosened returns the same rules for a caller that allows every call that no rule names, such as a
-// trusted chat. A call that may hide something that a rule asks about or denies still needs an
-// approval. The result shares everything with s, and is nil if no rule asks or denies.
-func (s *Set) Loosened() *Set {
-	if s == nil || !s.control && len(s.paths) == 0 && s.doubt == "" {
-		return nil
+// concealed returns the reason why a command may contain something that a rule asks about or denies;
+// "" if it does not. It is for a caller that allows every call that no rule names, such as a
+// trusted chat.
+func (s *Set) concealed(c Call) string {
+	if s == nil || c.Command == "" || !s.control && len(s.paths) == 0 && s.doubt == "" {
+		return ""
 	}
-	l := *s
-	l.def = Allow
-	return &l
+	if d := s.allowing().Decide(c); d.Verdict != Allow {
+		return d.Reason
+	}
+	return ""
+}
+
+// allowing returns the same rules with a default that allows.
+func (s *Set) allowing() *Set {
+	a := *s
+	a.def = Allow
+	return &a
 }
 
 // add adds a part. A part that would ask only because it cannot be judged is denied if the default
@@ -92,8 +92,8 @@ func (j *judging) add(p Part) {
 	j.parts = append(j.parts, p)
 }
 
-func (j *judging) result() Judgement {
-	r := Judgement{Verdict: Allow, Parts: j.parts}
+func (j *judging) result() Decision {
+	r := Decision{Verdict: Allow, Parts: j.parts}
 	if len(j.parts) == 0 { // a comment, or only harmless redirects
 		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "there is nothing in it that a rule could be about"})
 		r.Parts = j.parts
@@ -128,7 +128,7 @@ func (j *judging) result() Judgement {
 
 // whole returns the grant for the complete text of a parsed command. It replaces missing allow
 // rules, but overrides neither an ask or deny rule nor the floor.
-func (j *judging) whole(r Judgement) (Grant, bool) {
+func (j *judging) whole(r Decision) (Grant, bool) {
 	kind, known := shell.ParseKind(j.call.Shell)
 	if len(j.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
 		return Grant{}, false

@@ -7,7 +7,7 @@ import (
 
 func offered(s *Set, command string) []string {
 	var list []string
-	for _, o := range s.Judge(corpusCall("bash", command)).Offers {
+	for _, o := range s.Decide(corpusCall("bash", command)).Offers {
 		list = append(list, strings.Join(o.Rule.Argv, " "))
 	}
 	return list
@@ -52,19 +52,19 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 	cases := readCorpus(t)
 	tried := 0
 	for i := 0; i < len(cases); i += 17 {
-		j := s.Judge(corpusCall("bash", cases[i].command))
+		j := s.Decide(corpusCall("bash", cases[i].command))
 		for _, o := range j.Offers {
 			saved, problems, err := New(File{Default: Ask, Rules: []Rule{o.Rule}})
 			if err != nil || len(problems) > 0 {
 				t.Fatalf("%+v: %v %v", o.Rule, err, problems)
 			}
-			if len(j.Parts) == 1 && len(j.Offers) == 1 && saved.Judge(corpusCall("bash", cases[i].command)).Verdict != Allow {
+			if len(j.Parts) == 1 && len(j.Offers) == 1 && saved.Decide(corpusCall("bash", cases[i].command)).Verdict != Allow {
 				t.Errorf("%q is not allowed by its own offer %+v", cases[i].command, o.Rule)
 			}
 			tried++
 			for k := i % 7; k < len(cases); k += 7 { // the offers share the cases
 				c := cases[k]
-				got := saved.Judge(corpusCall(c.shell, c.command))
+				got := saved.Decide(corpusCall(c.shell, c.command))
 				if got.Verdict != Allow {
 					continue
 				}

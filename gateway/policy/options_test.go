@@ -55,7 +55,7 @@ func TestRuleCoversOnlyKnownOptions(t *testing.T) {
 		count[c.want]++
 		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(c.rule), Verdict: Allow})
 		command := strings.NewReplacer(" ( ", ` \( `, " ) ", ` \) `).Replace(c.command)
-		got := s.Judge(corpusCall("bash", command))
+		got := s.Decide(corpusCall("bash", command))
 		if got.Verdict != c.want {
 			t.Errorf("line %d: %q under %q: got %s (%s), want %s", c.line, c.command, c.rule, got.Verdict, got.Reason, c.want)
 		}
@@ -75,12 +75,12 @@ func TestEverydayCommandIsAllowedByItsOffer(t *testing.T) {
 			continue // what launchers start is not offered, nor are their words
 		}
 		call := corpusCall("bash", c.command)
-		offers := none.Judge(call).Offers
+		offers := none.Decide(call).Offers
 		if len(offers) == 0 && !strings.ContainsAny(c.command, "~*") && first != "make" && first != "docker" {
 			t.Errorf("line %d: nothing is offered for %q", c.line, c.command)
 		}
 		for _, o := range offers {
-			if got := allowing(t, o.Rule).Judge(call); got.Verdict != Allow {
+			if got := allowing(t, o.Rule).Decide(call); got.Verdict != Allow {
 				t.Errorf("line %d: %q under its offer %q: got %s (%s), want allow", c.line, c.command, o.Rule.Argv, got.Verdict, got.Reason)
 			}
 		}
@@ -90,7 +90,7 @@ func TestEverydayCommandIsAllowedByItsOffer(t *testing.T) {
 func TestUnknownOptionIsNamedInTheReason(t *testing.T) {
 	t.Parallel()
 	s := allowing(t, Rule{Tool: "Bash", Argv: []string{"npm", "test", "**"}, Verdict: Allow})
-	got := s.Judge(corpusCall("bash", "npm test --foo=bar"))
+	got := s.Decide(corpusCall("bash", "npm test --foo=bar"))
 	if want := "--foo of npm test is not known to be harmless"; got.Reason != want {
 		t.Errorf("got %q, want %q", got.Reason, want)
 	}
@@ -101,7 +101,7 @@ func TestRuleThatSpellsAnUnknownOptionCoversIt(t *testing.T) {
 	for _, argv := range []string{"npm test --foo **", "npm test --foo", "go build -toolexec ./wrap ./...", "npm test --foo=1 **", "ctest -S *"} {
 		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(argv), Verdict: Allow})
 		command := strings.NewReplacer(" **", "", "*", "x").Replace(argv)
-		if got := s.Judge(corpusCall("bash", command)); got.Verdict != Allow {
+		if got := s.Decide(corpusCall("bash", command)); got.Verdict != Allow {
 			t.Errorf("%q under %q: got %s (%s), want allow", command, argv, got.Verdict, got.Reason)
 		}
 	}
@@ -178,7 +178,7 @@ func TestAWorkspaceIsNotFilledWithFilesOfUnknownNames(t *testing.T) {
 			name, _, _ := strings.Cut(command, " ")
 			s := allowing(t, Rule{Tool: "Bash", Argv: []string{name, "**"}, Verdict: Allow})
 			for text, want := range map[string]Verdict{command: Ask, below: Allow} {
-				got := s.Judge(Call{Tool: "Bash", Command: text, Cwd: folder, Home: "/home/me"})
+				got := s.Decide(Call{Tool: "Bash", Command: text, Cwd: folder, Home: "/home/me"})
 				if got.Verdict != want || got.Floor != (want == Ask) {
 					t.Errorf("%q in %s: got %s, floor %t (%s), want %s", text, folder, got.Verdict, got.Floor, got.Reason, want)
 				}

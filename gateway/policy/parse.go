@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,7 +176,7 @@ func New(f File) (*Set, []Problem, error) {
 }
 
 func build(f File, off map[int]string) (*Set, []Problem, error) {
-	s := &Set{def: f.Default, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
+	s := &Set{def: f.Default, doubt: f.Doubt, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
 	if f.Default != Allow && f.Default != Ask && f.Default != Deny {
 		return nil, nil, fmt.Errorf("default %q %w", f.Default, errUnknownVerdict)
 	}
@@ -195,7 +196,7 @@ func build(f File, off map[int]string) (*Set, []Problem, error) {
 		if why != "" {
 			problems = append(problems, Problem{Rule: r.ID, Reason: why + ": the rule is off"})
 			if r.Verdict != Allow {
-				s.doubt = fmt.Sprintf("%s, which should %s, is off", r.ID, r.Verdict)
+				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is off", r.ID, r.Verdict))
 			}
 			continue
 		}

@@ -74,7 +74,7 @@ func TestRuleWhoseExamplesFailIsOff(t *testing.T) {
 	if err != nil || len(problems) != 1 || problems[0].Rule != "wide" || !strings.Contains(problems[0].Reason, `"git push"`) {
 		t.Fatalf("%v %v", problems, err)
 	}
-	if got := s.Judge(corpusCall("bash", "git status")); got.Verdict != Ask {
+	if got := s.Decide(corpusCall("bash", "git status")); got.Verdict != Ask {
 		t.Errorf("the switched-off rule still says %s", got.Verdict)
 	}
 }
@@ -85,7 +85,7 @@ func TestStrictRuleThatIsOffAllowsNothing(t *testing.T) {
 	if err != nil || len(problems) != 1 {
 		t.Fatalf("%v %v", problems, err)
 	}
-	got := s.Judge(corpusCall("bash", "ls"))
+	got := s.Decide(corpusCall("bash", "ls"))
 	if got.Verdict != Ask || !strings.Contains(got.Reason, "careful") {
 		t.Errorf("%s: %s", got.Verdict, got.Reason)
 	}
@@ -97,7 +97,7 @@ func TestUnknownFieldSwitchesItsRuleOff(t *testing.T) {
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Reason, "onlyIf") {
 		t.Fatalf("%v %v", problems, err)
 	}
-	if s.Judge(corpusCall("bash", "ls")).Verdict != Ask || s.Judge(corpusCall("bash", "pwd")).Verdict != Allow {
+	if s.Decide(corpusCall("bash", "ls")).Verdict != Ask || s.Decide(corpusCall("bash", "pwd")).Verdict != Allow {
 		t.Error("the wrong rule is off")
 	}
 }
@@ -151,7 +151,7 @@ func TestExpiryNodeSessionAndFolderBindARule(t *testing.T) {
 		if c.change != nil {
 			c.change(&call)
 		}
-		if got := s.Judge(call); got.Verdict != c.want {
+		if got := s.Decide(call); got.Verdict != c.want {
 			t.Errorf("%q with %+v: %s (%s), want %s", c.command, call, got.Verdict, got.Reason, c.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestFileToolsAreJudgedByPath(t *testing.T) {
 		if c.path != "" {
 			call.Paths = []string{c.path}
 		}
-		if got := s.Judge(call); got.Verdict != c.want {
+		if got := s.Decide(call); got.Verdict != c.want {
 			t.Errorf("%s %s: %s (%s), want %s", c.tool, c.path, got.Verdict, got.Reason, c.want)
 		}
 	}
@@ -204,7 +204,7 @@ func TestFileToolsAreJudgedByPath(t *testing.T) {
 
 func TestAbsentSetAsksAboutEverything(t *testing.T) {
 	var s *Set
-	if got := s.Judge(corpusCall("bash", "ls")); got.Verdict != Ask || got.Reason == "" {
+	if got := s.Decide(corpusCall("bash", "ls")); got.Verdict != Ask || got.Reason == "" {
 		t.Errorf("%+v", got)
 	}
 }

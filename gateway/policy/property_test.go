@@ -39,7 +39,7 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 				continue // many commands share the suffixes
 			}
 			call := corpusCall(c.shell, c.command+suffix)
-			if got := sets[c.policy].Judge(call); got.Verdict == Allow {
+			if got := sets[c.policy].Decide(call); got.Verdict == Allow {
 				t.Errorf("%s, %s: %q stays allowed: %+v", c.policy, c.shell, call.Command, got.Parts)
 			}
 			n++
@@ -74,7 +74,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 			at := r.IntN(len(text) + 1)
 			text = text[:at] + inserts[r.IntN(len(inserts))] + text[at:]
 		}
-		got := sets["dev"].Judge(corpusCall("bash", text))
+		got := sets["dev"].Decide(corpusCall("bash", text))
 		if got.Verdict != Allow {
 			continue
 		}
@@ -149,7 +149,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 					continue // with that policy, an ask rule is looser than none
 				}
 				call := corpusCall(c.shell, c.command)
-				if got := after[c.policy].Judge(call); got.Verdict.rank() < c.want.rank() {
+				if got := after[c.policy].Decide(call); got.Verdict.rank() < c.want.rank() {
 					t.Errorf("line %d, %s: with %+v %q went from %s to %s", c.line, c.policy, r, c.command, c.want, got.Verdict)
 				}
 			}
@@ -184,7 +184,7 @@ func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
 					continue
 				}
 				text := strings.ReplaceAll(w, "%s", denied)
-				if got := set.Judge(corpusCall("bash", text)); got.Verdict != Deny {
+				if got := set.Decide(corpusCall("bash", text)); got.Verdict != Deny {
 					t.Errorf("%s: %q is %s: %s", name, text, got.Verdict, got.Reason)
 				}
 			}

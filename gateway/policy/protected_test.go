@@ -58,7 +58,7 @@ func TestWritingASensitiveFileAsksWhateverTheRulesSay(t *testing.T) {
 			calls["relative"] = Call{Tool: "Bash", Cwd: corpusHome, Home: corpusHome, Command: "echo x > '" + tilde + "'"}
 		}
 		for how, call := range calls {
-			if got := s.Judge(call); got.Verdict != Ask || !got.Floor {
+			if got := s.Decide(call); got.Verdict != Ask || !got.Floor {
 				t.Errorf("%s %s: got %s, floor %v (%s), want ask by the floor", how, full, got.Verdict, got.Floor, got.Reason)
 			}
 		}
@@ -70,7 +70,7 @@ func TestMovingAFolderWithStartUpFilesAsks(t *testing.T) {
 	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"/**","verdict":"allow"}]}`)
 	for folder, want := range map[string]Verdict{"/.vscode": Ask, "/sub/.claude": Ask, "/src": Allow} {
 		call := Call{Tool: "Write", Cwd: corpusCwd, Home: corpusHome, Paths: []string{corpusCwd + folder}, Whole: true}
-		if got := s.Judge(call); got.Verdict != want || got.Floor != (want == Ask) {
+		if got := s.Decide(call); got.Verdict != want || got.Floor != (want == Ask) {
 			t.Errorf("%s: got %s, floor %v (%s), want %s", folder, got.Verdict, got.Floor, got.Reason, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestReadingAStartUpFileIsLeftToTheRules(t *testing.T) {
 	t.Parallel()
 	s := must(t, `{"rules":[{"tool":"Read","path":"/**","verdict":"allow"}]}`)
 	for _, file := range []string{corpusHome + "/.bashrc", corpusCwd + "/.git/config"} {
-		if got := s.Judge(Call{Tool: "Read", Cwd: corpusCwd, Home: corpusHome, Paths: []string{file}}); got.Verdict != Allow {
+		if got := s.Decide(Call{Tool: "Read", Cwd: corpusCwd, Home: corpusHome, Paths: []string{file}}); got.Verdict != Allow {
 			t.Errorf("reading %s: got %s (%s), want allow", file, got.Verdict, got.Reason)
 		}
 	}
@@ -90,7 +90,7 @@ func TestGitCommandsThatChangeItsFolderAreNotTheFloor(t *testing.T) {
 	t.Parallel()
 	s := must(t, `{"rules":[{"tool":"Bash","argv":["git","**"],"verdict":"allow"}]}`)
 	for _, command := range []string{"git add -A", "git commit -m x", "git fetch origin", "git stash", "git tag v1", "git gc", "git -C . add a", "git checkout -b x"} {
-		if got := s.Judge(corpusCall("bash", command)); got.Verdict != Allow {
+		if got := s.Decide(corpusCall("bash", command)); got.Verdict != Allow {
 			t.Errorf("%s: got %s (%s), want allow", command, got.Verdict, got.Reason)
 		}
 	}
@@ -115,12 +115,12 @@ func TestRuleForGitHoldsInTheWorkspacesOwnRepository(t *testing.T) {
 		{"git log", corpusCwd + "/lib", Allow}, // the rule applies to that folder only
 		{"git log", corpusCwd + "/out/x", Ask},
 	} {
-		got := s.Judge(Call{Tool: "Bash", Root: corpusCwd, Cwd: c.cwd, Home: corpusHome, Command: c.command})
+		got := s.Decide(Call{Tool: "Bash", Root: corpusCwd, Cwd: c.cwd, Home: corpusHome, Command: c.command})
 		if got.Verdict != c.want || got.Verdict == Ask && (len(got.Offers) > 0 || !strings.Contains(got.Reason, "another repository") && !strings.Contains(c.command, "log")) {
 			t.Errorf("%s in %s: got %s (%s), %d offers, want %s", c.command, c.cwd, got.Verdict, got.Reason, len(got.Offers), c.want)
 		}
 	}
-	if got := readPolicy(t, "empty").Judge(corpusCall("bash", "cd out/x && git status")); len(got.Offers) > 0 {
+	if got := readPolicy(t, "empty").Decide(corpusCall("bash", "cd out/x && git status")); len(got.Offers) > 0 {
 		t.Errorf("got the offers %+v for git in another folder, want none", got.Offers)
 	}
 }

@@ -123,6 +123,9 @@ type File struct {
 	Default Verdict `json:"default,omitempty"` // for calls that no rule names; default ask
 	Rules   []Rule  `json:"rules"`
 	Grants  []Grant `json:"grants,omitempty"`
+	// Doubt is not empty if a rule that may ask or deny is missing: then nothing is allowed, for
+	// this reason.
+	Doubt string `json:"-"`
 }
 
 // Call is a call to be judged. If it has a Command, the commands that its shell would run are
@@ -169,8 +172,8 @@ type Part struct {
 	ruled bool // a rule, not the lack of one, makes it ask
 }
 
-// Judgement is a verdict with its details. Rule and Reason are those of the deciding part.
-type Judgement struct {
+// Decision is a verdict with its details. Rule and Reason are those of the deciding part.
+type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	Rule    string  `json:"rule,omitempty"`
 	Reason  string  `json:"reason"`
@@ -192,4 +195,12 @@ type Judgement struct {
 type Offer struct {
 	Rule Rule   `json:"rule"`
 	Text string `json:"text"` // as text for people
+}
+
+// ApprovalParts returns the parts of a decision for an approval.
+func (d Decision) ApprovalParts() (list []protocol.ApprovalPart) {
+	for _, p := range d.Parts {
+		list = append(list, protocol.ApprovalPart{Kind: p.Kind, Text: p.Text, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor})
+	}
+	return list
 }

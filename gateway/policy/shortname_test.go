@@ -8,11 +8,11 @@ func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"secret files/**","verdict":"deny"},
 		{"tool":"*","path":"C:\\Users\\ann\\.ssh/**","verdict":"deny"},
 		{"tool":"*","path":"~/keys of mine/**","verdict":"deny"}]}`)
-	if got := deny.Judge(Call{Tool: "Read", Cwd: "C:/work", Paths: []string{"C:/Users/ann/.ssh/id"}}); got.Verdict != Deny {
+	if got := deny.Decide(Call{Tool: "Read", Cwd: "C:/work", Paths: []string{"C:/Users/ann/.ssh/id"}}); got.Verdict != Deny {
 		t.Errorf("a rule about a drive's folder: %s", got.Verdict)
 	}
 	judge := func(cwd, sh, command string) Verdict {
-		return deny.Judge(Call{Tool: "Bash", Cwd: cwd, Root: cwd, Home: "C:/Users/ann", Shell: sh, Command: command}).Verdict
+		return deny.Decide(Call{Tool: "Bash", Cwd: cwd, Root: cwd, Home: "C:/Users/ann", Shell: sh, Command: command}).Verdict
 	}
 	for _, c := range []struct{ shell, command string }{
 		{"bash", "cat SECRET~1/key"},
@@ -42,11 +42,11 @@ func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 func TestAPatternForTheFoldersAboveMeetsTheRule(t *testing.T) {
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"~/.ssh/**","verdict":"deny"},{"tool":"*","path":"secrets/**","verdict":"deny"}]}`)
 	for _, f := range []string{"/ho*/me/.ssh/id", "/*/*/.ssh/id", "/home/m?/.ssh/id", "/home/me/pro*/secrets/key", "/*/*/p*/secrets/key"} { // see corpusHome, corpusCwd
-		if got := deny.Judge(corpusCall("bash", "cat "+f)); got.Verdict == Allow {
+		if got := deny.Decide(corpusCall("bash", "cat "+f)); got.Verdict == Allow {
 			t.Errorf("cat %s is allowed", f)
 		}
 	}
-	if got := deny.Judge(corpusCall("bash", "cat "+corpusCwd+"/docs/*.md")); got.Verdict != Allow {
+	if got := deny.Decide(corpusCall("bash", "cat "+corpusCwd+"/docs/*.md")); got.Verdict != Allow {
 		t.Errorf("another folder: %s, %s", got.Verdict, got.Reason)
 	}
 }

@@ -23,7 +23,7 @@ func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id", "rm -rf ''~", `rm -rf ""~/*`}},
 	} {
 		for _, command := range c.commands {
-			if got := set.Judge(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {
+			if got := set.Decide(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {
 				t.Errorf("%s: %q: got %s, floor %v (%s), want ask by the floor", c.shell, command, got.Verdict, got.Floor, got.Reason)
 			}
 		}
@@ -39,7 +39,7 @@ func TestPatternsBelowARootAreNotTheFloors(t *testing.T) {
 		"rm -rf out/*", "rm -rf *.o", "rm -rf build-*", "rm -rf sub/*/node_modules", "rm -rf /tmp/x*", "rm -rf ./a*/*.o", "rm -rf */node_modules", "rm -rf ~/Downloads/*.zip",
 		"rm -rf out/[ab]", "rm -f *", "rm -rf out/.cache*", "find sub/* -delete",
 	} {
-		if got := set.Judge(corpusCall("bash", command)); got.Floor {
+		if got := set.Decide(corpusCall("bash", command)); got.Floor {
 			t.Errorf("%q: got the floor (%s), want it left to the rules", command, got.Reason)
 		}
 	}

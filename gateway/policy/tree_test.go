@@ -36,14 +36,14 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 			t.Fatal(err, problems)
 		}
 		call := Call{Tool: "Write", Cwd: "/home/ann/code/project", Home: "/home/ann", Paths: []string{c.path}, Whole: true}
-		got := s.Judge(call)
+		got := s.Decide(call)
 		if got.Verdict != c.want {
 			t.Errorf("%s with a rule about %s: %s, want %s", c.path, c.rule, got.Verdict, c.want)
 		}
 		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "would take "+c.rule+" along")) {
 			t.Errorf("%s: rule %q, %q", c.path, got.Rule, got.Reason)
 		}
-		if call.Whole = false; s.Judge(call).Verdict != Allow {
+		if call.Whole = false; s.Decide(call).Verdict != Allow {
 			t.Errorf("%s alone is denied by a rule about %s", c.path, c.rule)
 		}
 	}
@@ -55,7 +55,7 @@ func TestMovingAFileAwayCountsAsReadingIt(t *testing.T) {
 		t.Fatal(err, problems)
 	}
 	for command, want := range map[string]Verdict{"mv secrets/key out": Deny, "mv secrets x": Deny, "rm secrets/key": Allow, "rm -r out": Allow} {
-		if got := s.Judge(Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); got.Verdict != want {
+		if got := s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); got.Verdict != want {
 			t.Errorf("%s: %s, want %s: %s", command, got.Verdict, want, got.Reason)
 		}
 	}

@@ -39,7 +39,7 @@ type gateway struct {
 	tower *dispatchtest.Machine
 	store *store.Store
 	bus   *event.Bus
-	gate  *approval.Gate
+	gate  *approval.Manager
 	sub   *event.Subscription // subscribed before Resume
 	live  atomic.Pointer[config.Config]
 }

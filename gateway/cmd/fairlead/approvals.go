@@ -25,7 +25,7 @@ func approvalsCommand(o *options) *cobra.Command {
 
 // judgement is the JSON output of approvals test.
 type judgement struct {
-	policy.Judgement
+	policy.Decision
 	Shell    string           `json:"shell"`
 	Cwd      string           `json:"cwd"`
 	Warnings []policy.Problem `json:"warnings,omitempty"`
@@ -98,7 +98,7 @@ func (o *options) judge(in io.Reader, file, cwd string, call policy.Call) (judge
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		call.Resolve, call.Aliases = resolveLinks, workspace.Aliases(append(set.Folders(), home, dir)...)
 	}
-	return judgement{Judgement: set.Judge(call), Shell: call.Shell, Cwd: dir, Warnings: warnings}, nil
+	return judgement{Decision: set.Decide(call), Shell: call.Shell, Cwd: dir, Warnings: warnings}, nil
 }
 
 func readRules(in io.Reader, file string) (*policy.Set, []policy.Problem, error) {

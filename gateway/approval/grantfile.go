@@ -10,15 +10,23 @@ import (
 	"fairlead/gateway/store"
 )
 
-// carried converts a chat's permission to the form of an exported file of rules; ok is false for
+// SessionGrants returns the permissions of a chat in the form that decisions use.
+func SessionGrants(grants []store.Grant) (list []policy.SessionGrant) {
+	for _, g := range grants {
+		list = append(list, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
+	}
+	return list
+}
+
+// exportGrant converts a chat's permission to the form of an exported file of rules; ok is false for
 // one that cannot be read.
-func carried(g store.Grant) (out policy.Grant, ok bool) {
+func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
 	out = policy.Grant{Scope: policy.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
-	if path, ok := strings.CutPrefix(g.Match, pathMatch); ok {
+	if path, ok := strings.CutPrefix(g.Match, policy.PathMatch); ok {
 		out.Path = path
 		return out, true
 	}
-	rest, ok := strings.CutPrefix(g.Match, callMatch)
+	rest, ok := strings.CutPrefix(g.Match, policy.CallMatch)
 	if !ok {
 		return out, false
 	}
@@ -45,9 +53,9 @@ func carried(g store.Grant) (out policy.Grant, ok bool) {
 	return out, true
 }
 
-// landed is the inverse of carried. ok is false for a permission that is not for a chat on one
+// importGrant is the inverse of carried. ok is false for a permission that is not for a chat on one
 // machine, or does not name a whole call: a chat's permissions are compared with whole calls only.
-func landed(g policy.Grant) (out store.Grant, ok bool) {
+func importGrant(g policy.Grant) (out store.Grant, ok bool) {
 	if g.Scope == policy.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {
 		return out, false
 	}
@@ -56,7 +64,7 @@ func landed(g policy.Grant) (out store.Grant, ok bool) {
 	}
 	switch {
 	case g.Path != "":
-		out.Match, out.Words = pathMatch+g.Path, anyOf(g.Tool, g.Path)
+		out.Match, out.Words = policy.PathMatch+g.Path, policy.AnyAccess(g.Tool, g.Path)
 		return out, true
 	case g.Command == "" && len(g.Args) == 0:
 		return out, false
@@ -70,6 +78,6 @@ func landed(g policy.Grant) (out store.Grant, ok bool) {
 	if err != nil {
 		return out, false
 	}
-	out.Match, out.Words = callMatch+g.Cwd+" "+string(args), exactCommand
+	out.Match, out.Words = policy.CallMatch+g.Cwd+" "+string(args), policy.ExactCommand
 	return out, true
 }

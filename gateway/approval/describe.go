@@ -11,22 +11,22 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// words returns Words with the person's name of the machine.
-func (r *Rules) words(p policy.Rule) string {
-	p.Node = cmp.Or(r.o.MachineName(protocol.NodeID(p.Node)), p.Node)
-	return Words(p)
+// describe returns Words with the person's name of the machine.
+func (r *Rules) describe(p policy.Rule) string {
+	p.Node = cmp.Or(r.machineName(protocol.NodeID(p.Node)), p.Node)
+	return Describe(p)
 }
 
-// reword updates the description of a rule for one machine, whose name may have changed.
-func (r *Rules) reword(rule *protocol.Rule) {
+// updateDescription updates the description of a rule for one machine, whose name may have changed.
+func (r *Rules) updateDescription(rule *protocol.Rule) {
 	var p policy.Rule
 	if bytes.Contains(rule.Policy, []byte(`"node":`)) && json.Unmarshal(rule.Policy, &p) == nil {
-		rule.Words = r.words(p)
+		rule.Words = r.describe(p)
 	}
 }
 
-// Words returns a description of a rule for people.
-func Words(p policy.Rule) string {
+// Describe returns a description of a rule for people.
+func Describe(p policy.Rule) string {
 	var b strings.Builder
 	switch p.Verdict {
 	case policy.Allow:

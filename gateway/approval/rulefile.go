@@ -14,7 +14,7 @@ import (
 
 // Export returns the rules as a file, with the permissions of chats.
 func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
-	file := policy.File{Default: r.standard(), Rules: []policy.Rule{}}
+	file := policy.File{Default: r.defaultVerdict(), Rules: []policy.Rule{}}
 	for _, rule := range r.List().Rules {
 		var p policy.Rule
 		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
@@ -28,7 +28,7 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 		return protocol.RulesExport{}, err
 	}
 	for _, g := range grants {
-		if out, ok := carried(g); ok {
+		if out, ok := exportGrant(g); ok {
 			file.Grants = append(file.Grants, out)
 		}
 	}
@@ -36,9 +36,9 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 	return protocol.RulesExport{File: raw}, err
 }
 
-// standard returns the verdict for calls that no rule names.
-func (r *Rules) standard() policy.Verdict {
-	return cmp.Or(policy.Verdict(r.o.Config().DefaultDecision), policy.Ask)
+// defaultVerdict returns the verdict for calls that no rule names.
+func (r *Rules) defaultVerdict() policy.Verdict {
+	return cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask)
 }
 
 // Import adds the rules and the permissions of chats from a file, unless they exist already. A rule
@@ -59,11 +59,11 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	if err := json.Unmarshal(in.File, &file); err != nil {
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
 	}
-	if d := r.standard(); file.Default != "" && file.Default != d {
+	if d := r.defaultVerdict(); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default, %s, was not taken over: toolApproval says what happens with what no rule names (%s).", file.Default, d))
 	}
-	defer r.o.Changed()
-	if err := r.land(ctx, by, set.Grants(), &res); err != nil {
+	defer r.changed()
+	if err := r.importGrants(ctx, by, set.Grants(), &res); err != nil {
 		return res, err
 	}
 	r.change.Lock()
@@ -92,7 +92,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		}
 		have[string(raw)] = true
 		add = append(add, protocol.Rule{
-			ID: protocol.NewID(), Policy: raw, Words: r.words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
+			ID: protocol.NewID(), Policy: raw, Words: r.describe(p), Origin: protocol.RuleFromImport, CreatedBy: by,
 			CreatedAt: time.Now().UnixMilli() - int64(i),
 		})
 	}
@@ -103,8 +103,8 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
 
-// land adds the permissions of chats from a file.
-func (r *Rules) land(ctx context.Context, by string, grants []policy.Grant, res *protocol.RulesImportResult) error {
+// importGrants adds the permissions of chats from a file.
+func (r *Rules) importGrants(ctx context.Context, by string, grants []policy.Grant, res *protocol.RulesImportResult) error {
 	if len(grants) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *Rules) land(ctx context.Context, by string, grants []policy.Grant, res 
 	}
 	left := 0
 	for _, in := range grants {
-		g, ok := landed(in)
+		g, ok := importGrant(in)
 		this := same{g.Session, g.Node, g.Tool, g.Match}
 		switch {
 		case !ok:
@@ -173,11 +173,11 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 	}
 	res := protocol.RuleTryResult{Words: rule.Words, Changed: []protocol.RuleChange{}}
 	for _, call := range calls {
-		c := callOf(Request{
+		c := policy.Request{
 			Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
 			Host: host(call.Node),
-		})
-		was, now := r.judge(c), with.Judge(c)
+		}.Call()
+		was, now := r.current().Rules.Decide(c), with.Decide(c)
 		res.Looked++
 		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {
 			res.Changed = append(res.Changed, protocol.RuleChange{Call: call, Was: string(was.Verdict), Now: string(now.Verdict)})

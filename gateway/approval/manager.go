@@ -27,23 +27,21 @@ type Store interface {
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
 }
 
-// Gate holds the pending approvals. It is safe for concurrent use.
-type Gate struct {
-	store  Store
-	bus    *event.Bus
-	remind Reminder
+// Manager holds the pending approvals. It is safe for concurrent use.
+type Manager struct {
+	store Store
+	bus   *event.Bus
+	// notify shows an approval outside the windows; may be nil.
+	notify func(ctx context.Context, a protocol.Approval) error
 
 	mu      sync.Mutex // guards waiting
 	waiting map[protocol.ApprovalID]*waiter
 }
 
-// Reminder shows an approval that nobody has seen outside the windows, for example on a channel. It
-// may block.
-type Reminder func(ctx context.Context, a protocol.Approval) error
-
-// New returns a gate. remind may be nil.
-func New(store Store, bus *event.Bus, remind Reminder) *Gate {
-	return &Gate{store: store, bus: bus, remind: remind, waiting: make(map[protocol.ApprovalID]*waiter)}
+// New returns a manager. notify shows an approval that nobody has seen in any window outside of
+// them, for example on a channel; it may block, and is nil when there is no such way.
+func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protocol.Approval) error) *Manager {
+	return &Manager{store: store, bus: bus, notify: notify, waiting: make(map[protocol.ApprovalID]*waiter)}
 }
 
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
@@ -53,7 +51,7 @@ func New(store Store, bus *event.Bus, remind Reminder) *Gate {
 // and the error is ctx's cause. put, if not nil, is called once the approval is stored and
 // published; it is not called if the approval was answered before or expires at once, see
 // [Unattended].
-func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
+func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {
 		a.ID = protocol.ApprovalID(protocol.NewID())
@@ -73,33 +71,33 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	if a.Hash, err = Hash(a); err != nil {
 		return a, err
 	}
-	w := &waiter{ended: make(chan protocol.Approval, 1), later: make(chan int64, 1)}
-	g.mu.Lock()
-	g.waiting[a.ID] = w // before the row is read: from here on an answer reaches us
-	g.mu.Unlock()
+	w := &waiter{answers: make(chan protocol.Approval, 1), snoozes: make(chan int64, 1)}
+	m.mu.Lock()
+	m.waiting[a.ID] = w // before the row is read: from here on an answer reaches us
+	m.mu.Unlock()
 	defer func() {
-		g.mu.Lock()
-		delete(g.waiting, a.ID)
-		g.mu.Unlock()
+		m.mu.Lock()
+		delete(m.waiting, a.ID)
+		m.mu.Unlock()
 	}()
-	old, err := g.store.Approval(ctx, a.ID)
+	old, err := m.store.Approval(ctx, a.ID)
 	switch {
 	case err != nil:
-		if gone, err := g.deserted(ctx, &a); gone || err != nil {
+		if gone, err := m.expireUnattended(ctx, &a); gone || err != nil {
 			return a, err
 		}
 	case old.State != protocol.ApprovalPending:
 		return old, nil
 	case old.Later > now.UnixMilli():
 		a.Later = old.Later // a restart does not shorten a snooze
-		g.mu.Lock()
-		w.put(a.Later)
-		g.mu.Unlock()
+		m.mu.Lock()
+		w.sendSnooze(a.Later)
+		m.mu.Unlock()
 	}
-	if err := g.store.PutApproval(ctx, a); err != nil {
+	if err := m.store.PutApproval(ctx, a); err != nil {
 		return a, err
 	}
-	g.publish(a)
+	m.publish(a)
 	if put != nil {
 		put()
 	}
@@ -107,14 +105,14 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	wg.Go(func() { g.proveShown(watch, a.ID) })
-	wg.Go(func() { g.bringBack(watch, a.ID, w.later) })
+	wg.Go(func() { m.escalate(watch, a.ID) })
+	wg.Go(func() { m.endSnoozes(watch, a.ID, w.snoozes) })
 	end := a
 	select {
-	case end := <-w.ended:
+	case end := <-w.answers:
 		return end, nil
 	case <-expired:
-		end.State, end.AnsweredBy = protocol.ApprovalExpired, nobody
+		end.State, end.AnsweredBy = protocol.ApprovalExpired, answeredByNobody
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
 		if errors.Is(cause, ErrSuspended) {
@@ -123,42 +121,42 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		end.State, end.AnsweredBy = protocol.ApprovalCancelled, "its run"
 	}
 	// Someone may have answered at the same moment: the first to close the row wins.
-	end, _, err = g.resolve(context.WithoutCancel(ctx), end)
+	end, _, err = m.resolve(context.WithoutCancel(ctx), end)
 	return end, err
 }
 
 // resolve closes an approval; there is no other way to do it. It returns the closed approval, and
 // whether end is the one that closed it.
-func (g *Gate) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
+func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
-	won, err := g.store.CloseApproval(ctx, end)
+	won, err := m.store.CloseApproval(ctx, end)
 	if err != nil {
 		return end, false, err
 	}
 	if !won {
-		now, err := g.store.Approval(ctx, end.ID)
+		now, err := m.store.Approval(ctx, end.ID)
 		return now, false, err
 	}
-	g.mu.Lock()
-	w := g.waiting[end.ID]
-	delete(g.waiting, end.ID)
-	g.mu.Unlock()
+	m.mu.Lock()
+	w := m.waiting[end.ID]
+	delete(m.waiting, end.ID)
+	m.mu.Unlock()
 	if w != nil {
-		w.ended <- end // capacity 1, and only the winner sends
+		w.answers <- end // capacity 1, and only the winner sends
 	}
-	g.publish(end)
+	m.publish(end)
 	return end, true, nil
 }
 
-func (g *Gate) publish(a protocol.Approval) {
-	g.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: a.SessionKey, Approval: &a})
+func (m *Manager) publish(a protocol.Approval) {
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: a.SessionKey, Approval: &a})
 }
 
 // Answer answers an approval on behalf of by. If another answer came first, Won is false and the
 // result holds that answer. An answer with another hash than the approval's fails with
 // protocol.ErrConflict.
-func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-	a, err := g.store.Approval(ctx, p.ID)
+func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+	a, err := m.store.Approval(ctx, p.ID)
 	if err != nil {
 		return protocol.ApprovalAnswerResult{}, err
 	}
@@ -181,7 +179,7 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
 			}
 		}
-		if p.Until != 0 && (!makesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
+		if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
 			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("only a rule that is made can have an end, and it must lie in the future")
 		}
 		a.Until = p.Until
@@ -203,7 +201,7 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 		return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow or deny, not %q", p.Decision))
 	}
 	a.Reason, a.AnsweredBy = p.Reason, by
-	end, won, err := g.resolve(ctx, a)
+	end, won, err := m.resolve(ctx, a)
 	if err != nil {
 		return protocol.ApprovalAnswerResult{}, err
 	}

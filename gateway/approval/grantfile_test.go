@@ -20,9 +20,9 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	a, b := rulesOf(t, set), rulesOf(t, set)
 	run, odd, write := command("make test && ./deploy 'x {y'"), command("ls"), change("Write", "/srv/app/a b", false)
 	odd.Args, odd.Preview = json.RawMessage(`{"command":"ls","timeout":5}`), &protocol.CallPreview{Folder: "/srv/{ {1} x", Shell: "/bin/bash"}
-	all := []Request{run, odd, write}
+	all := []policy.Request{run, odd, write}
 	for _, q := range all {
-		match, words, ok := SessionGrant(q)
+		match, words, ok := q.SessionMatch()
 		if !ok {
 			t.Fatalf("%+v", q)
 		}
@@ -77,17 +77,17 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		t.Fatal(err, problems)
 	}
 	for _, q := range all {
-		q.Grants = are
-		if d := b.Weigh(q); d.Verdict != Allow {
+		q.Grants = SessionGrants(are)
+		if d := b.Evaluate(q); d.Verdict != policy.Allow {
 			t.Errorf("%s: %+v", q.Args, d)
 		}
-		c := callOf(q)
-		if j := file.Judge(c); j.Verdict != Allow {
+		c := q.Call()
+		if j := file.Decide(c); j.Verdict != policy.Allow {
 			t.Errorf("%s by the file: %+v", q.Args, j)
 		}
 	}
 	for _, c := range []struct {
-		of   Request
+		of   policy.Request
 		what string
 		edit func(*policy.Call)
 	}{
@@ -100,8 +100,8 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		{write, "another chat", func(c *policy.Call) { c.Session = "other" }},
 		{write, "another tool", func(c *policy.Call) { c.Tool = "Edit" }},
 	} {
-		call := callOf(c.of)
-		if c.edit(&call); file.Judge(call).Verdict == Allow {
+		call := c.of.Call()
+		if c.edit(&call); file.Decide(call).Verdict == policy.Allow {
 			t.Errorf("%s: %s is allowed", c.of.Args, c.what)
 		}
 	}
@@ -118,7 +118,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j := s.Judge(policy.Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); j.Verdict == Allow {
+		if j := s.Decide(policy.Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); j.Verdict == policy.Allow {
 			t.Errorf("%s allows %s", rules, command)
 		}
 	}

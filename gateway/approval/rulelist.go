@@ -14,7 +14,7 @@ import (
 
 // List returns the active and the switched-off rules, newest first, and those of the configuration.
 func (r *Rules) List() protocol.RulesResult {
-	cfg := r.o.Config()
+	cfg := r.config()
 	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
 	r.mu.Lock()
 	for _, rule := range r.list {
@@ -24,7 +24,7 @@ func (r *Rules) List() protocol.RulesResult {
 	}
 	r.mu.Unlock()
 	for i := range out.Rules {
-		r.reword(&out.Rules[i])
+		r.updateDescription(&out.Rules[i])
 	}
 	for _, c := range cfg.Rules {
 		raw, err := protocol.Marshal(c)
@@ -45,7 +45,7 @@ func (r *Rules) List() protocol.RulesResult {
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
-	defer r.o.Changed() // after the lock is released
+	defer r.changed() // after the lock is released
 	r.change.Lock()
 	defer r.change.Unlock()
 	if in.ID == "" {
@@ -61,14 +61,14 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 	if err := r.check(&rule); err != nil {
 		return rule, err
 	}
-	if err := r.twice(rule); err != nil {
+	if err := r.refuseDuplicate(rule); err != nil {
 		return rule, err
 	}
 	return rule, r.save(ctx, by, kind, rule)
 }
 
-// twice refuses a rule when another active one is identical.
-func (r *Rules) twice(rule protocol.Rule) error {
+// refuseDuplicate refuses a rule when another active one is identical.
+func (r *Rules) refuseDuplicate(rule protocol.Rule) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, old := range r.list {
@@ -93,7 +93,7 @@ func (r *Rules) check(rule *protocol.Rule) error {
 	if problem != "" {
 		return protocol.ErrBadRequest.With("This rule cannot be used: " + problem)
 	}
-	rule.Words = r.words(p)
+	rule.Words = r.describe(p)
 	p.ID, p.Source = "", ""
 	raw, err := protocol.Marshal(p)
 	rule.Policy = raw
@@ -130,29 +130,29 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 			list = slices.Insert(list, 0, rule)
 		}
 	}
-	return r.use(list)
+	return r.activate(list)
 }
 
 // Delete deletes a rule, or revokes a chat's permission; Restore undoes it.
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
-	defer r.o.Changed()
+	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.markGrant(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
+		return r.setGrantDeleted(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
 	}
-	return r.mark(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
+	return r.setDeleted(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
 }
 
 // Restore restores a deleted rule. If an identical one was made meanwhile, it fails with
 // protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
-	defer r.o.Changed()
+	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.markGrant(ctx, by, grant, 0, protocol.AuditGrantBack)
+		return r.setGrantDeleted(ctx, by, grant, 0, protocol.AuditGrantBack)
 	}
-	return r.mark(ctx, by, id, 0, protocol.AuditRuleBack)
+	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleBack)
 }
 
-func (r *Rules) mark(ctx context.Context, by, id string, at int64, kind string) error {
+func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind string) error {
 	r.change.Lock()
 	defer r.change.Unlock()
 	rule, ok := r.find(id)
@@ -160,7 +160,7 @@ func (r *Rules) mark(ctx context.Context, by, id string, at int64, kind string) 
 		return protocol.ErrNotFound.With("No such rule has the id " + id + ". Rules of toolApproval are changed in the configuration.")
 	}
 	if at == 0 {
-		if err := r.twice(rule); err != nil {
+		if err := r.refuseDuplicate(rule); err != nil {
 			return err
 		}
 	}

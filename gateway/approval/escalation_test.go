@@ -13,7 +13,7 @@ import (
 
 // ask requests an approval that expires after a minute in a synctest bubble, and calls then once it
 // is pending. It returns the published stages and the final state of the approval.
-func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []protocol.Approval) {
+func ask(t *testing.T, g *Manager, then func(id protocol.ApprovalID)) (seen []protocol.Approval) {
 	t.Helper()
 	sub := g.bus.Subscribe()
 	defer sub.Close()
@@ -42,13 +42,13 @@ func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []proto
 
 func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
 		began := time.Now()
 		var reached []time.Duration
-		var g *Gate
-		g = New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), func(_ context.Context, a protocol.Approval) error {
+		g.notify = func(_ context.Context, a protocol.Approval) error {
 			reached = append(reached, time.Since(began))
 			return g.Shown(t.Context(), protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
-		})
+		}
 		seen := ask(t, g, nil)
 		var unseen []int
 		for _, a := range seen[:len(seen)-1] {
@@ -65,10 +65,11 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 
 func TestShownQuestionStaysWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), func(context.Context, protocol.Approval) error {
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus), nil)
+		g.notify = func(context.Context, protocol.Approval) error {
 			t.Error("a question in view was sent on")
 			return nil
-		})
+		}
 		seen := ask(t, g, func(id protocol.ApprovalID) {
 			for range 2 { // the second acknowledgement changes nothing
 				if err := g.Shown(t.Context(), protocol.ApprovalShownParams{ID: id}); err != nil {

@@ -1,16 +1,26 @@
-package approval
+package policy
 
 import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
 
-// firm are the sandbox checks (node/sandbox) that a machine must pass. Without one of them, a
+// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
+// tested them. The zero value means none.
+type Sandbox struct {
+	// Writes means that commands and their child processes can change files only in Writable.
+	Writes   bool
+	Writable []string // absolute folders
+	// Hidden are absolute paths of files and folders that commands cannot read, including
+	// everything below them.
+	Hidden []string
+}
+
+// RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of them, a
 // command could reach any file through another program, a service or io_uring.
-var firm = []string{"fs.write.outside", "syscall.ptrace", "syscall.io_uring", "unix.sockets", "net.tcp", "net.mptcp"}
+var RequiredChecks = []string{"fs.write.outside", "syscall.ptrace", "syscall.io_uring", "unix.sockets", "net.tcp", "net.mptcp"}
 
 // scratch are the folders for a command's own temporary files. Some of them may be writable in a
 // sandbox in which nothing else is.
@@ -18,7 +28,7 @@ var scratch = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "
 
 // sandboxOf returns the restrictions that a machine is known to enforce. If commands may use the
 // network, they can reach services that act for them, so the result is then empty.
-func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
+func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 	if h == nil || h.Enforcement == nil || h.Enforcement.Mode == "full" || h.Enforcement.Network != "blocked" {
 		return s
 	}
@@ -26,13 +36,13 @@ func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
 	for _, c := range h.Enforcement.Checks {
 		enforced[c.ID] = c.Enforced
 	}
-	if slices.ContainsFunc(firm, func(id string) bool { return !enforced[id] }) {
+	if slices.ContainsFunc(RequiredChecks, func(id string) bool { return !enforced[id] }) {
 		return s
 	}
 	s.Writes, s.Writable = true, slices.Clone(scratch)
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {
-		opened = append(opened, policy.Real(h.Aliases, f.Path))
+		opened = append(opened, Real(h.Aliases, f.Path))
 		if !f.ReadOnly && h.Enforcement.Mode != "read-only" {
 			s.Writable = append(s.Writable, f.Path)
 		}
@@ -55,11 +65,11 @@ func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
 // is empty when the command itself names the files that it opens, or when there are no such rules.
 func (d Decision) Files() string {
 	var parts []string
-	if len(d.loose) > 0 {
-		parts = append(parts, "nothing keeps the code that it runs from "+several(d.loose))
+	if len(d.Loose) > 0 {
+		parts = append(parts, "nothing keeps the code that it runs from "+several(d.Loose))
 	}
-	if len(d.held) > 0 {
-		parts = append(parts, "the sandbox keeps the code that it runs from "+several(d.held))
+	if len(d.Held) > 0 {
+		parts = append(parts, "the sandbox keeps the code that it runs from "+several(d.Held))
 	}
 	return strings.Join(parts, "; ")
 }

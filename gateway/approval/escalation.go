@@ -12,16 +12,16 @@ import (
 // the next surface is tried. See approval.shown in docs/protocol.md#approvals.
 const ShownWithin = 3 * time.Second
 
-// lastUnseen is the last escalation level: windows acknowledge by themselves, at 1 everyone who can
+// maxUnseen is the last escalation level: windows acknowledge by themselves, at 1 everyone who can
 // notify the person does so, at 2 the channels are tried.
-const lastUnseen = 2
+const maxUnseen = 2
 
 // Shown records that a surface shows the approval. The first acknowledgement counts.
-func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
+func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
 	if p.Surface == "" {
 		p.Surface = protocol.SurfaceWindow
 	}
-	a, changed, err := g.store.ChangeApproval(ctx, p.ID, func(a *protocol.Approval) bool {
+	a, changed, err := m.store.ChangeApproval(ctx, p.ID, func(a *protocol.Approval) bool {
 		if a.Shown {
 			return false
 		}
@@ -29,22 +29,22 @@ func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error 
 		return true
 	})
 	if changed {
-		g.publish(a)
+		m.publish(a)
 	}
 	return err
 }
 
-// proveShown tries one surface after the other until one acknowledges that it shows the approval.
+// escalate tries one surface after the other until one acknowledges that it shows the approval.
 // It returns when ctx ends.
-func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
-	for range lastUnseen {
+func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
+	for range maxUnseen {
 		select {
 		case <-time.After(ShownWithin):
 		case <-ctx.Done():
 			return
 		}
-		a, changed, err := g.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
-			if a.Shown || a.Unseen >= lastUnseen {
+		a, changed, err := m.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
+			if a.Shown || a.Unseen >= maxUnseen {
 				return false
 			}
 			a.Unseen++
@@ -59,11 +59,11 @@ func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
 		if !changed {
 			return
 		}
-		g.publish(a)
-		if a.Unseen < lastUnseen || g.remind == nil {
+		m.publish(a)
+		if a.Unseen < maxUnseen || m.notify == nil {
 			continue
 		}
-		if err := g.remind(ctx, a); err != nil && ctx.Err() == nil {
+		if err := m.notify(ctx, a); err != nil && ctx.Err() == nil {
 			slog.Warn("A question that nobody has seen could not be sent on", "approval", id, "err", err)
 		}
 	}

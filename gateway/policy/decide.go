@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Policy is everything that decides about calls: the person's rules and the settings.
+type Policy struct {
+	Rules    *Set // nil asks about everything
+	Settings Settings
+}
+
+// Decide applies the person's rules, the chat's approval mode and its permissions, then the
+// defaults. By default, reads inside the workspace are allowed, except of credentials, and, where
+// others take part, of files for the person's own chats; everything else needs an approval. A deny
+// always wins. Calls that the floor names (floor.go) need an approval whatever else allows them.
+// Only a deny stops a direct action of the person.
+func (p Policy) Decide(q Request) Decision {
+	configured, found := p.Settings.rule(q)
+	if found && configured.Verdict == Deny {
+		return Decision{Verdict: Deny, Reason: configured.reason(), Rule: configured.ID}
+	}
+	call := q.Call()
+	byRules := p.Rules.Decide(call)
+	d, broad := p.combine(q, configured, byRules)
+	if broad {
+		if reason := p.Rules.concealed(call); reason != "" {
+			d = Decision{Verdict: Ask, Reason: reason}
+		}
+	}
+	if reason := p.Rules.Doubted(); reason != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
+		d = Decision{Verdict: Ask, Reason: reason}
+	}
+	d.Held, d.Loose = byRules.Held, byRules.Loose
+	if d.Verdict == Ask {
+		d.Parts = byRules.Parts
+		if !byRules.Floor && q.Preview != nil && !q.Preview.Truncated { // else nobody has seen all of the call
+			d.Offers = byRules.Offers
+		}
+	}
+	return d
+}
+
+// combine returns the decision of the strictest source. broad means that it allows calls that no
+// rule names.
+func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d Decision, broad bool) {
+	ruled := byRules.Rule != "" // not only the default
+	switch {
+	case byRules.Verdict == Deny && ruled:
+		return Decision{Verdict: Deny, Reason: byRules.Reason, Rule: byRules.Rule}, false
+	case q.Direct:
+		return Decision{Verdict: Allow, Reason: "You did this yourself"}, false
+	case q.Mode.Mode == protocol.ModeReadOnly && q.Effect != protocol.EffectRead:
+		return Decision{Verdict: Deny, Reason: "This chat is read-only"}, false
+	case q.Mode.Mode == protocol.ModePaused:
+		return Decision{Verdict: Ask, Reason: "This chat is paused, so every call needs your approval"}, false
+	case byRules.Floor:
+		return Decision{Verdict: Ask, Reason: byRules.Reason, Floor: true}, false
+	case q.Preview != nil && q.Preview.Network:
+		return Decision{Verdict: Ask, Reason: "This command requests network access"}, false
+	case byRules.Verdict == Ask && ruled:
+		return Decision{Verdict: Ask, Reason: byRules.Reason, Rule: byRules.Rule}, false
+	case configured.Verdict == Ask:
+		return Decision{Verdict: Ask, Reason: configured.reason(), Rule: configured.ID}, false
+	case byRules.Verdict == Allow:
+		return Decision{Verdict: Allow, Reason: byRules.Reason, Rule: byRules.Rule}, false
+	case configured.Verdict == Allow:
+		return Decision{Verdict: Allow, Reason: configured.reason(), Rule: configured.ID}, true
+	case q.isGranted():
+		return Decision{Verdict: Allow, Reason: "You allowed this in this chat"}, false
+	}
+	return p.byDefault(q, byRules)
+}
+
+// byDefault decides a call that no rule names.
+func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) {
+	inside := q.Preview != nil && !q.Preview.Outside && q.Preview.Secret == ""
+	switch {
+	case q.Effect == protocol.EffectRead && inside && !q.Preview.Personal:
+		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
+	case q.Mode.Mode == protocol.ModeTrust && !q.isForeign() && time.Now().UnixMilli() < q.Mode.Until:
+		return Decision{Verdict: Allow, Reason: "You trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}, true
+	// The agent's own files are not a machine's workspace: SOUL.md or a skill directs everything
+	// that the agent does later.
+	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.isForeign() && q.Node != protocol.NativePrefix &&
+		q.Effect == protocol.EffectWrite && inside && q.Preview.Path != "":
+		return Decision{Verdict: Allow, Reason: "This chat may change files in the workspace"}, false
+	case p.Settings.Default == Allow:
+		return Decision{Verdict: Allow, Reason: "No rule applies, and your settings allow the call by default"}, true
+	case p.Settings.Default == Deny:
+		return Decision{Verdict: Deny, Reason: "No rule applies, and your settings deny the call by default"}, false
+	}
+	return Decision{Verdict: Ask, Reason: q.askReason(byRules)}, false
+}
+
+// askReason returns the reason for an approval that no rule requires. For a command it is the one
+// of the rules, which names the part that no rule allows.
+func (q Request) askReason(byRules Decision) string {
+	switch {
+	case q.Mode.Mode == protocol.ModeTrust && q.isForeign():
+		return "Somebody else started this run; you trust this chat only for your own messages"
+	case q.Effect == protocol.EffectExec && q.Call().Command != "":
+		return byRules.Reason
+	case q.Preview == nil:
+		return "The machine could not check what the call would access"
+	case q.Effect == protocol.EffectRead && q.Preview.Personal:
+		return "Reads a file for your own chats, and others take part in this one"
+	case q.Effect == protocol.EffectRead && q.Preview.Secret != "":
+		return "Reads passwords, keys or tokens: " + q.Preview.Secret
+	case q.Effect == protocol.EffectWrite && q.Preview.Secret != "":
+		return "Changes passwords, keys or tokens: " + q.Preview.Secret
+	case q.Effect == protocol.EffectRead:
+		return withPath("Reads outside the workspace", q.Preview.Path)
+	case q.Effect == protocol.EffectWrite && q.Preview.Outside:
+		return withPath("Writes outside the workspace", q.Preview.Path)
+	case q.Effect == protocol.EffectWrite:
+		return "File changes need your approval"
+	case q.Effect == protocol.EffectExec:
+		return "Commands need your approval"
+	case q.Effect == protocol.EffectNetwork:
+		return "Uses the network"
+	}
+	return fmt.Sprintf("The tool %s does not say what it can do", q.Bare)
+}
+
+func withPath(text, file string) string {
+	if file == "" {
+		return text
+	}
+	return text + ": " + file
+}
