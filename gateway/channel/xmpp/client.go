@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/channel"
-	"fairlead/gateway/peer/turn"
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -98,7 +98,7 @@ type inbox struct {
 	c     *client
 	wg    *sync.WaitGroup
 	seats chan struct{} // a token for each message being processed
-	chats turn.Queue
+	chats wire.TicketLocks
 }
 
 // put blocks while all seats are taken.
@@ -108,11 +108,11 @@ func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	t := i.chats.Take(in.Peer.ID)
+	ticket := i.chats.Take(in.Peer.ID)
 	i.wg.Go(func() {
 		defer func() { <-i.seats }()
-		t.Wait()
-		defer t.End()
+		ticket.Wait()
+		defer ticket.Release()
 		if ctx.Err() != nil {
 			return
 		}

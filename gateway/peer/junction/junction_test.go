@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/wire"
 )
 
 // port is a gateway's port; guests receives the connections without a ticket.
@@ -184,7 +184,7 @@ func TestEverybodyElseIsGivenAsTheyCame(t *testing.T) {
 		c := dial(t, l)
 		io.WriteString(c, said)
 		g := <-guests
-		if _, ok := g.(*trust.Pile); !ok {
+		if _, ok := g.(*wire.BufferedConn); !ok {
 			t.Errorf("%T", g)
 		}
 		g.SetReadDeadline(time.Now().Add(3 * time.Minute))
@@ -283,7 +283,7 @@ func FuzzTicket(f *testing.F) {
 			near.Write(said)
 			near.Close()
 		}()
-		conn := trust.NewPile(far)
+		conn := wire.NewBufferedConn(far)
 		defer conn.Close()
 		got, shown, err := ticketOf(conn)
 		switch {

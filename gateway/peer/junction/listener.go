@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/wire"
 )
 
 // callLimit is the time limit for the first byte of a connection and, if it begins a ticket, for
@@ -33,7 +33,7 @@ type accepted struct {
 	err  error
 }
 
-// Listen takes ownership of a listener. Accepted connections are [*trust.Pile]s. The caller closes
+// Listen takes ownership of a listener. Accepted connections are [*wire.BufferedConn]s. The caller closes
 // the Listener.
 func (j *Junction) Listen(l net.Listener) *Listener {
 	s := &Listener{Listener: l, junction: j, came: make(chan accepted), closed: make(chan struct{}), new: make(map[net.Conn]struct{})}
@@ -100,7 +100,7 @@ func (l *Listener) greet(raw net.Conn) {
 		raw.Close()
 	}
 	l.mu.Unlock()
-	conn := trust.NewPile(raw)
+	conn := wire.NewBufferedConn(raw)
 	conn.SetReadDeadline(time.Now().Add(callLimit))
 	t, shown, err := ticketOf(conn)
 	conn.SetReadDeadline(time.Time{})
@@ -111,14 +111,14 @@ func (l *Listener) greet(raw net.Conn) {
 	case err != nil:
 		conn.Close()
 	case shown:
-		l.junction.enter(t, conn.Bottom())
+		l.junction.enter(t, conn.Conn)
 	case !l.give(conn, nil):
 		conn.Close()
 	}
 }
 
 // ticketOf reads a ticket. If the connection begins with anything else, its data stays unread.
-func ticketOf(conn *trust.Pile) (t ticket, shown bool, err error) {
+func ticketOf(conn *wire.BufferedConn) (t ticket, shown bool, err error) {
 	first, err := conn.Peek(1)
 	if err != nil || first[0] != call {
 		return t, false, err

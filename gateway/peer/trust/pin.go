@@ -12,6 +12,7 @@ import (
 	"net"
 	"time"
 
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -103,7 +104,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		return nil, "", protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 	}
 	var have Pin
-	conn := tls.Client(NewPile(raw), &tls.Config{
+	conn := tls.Client(wire.NewBufferedConn(raw), &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // the pin replaces the certificate check: no authority certifies a gateway at home
 		VerifyConnection: func(state tls.ConnectionState) error {

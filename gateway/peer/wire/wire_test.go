@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,14 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pair returns both sides of a WebSocket connection over Sockets.
+// pair returns both sides of a WebSocket connection over TCP.
 func pair(t *testing.T) (near, far *websocket.Conn) {
-	t.Helper()
-	return over(t, Wrap)
-}
-
-// over returns both sides of a WebSocket connection over wrapped TCP.
-func over(t *testing.T, wrap func(net.Conn) net.Conn) (near, far *websocket.Conn) {
 	t.Helper()
 	got := make(chan *websocket.Conn, 1)
 	var up websocket.Upgrader
@@ -33,17 +26,8 @@ func over(t *testing.T, wrap func(net.Conn) net.Conn) (near, far *websocket.Conn
 		}
 		got <- ws
 	}))
-	srv.Listener = Listener{Listener: srv.Listener}
 	srv.Start()
-	dialer := websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		var d net.Dialer
-		c, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return wrap(c), nil
-	}}
-	near, _, err := dialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
+	near, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,27 +36,9 @@ func over(t *testing.T, wrap func(net.Conn) net.Conn) (near, far *websocket.Conn
 	return near, far
 }
 
-func TestFramesOfOneSenderKeepTheirOrder(t *testing.T) {
-	t.Run("socket", func(t *testing.T) { keepsOrder(t, Wrap) })
-	t.Run("any connection", func(t *testing.T) { keepsOrder(t, func(c net.Conn) net.Conn { return struct{ net.Conn }{c} }) })
-	t.Run("one that takes a byte at once", func(t *testing.T) {
-		keepsOrder(t, func(c net.Conn) net.Conn {
-			s := NewSocket(c)
-			s.try = func(b []byte) (int, error) { return c.Write(b[:min(1, len(b))]) }
-			return s
-		})
-	})
-	t.Run("one that takes nothing at once", func(t *testing.T) {
-		keepsOrder(t, func(c net.Conn) net.Conn {
-			s := NewSocket(c)
-			s.try = nil
-			return s
-		})
-	})
-}
-
-func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
-	near, far := over(t, wrap)
+func TestWriterKeepsTheOrderOfEachSender(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
 	w := NewWriter(near)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -83,18 +49,10 @@ func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
 			for i := range each {
 				text := fmt.Sprintf("%d %d ", s, i)
 				if i%50 == 0 {
-					text += strings.Repeat("x", maxDirect) // too large to be written by the sender
+					text += strings.Repeat("x", 100<<10)
 				}
-				how := []func([]byte) bool{w.Offer, w.Hold, w.SendSoon, func([]byte) bool { return false }}[(s+i)%4]
-				send := w.Send
-				if i%8 > 3 {
-					send = w.SendAmong
-				}
-				if !how([]byte(text)) && !send(ctx, []byte(text)) {
+				if !w.Send(ctx, []byte(text)) {
 					t.Error("not sent")
-				}
-				if (s+i)%4 == 1 {
-					w.Flush()
 				}
 			}
 		})
@@ -116,7 +74,7 @@ func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
 	wg.Wait()
 }
 
-func TestCloseComesAfterWhatWasSentAndNothingAfterIt(t *testing.T) {
+func TestWriterDropsFramesAfterClose(t *testing.T) {
 	near, far := pair(t)
 	w := NewWriter(near)
 	for i := range 10 {
@@ -133,7 +91,7 @@ func TestCloseComesAfterWhatWasSentAndNothingAfterIt(t *testing.T) {
 	for ; sent < 1000 && w.Send(t.Context(), []byte("late")); sent++ {
 	}
 	if sent == 1000 {
-		t.Error("a closed writer takes frames for ever")
+		t.Error("a closed writer accepts frames")
 	}
 	for i := range 10 {
 		if data, err := Receive(far, func() {}, nil); err != nil || string(data) != fmt.Sprint(i) {
@@ -145,7 +103,7 @@ func TestCloseComesAfterWhatWasSentAndNothingAfterIt(t *testing.T) {
 	}
 }
 
-func TestSenderOfAFullConnectionLeavesWithItsContext(t *testing.T) {
+func TestBlockedSendEndsWithItsContext(t *testing.T) {
 	near, _ := pair(t) // the far side does not read
 	w := NewWriter(near)
 	run, stop := context.WithCancel(t.Context())
@@ -156,14 +114,14 @@ func TestSenderOfAFullConnectionLeavesWithItsContext(t *testing.T) {
 	for w.Send(ctx, make([]byte, 1<<20)) {
 	}
 	if ctx.Err() == nil {
-		t.Error("the sender left before its context")
+		t.Error("Send returned before its context ended")
 	}
 	near.Close()
 	stop()
 	wg.Wait()
 }
 
-func TestOtherFramesAreHandedOverOrSkipped(t *testing.T) {
+func TestReceivePassesOrSkipsOtherFrames(t *testing.T) {
 	near, far := pair(t)
 	near.WriteMessage(websocket.BinaryMessage, []byte("chunk"))
 	near.WriteMessage(websocket.BinaryMessage, []byte("left unread"))

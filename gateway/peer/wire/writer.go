@@ -1,12 +1,9 @@
-// Package wire sends and receives the frames of one WebSocket connection (docs/protocol.md#frames).
-// Gateway and client share it, so that limits, keep-alive and the order of frames are the same on
-// both sides.
 package wire
 
 import (
 	"context"
 	"crypto/tls"
-	"sync"
+	"errors"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -14,93 +11,119 @@ import (
 
 // Time limits of writes.
 const (
-	// WriteLimit is the time limit for one frame, plus a second for each SlowRate bytes.
+	// WriteLimit is the time limit for one frame, plus a second for each MinSpeed bytes.
 	WriteLimit = 30 * time.Second
-	// SlowRate is the lowest supported speed of a peer, in bytes per second.
-	SlowRate = 64 << 10
+	// MinSpeed is the lowest supported speed of a peer, in bytes per second.
+	MinSpeed = 64 << 10
+	// closeLimit is the time limit for sending a close frame.
+	closeLimit = 2 * time.Second
 )
 
-// maxBulk is the maximum number of queued binary frames.
-const maxBulk = 2
-
-// Limits of the text queue; beyond them, senders block.
+// Queue lengths in frames; when a queue is full, senders block.
 const (
-	maxReady      = 256
-	maxReadyBytes = 1 << 20
+	maxText   = 64
+	maxBinary = 2
 )
-
-// keepReady is the maximum length of a queue whose memory is reused.
-const keepReady = 64
-
-// soon is the maximum delay of a frame of [Writer.SendSoon].
-const soon = time.Millisecond
-
-// maxDirect is the maximum size in bytes of frames that the sender writes itself: they fit into the
-// system's buffer of a peer that keeps up.
-const maxDirect = 32 << 10
 
 // frame is a queued frame: text, binary, or close with its code.
 type frame struct {
 	text   []byte
 	binary []byte
-	done   func() // for a binary frame: called when it was written or discarded
+	free   func() // for a binary frame: called once when it was written or discarded
 	code   int
 	reason string
 }
 
-// Writer sends frames in the order in which they are given to it. If the queue is empty, the sender
-// writes its frame itself, which avoids another goroutine: half of the time of a small request.
-// Frames that arrive during a write are then written together by [Writer.Run]. Binary frames have a
-// queue of their own, and text goes first, so that a file delays a message by at most one frame.
-type Writer struct {
-	ws   *websocket.Conn
-	bulk chan frame
-	wake chan struct{} // holds a token when Run has work
-	free chan struct{} // holds a token when Run, which waited for another writer, may try again
-	left chan struct{} // holds a token when the system did not accept everything: Run then writes the rest
-	ping chan string   // holds the latest unanswered ping
-	over chan struct{} // closed when Run has ended
-	pile pile          // nil if frames are written one by one
-	sock *Socket       // nil if writes cannot be non-blocking
-
-	mu    sync.Mutex // guards the fields below
-	busy  bool       // a goroutine is writing
-	wants bool       // Run waits for another writer
-	held  bool       // the goroutine that queued the first of ready will write it
-	ready []frame    // text and close frames, in order
-	spare []frame    // memory for the next ready
-	bytes int        // of all frames in ready
-	room  chan struct{}
-	timer *time.Timer
-	armed bool // timer is running
-	ended bool
-}
-
-// pile is a connection that can buffer writes: the records of a frame, or many small frames.
-type pile interface {
-	Hold()
-	Release() error
-}
-
-// record is the maximum size of a TLS record.
-const record = 16 << 10
-
-func pileOf(ws *websocket.Conn) (pile, *Socket) {
-	switch c := ws.NetConn().(type) {
-	case *Socket:
-		return c, c
-	case *tls.Conn:
-		p, _ := c.NetConn().(pile)
-		return p, nil
+func (f frame) release() {
+	if f.free != nil {
+		f.free()
 	}
-	return nil, nil
+}
+
+// Writer sends the frames of one connection. Text and binary frames each keep their order. Text
+// goes first, so that a file delays a message by at most one frame. It is safe for concurrent use.
+type Writer struct {
+	ws     *websocket.Conn
+	text   chan frame // text and close frames
+	binary chan frame // binary frames, and text frames that follow them
+	pings  chan string
+	done   chan struct{} // closed when Run has ended
 }
 
 // NewWriter creates the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
-	w := &Writer{ws: ws, bulk: make(chan frame, maxBulk), wake: make(chan struct{}, 1), free: make(chan struct{}, 1), left: make(chan struct{}, 1), over: make(chan struct{}), ping: make(chan string, 1)}
-	w.pile, w.sock = pileOf(ws)
-	return w
+	return &Writer{
+		ws: ws, text: make(chan frame, maxText), binary: make(chan frame, maxBinary), pings: make(chan string, 1),
+		done: make(chan struct{}),
+	}
+}
+
+// Send sends a text frame and takes ownership of text. It blocks while the peer is slow and the
+// queue is full. It reports false when the connection or ctx has ended. A queued frame may be lost
+// when the connection ends.
+func (w *Writer) Send(ctx context.Context, text []byte) bool {
+	return w.enqueue(ctx, w.text, frame{text: text})
+}
+
+// SendBinary sends a binary frame after the earlier binary frames. It blocks while the peer is
+// slow, and reports false as [Writer.Send] does. free, which may be nil, is called exactly once in
+// any case, as soon as data is no longer needed. It must not block.
+func (w *Writer) SendBinary(ctx context.Context, data []byte, free func()) bool {
+	return w.enqueue(ctx, w.binary, frame{binary: data, free: free})
+}
+
+// SendBehind sends a text frame after the earlier binary frames; [Writer.Send] may overtake those.
+func (w *Writer) SendBehind(ctx context.Context, text []byte) bool {
+	return w.enqueue(ctx, w.binary, frame{text: text})
+}
+
+// Close queues a close frame. Earlier text frames are sent first, later frames are dropped. It
+// reports false when the connection or ctx has ended.
+func (w *Writer) Close(ctx context.Context, code int, reason string) bool {
+	return w.enqueue(ctx, w.text, frame{code: code, reason: reason})
+}
+
+// Pong lets Run answer a ping; only the latest one is answered (RFC 6455, section 5.5.3). It never
+// blocks. Only the reader may call it.
+func (w *Writer) Pong(payload string) {
+	select {
+	case <-w.pings:
+	default:
+	}
+	w.pings <- payload // cannot block: only the reader puts pings there
+}
+
+func (w *Writer) enqueue(ctx context.Context, queue chan<- frame, f frame) bool {
+	select {
+	case <-w.done: // a full queue is not the only reason to refuse a frame
+	default:
+		select {
+		case queue <- f:
+			select {
+			case <-w.done: // Run may have discarded the queue before
+				w.discard()
+				return false
+			default:
+				return true
+			}
+		case <-w.done:
+		case <-ctx.Done():
+		}
+	}
+	f.release()
+	return false
+}
+
+// discard releases binary frames that will never be written.
+func (w *Writer) discard() {
+	for {
+		select {
+		case f := <-w.binary:
+			f.release()
+		default:
+			return
+		}
+	}
 }
 
 // Run writes queued frames, and a ping each pingEvery, until ctx ends, a write fails or a close
@@ -108,98 +131,59 @@ func NewWriter(ws *websocket.Conn) *Writer {
 // reports that the close frame was sent; the caller then waits for the peer's answer. The caller
 // closes the connection.
 func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func()) (closed bool) {
-	defer w.drain()
-	defer w.end()
+	defer w.discard()
+	defer close(w.done)
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for ctx.Err() == nil {
-		ok := false
+		var f frame
 		select {
-		case <-ctx.Done():
-		case <-ping.C:
-			ok = Ping(w.ws) == nil
-		case payload := <-w.ping:
-			ok = w.ws.WriteControl(websocket.PongMessage, []byte(payload), time.Now().Add(WriteLimit)) == nil
-		case <-w.left:
-			ok = w.rest()
-		case <-w.wake:
-			ok, closed = w.texts(ctx, closing)
-		case f := <-w.bulk:
-			ok, closed = w.texts(ctx, closing) // before binary frames
-			if ok = ok && w.turn(ctx); ok {
-				ok = w.writeBulk(f) == nil
-				w.release(nil)
+		case f = <-w.text: // before anything else
+		default:
+			select {
+			case <-ctx.Done():
+				return false
+			case <-ping.C:
+				if Ping(w.ws) != nil {
+					return false
+				}
+				continue
+			case payload := <-w.pings:
+				if w.ws.WriteControl(websocket.PongMessage, []byte(payload), time.Now().Add(WriteLimit)) != nil {
+					return false
+				}
+				continue
+			case f = <-w.text:
+			case f = <-w.binary:
 			}
-			f.end()
 		}
-		if !ok {
-			return closed
+		if f.code != 0 {
+			closing()
+			message := websocket.FormatCloseMessage(f.code, f.reason)
+			return w.ws.WriteControl(websocket.CloseMessage, message, time.Now().Add(closeLimit)) == nil
+		}
+		err := w.write(f)
+		f.release()
+		if err != nil {
+			return false
 		}
 	}
 	return false
 }
 
-// texts writes queued text frames until there are none.
-func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
-	for {
-		w.mu.Lock()
-		empty := len(w.ready) == 0
-		w.mu.Unlock()
-		if empty {
-			return true, false
-		}
-		if !w.turn(ctx) {
-			return false, false
-		}
-		w.mu.Lock()
-		batch := w.take()
-		w.mu.Unlock()
-		end := closeIn(batch)
-		if end < 0 {
-			if w.write(batch) != nil {
-				return false, false
-			}
-			w.release(batch)
-			continue
-		}
-		if w.write(batch[:end]) != nil { // busy stays set: nothing may follow the close frame
-			return false, false
-		}
-		closing()
-		last := websocket.FormatCloseMessage(batch[end].code, batch[end].reason)
-		return false, w.ws.WriteControl(websocket.CloseMessage, last, time.Now().Add(closeLimit)) == nil
+// write writes a text or binary frame. Over TLS, the records of a large frame are sent together.
+func (w *Writer) write(f frame) error {
+	kind, data := websocket.TextMessage, f.text
+	if f.binary != nil {
+		kind, data = websocket.BinaryMessage, f.binary
 	}
-}
-
-func (w *Writer) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended, w.ready, w.bytes = true, nil, 0
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	close(w.over)
-}
-
-// turn waits until no other goroutine writes, and sets busy.
-func (w *Writer) turn(ctx context.Context) bool {
-	for {
-		w.mu.Lock()
-		if !w.busy {
-			w.busy = true
-			w.mu.Unlock()
-			return true
-		}
-		w.wants = true
-		w.mu.Unlock()
-		select {
-		case <-w.free:
-		case <-w.left:
-			if !w.rest() {
-				return false
-			}
-		case <-ctx.Done():
-			return false
+	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(data)/MinSpeed)*time.Second))
+	secure, ok := w.ws.NetConn().(*tls.Conn)
+	if ok && len(data) >= maxRecord {
+		if conn, ok := secure.NetConn().(*BufferedConn); ok {
+			conn.Hold()
+			return errors.Join(w.ws.WriteMessage(kind, data), conn.Flush())
 		}
 	}
+	return w.ws.WriteMessage(kind, data)
 }

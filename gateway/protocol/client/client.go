@@ -19,7 +19,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/peer/stream"
-	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -190,23 +189,9 @@ func (c *Client) once(ctx context.Context) error {
 	if c.opts.OnFrame != nil { // so that a frame is written in one piece
 		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
 	}
-	dialer.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		var plain net.Dialer
-		conn, err := plain.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return wire.Wrap(conn), nil
-	}
 	if c.opts.Dial != nil {
 		dialer.Proxy = nil
-		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := c.opts.Dial(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return wire.Wrap(conn), nil
-		}
+		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
 	}
 	dialCtx, cancelDial := context.WithTimeout(ctx, handshakeLimit)
 	defer cancelDial()

@@ -81,8 +81,8 @@ func (c *conn) prove(ctx context.Context) {
 // fails.
 func (c *conn) read() error {
 	defer c.end()
-	deadline := wire.NewDeadline(c.ws)
-	alive := func() { c.heard.Add(1); deadline.Extend(silenceLimit) }
+	extend := func() { c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
+	alive := func() { c.heard.Add(1); extend() }
 	alive()
 	c.ws.SetPingHandler(func(payload string) error {
 		alive()
@@ -91,7 +91,7 @@ func (c *conn) read() error {
 	})
 	c.ws.SetPongHandler(func(string) error { alive(); return nil })
 	for {
-		deadline.Extend(silenceLimit) // time that this side spent on processing does not count as silence of the gateway
+		extend() // time that this side spent on processing does not count as silence of the gateway
 		data, err := wire.Receive(c.ws, alive, c.binary(alive))
 		if err != nil {
 			return err
@@ -140,18 +140,14 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	id = strconv.FormatUint(c.next, 10)
 	waiter = make(chan protocol.Response, 1)
 	c.pending[id] = waiter
-	among := len(c.pending) > 1
 	c.mu.Unlock()
 	frame, err := protocol.EncodeRequest(id, method, params)
 	if err == nil && len(frame) > protocol.MaxReadFrame {
 		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
 	}
 	send := c.out.Send
-	switch {
-	case behind:
+	if behind {
 		send = c.out.SendBehind
-	case among:
-		send = c.out.SendAmong
 	}
 	if err == nil && !send(ctx, frame) {
 		if err = ctx.Err(); err == nil {

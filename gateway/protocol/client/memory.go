@@ -152,21 +152,6 @@ func (s *oneWay) give(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// offer is give that writes only what fits, and never blocks.
-func (s *oneWay) offer(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return 0, io.ErrClosedPipe
-	}
-	k := min(len(p), max(0, maxBuffered-len(s.buf)))
-	s.buf = append(s.buf, p[:k]...)
-	if k > 0 {
-		s.wake.Broadcast()
-	}
-	return k, nil
-}
-
 func (s *oneWay) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,9 +168,6 @@ type pipeConn struct{ in, out *oneWay }
 
 func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.take(p) }
 func (c *pipeConn) Write(p []byte) (int, error) { return c.out.give(p) }
-
-// TryWrite writes as much as fits without blocking.
-func (c *pipeConn) TryWrite(p []byte) (int, error) { return c.out.offer(p) }
 
 func (c *pipeConn) Close() error {
 	c.in.close()

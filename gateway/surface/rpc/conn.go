@@ -10,7 +10,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/turn"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -31,15 +30,14 @@ type Conn struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     *wire.Writer
-	// deadline, requests and warned belong to the reader.
-	deadline *wire.Deadline
+	// requests and warned belong to the reader.
 	requests bucket
 	warned   bool        // an unreadable frame was logged
 	closing  atomic.Bool // a close frame was sent
 	slots    chan struct{}
 	wg       sync.WaitGroup
 
-	chats turn.Queue // orders the messages of each chat
+	chats wire.TicketLocks // orders the messages of each chat
 
 	mu        sync.Mutex // guards the fields below
 	params    *protocol.ConnectParams
@@ -56,7 +54,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ws.SetReadLimit(maxHandshake)
 	return &Conn{
 		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
-		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+		out: wire.NewWriter(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/turn"
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -47,16 +47,16 @@ func (c *Conn) accept(req protocol.Request) {
 		c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
 		return
 	}
-	var t turn.Turn
+	var ticket wire.Ticket
 	chat, inTurn := c.chatOf(req)
 	if inTurn {
-		t = c.chats.Take(chat)
+		ticket = c.chats.Take(chat)
 	}
 	c.wg.Go(func() {
 		defer func() { <-c.slots }()
 		if inTurn {
-			t.Wait()
-			defer t.End()
+			ticket.Wait()
+			defer ticket.Release()
 		}
 		c.serve(req)
 	})

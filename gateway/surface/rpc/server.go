@@ -14,7 +14,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -158,7 +157,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	}
 	srv := httpServer(h)
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(wire.Listener{Listener: l}) }()
+	go func() { done <- srv.Serve(l) }()
 	var err error
 	select {
 	case err = <-done:

@@ -31,7 +31,7 @@ func (c *Conn) receive() ([]byte, error) {
 // alive resets the read deadline. It does nothing before the handshake and after a close.
 func (c *Conn) alive() {
 	if c.connected() && !c.closing.Load() {
-		c.deadline.Extend(silenceLimit)
+		c.ws.SetReadDeadline(time.Now().Add(silenceLimit))
 	}
 }
 

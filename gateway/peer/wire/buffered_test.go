@@ -1,4 +1,4 @@
-package trust
+package wire
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ type counted struct {
 func (c *counted) Read(b []byte) (int, error)  { c.reads.Add(1); return c.Conn.Read(b) }
 func (c *counted) Write(b []byte) (int, error) { c.writes.Add(1); return c.Conn.Write(b) }
 
-// piled returns a TLS connection with a Pile on both sides.
-func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
+// bufferedPair returns a TLS connection with a BufferedConn on both sides.
+func bufferedPair(t *testing.T) (near, far *tls.Conn, below, under *counted) {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -47,15 +47,15 @@ func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
 		if err != nil {
 			t.Error(err)
 		}
-		accepted <- NewPile(c)
+		accepted <- NewBufferedConn(c)
 	}()
 	raw, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	below = &counted{Conn: raw}
-	near = tls.Client(NewPile(below), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
-	p := (<-accepted).(*Pile)
+	near = tls.Client(NewBufferedConn(below), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
+	p := (<-accepted).(*BufferedConn)
 	under = &counted{Conn: p.Conn}
 	p.Conn = under
 	p.r.Reset(under)
@@ -74,20 +74,20 @@ func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
 	return near, far, below, under
 }
 
-func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
-	near, far, below, under := piled(t)
+func TestBufferedConnSendsRecordsTogether(t *testing.T) {
+	near, far, below, under := bufferedPair(t)
 	frame := make([]byte, 256<<10)
 	rand.Read(frame)
 	const frames = 20
-	pile := near.NetConn().(*Pile)
+	conn := near.NetConn().(*BufferedConn)
 	before, read := below.writes.Load(), under.reads.Load()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range frames {
-			pile.Hold()
+			conn.Hold()
 			_, err := near.Write(frame)
-			if release := pile.Release(); err != nil || release != nil {
-				t.Error(err, release)
+			if flushErr := conn.Flush(); err != nil || flushErr != nil {
+				t.Error(err, flushErr)
 				return
 			}
 		}
@@ -98,7 +98,7 @@ func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, frame) {
-			t.Fatal("other bytes arrived")
+			t.Fatal("other bytes were received")
 		}
 	}
 	wg.Wait()
@@ -110,16 +110,16 @@ func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotHeldGoesOutAtOnce(t *testing.T) {
-	near, far, _, _ := piled(t)
-	pile := near.NetConn().(*Pile)
-	big := make([]byte, 3*pileWrite) // more than the buffer holds
+func TestBufferedConnFlush(t *testing.T) {
+	near, far, _, _ := bufferedPair(t)
+	conn := near.NetConn().(*BufferedConn)
+	big := make([]byte, 3*writeBuffer) // more than the buffer holds
 	rand.Read(big)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		pile.Hold()
+		conn.Hold()
 		near.Write(big)
-		if err := pile.Release(); err != nil {
+		if err := conn.Flush(); err != nil {
 			t.Error(err)
 		}
 		near.Write([]byte("after"))
@@ -131,11 +131,11 @@ func TestWhatIsNotHeldGoesOutAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	near.NetConn().Close()
-	pile.Hold()
+	conn.Hold()
 	if _, err := near.Write([]byte("lost")); err == nil {
-		err = pile.Release()
+		err = conn.Flush()
 		if err == nil {
-			t.Error("what was held is lost without a word")
+			t.Error("a flush to a closed connection returned no error")
 		}
 	}
 }
