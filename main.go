@@ -11,6 +11,6 @@ import (
 
 func main() {
 	sandbox.Main() // before anything else: the program may be its own helper
-	keychain.Guard()
+	keychain.ProtectProcess()
 	os.Exit(app.Main(os.Args[1:]))
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/keychain"
@@ -82,10 +81,6 @@ func (b *backend) start() {
 		// never send this computer's own token to a remote gateway
 		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()}
 	}
-	b.wg.Go(func() {
-		memory.Thrift(b.early)
-		memory.Rest(b.early)
-	})
 	b.wg.Go(func() {
 		if !b.opened() {
 			return

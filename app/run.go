@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
-	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/tray"
@@ -20,7 +19,7 @@ const appID = "app.fairlead.desktop"
 
 // runGUI opens the windows and blocks until the person quits. It must run on the main goroutine.
 func runGUI(f flags, b *backend, i *instance) {
-	memory.Prepare()
+	retainFrameMemory()
 	a := fyneapp.NewWithID(appID)
 	a.SetIcon(style.AppIcon())
 	last := b.prefs.get()
@@ -72,10 +71,7 @@ func runGUI(f flags, b *backend, i *instance) {
 		u.main.window.Show()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
-	a.Lifecycle().SetOnExitedForeground(func() {
-		u.setFocused(false)
-		b.wg.Go(memory.Trim)
-	})
+	a.Lifecycle().SetOnExitedForeground(func() { u.setFocused(false) })
 	defer u.notes.start()()
 	a.Run()
 	u.save()

@@ -1,11 +1,11 @@
 package app
 
-import "fairlead/gateway/peer/bus"
+import "fairlead/gateway/peer/keychain"
 
 // trayAvailable reports whether the desktop shows tray icons. Without a tray icon, a hidden window
 // could not be opened again.
 func trayAvailable() bool {
-	conn, err := bus.Connect()
+	conn, err := keychain.ConnectSessionBus()
 	if err != nil {
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/memory"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -101,7 +100,7 @@ func (w *window) close() {
 	if w.ui.hasTray {
 		w.visible = false
 		w.window.Hide()
-		w.ui.b.wg.Go(memory.GiveBack)
+		w.ui.b.wg.Go(releaseMemory)
 		return
 	}
 	w.ui.quit()

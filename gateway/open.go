@@ -27,7 +27,6 @@ import (
 	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -43,7 +42,7 @@ import (
 )
 
 // Open builds a gateway. It opens the data folder and the keychain and binds the address, but
-// serves nobody before Run. It also makes garbage collection less frequent, see [resident.Roomy].
+// serves nobody before Run.
 //
 // Parts are built from the bottom up, each from those before it. Where two parts need each other,
 // such as the tools and the chats, the first one gets a function that calls the second one; nothing
@@ -52,7 +51,6 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	resident.Roomy()
 	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
 	for _, open := range []func() error{
 		func() error { return g.listen(o.Listen) },

@@ -12,7 +12,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	session "fairlead/gateway/peer/bus"
+	"fairlead/gateway/peer/keychain"
 )
 
 // Names of the Desktop Notifications Specification 1.2.
@@ -36,7 +36,7 @@ type bus struct {
 }
 
 func open(actions Actions) (system, error) {
-	conn, err := session.Connect()
+	conn, err := keychain.ConnectSessionBus()
 	if err != nil {
 		return nil, fmt.Errorf("connect to the session bus: %w", err)
 	}

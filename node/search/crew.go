@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/peer/toolkit"
 )
 
@@ -43,21 +42,13 @@ type crew struct {
 	// preserves the order. Otherwise it takes the one that would run last: that is the largest part
 	// of a tree, and workers rarely compete.
 	ordered bool
-	// back ends a burst, see resident.Ease; nil when there were few tasks. The worker that starts
-	// the burst sets it.
-	back func()
 
 	mu   sync.Mutex // guards the fields below
 	wake sync.Cond
 	todo [][]task // queue of each worker
 	busy int
 	idle int
-	did  int // number of tasks that were started
 }
-
-// many is the number of tasks from which a search counts as large: until it ends, more garbage may
-// accumulate than otherwise. Collecting it takes a tenth of the first Glob of a tree.
-const many = 256
 
 func newCrew(ctx context.Context, ordered bool) *crew {
 	c := &crew{ctx: ctx, ordered: ordered, todo: make([][]task, workers())}
@@ -79,7 +70,7 @@ func (c *crew) push(worker int, tasks ...task) {
 }
 
 // runAll runs first and all tasks that follow from it, and returns when none remain. When the
-// context ends, tasks that have not started are dropped. The caller must call end.
+// context ends, tasks that have not started are dropped.
 func (c *crew) runAll(first task) {
 	c.todo[0] = append(c.todo[0], first)
 	var wg sync.WaitGroup
@@ -89,22 +80,11 @@ func (c *crew) runAll(first task) {
 	wg.Wait()
 }
 
-// end is called when a search has its result, so that the work deferred until then does not delay
-// it.
-func (c *crew) end() {
-	if c.back != nil {
-		c.back()
-	}
-}
-
 func (c *crew) work(worker int) {
 	for did := false; ; did = true {
-		t, large := c.next(worker, did)
+		t := c.next(worker, did)
 		if t == nil {
 			return
-		}
-		if large {
-			c.back = resident.Ease()
 		}
 		if c.ctx.Err() != nil {
 			t.drop()
@@ -115,8 +95,8 @@ func (c *crew) work(worker int) {
 }
 
 // next waits for a task; nil means that no more will come. did says that the worker has finished a
-// task; large reports that there were many.
-func (c *crew) next(worker int, did bool) (t task, large bool) {
+// task.
+func (c *crew) next(worker int, did bool) task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if did {
@@ -125,12 +105,11 @@ func (c *crew) next(worker int, did bool) (t task, large bool) {
 	for {
 		if t := c.take(worker); t != nil {
 			c.busy++
-			c.did++
-			return t, c.did == many
+			return t
 		}
 		if c.busy == 0 {
 			c.wake.Broadcast()
-			return nil, false
+			return nil
 		}
 		c.idle++
 		c.wake.Wait()

@@ -136,7 +136,6 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)), shun: shun(ws, real.Abs),
 	}
 	g.crew = newCrew(ctx, false)
-	defer g.crew.end()
 	hits, total, err := g.run(ws, from, real)
 	if err != nil {
 		return out, err

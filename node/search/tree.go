@@ -98,7 +98,6 @@ func (g *grep) folder(base, real workspace.Path) {
 
 func (g *grep) walk(first *branch) {
 	g.crew = newCrew(g.ctx, true)
-	defer g.crew.end()
 	g.crew.runAll(first)
 }
 

@@ -4,8 +4,6 @@ import (
 	"io"
 
 	"golang.org/x/sys/unix"
-
-	"fairlead/gateway/peer/cached"
 )
 
 // Content is a regular file that is open for reading. The caller closes it.
@@ -18,9 +16,6 @@ type Content struct {
 
 // Read implements [io.Reader].
 func (c Content) Read(p []byte) (int, error) {
-	if n, ok := cached.Read(c.fd, p); ok {
-		return count(n, nil)
-	}
 	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
 }
 

@@ -1,12 +1,11 @@
 package workspace
 
 import (
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"fairlead/gateway/peer/resident"
 )
 
 // Listings of folders are cached between walks: reading them is a third of the work of a walk over
@@ -124,7 +123,7 @@ func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 // node is small.
 func (c *listingCache) drop() {
 	if c.forgot() {
-		resident.GiveBack()
+		debug.FreeOSMemory()
 	}
 }
 

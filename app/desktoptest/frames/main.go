@@ -27,10 +27,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/chat"
-	"fairlead/app/memory"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
 )
 
@@ -52,8 +50,6 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	memory.Prepare()
-	resident.Roomy() // the same setting as with a gateway in the program
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(style.New(style.Dark, 1))
 	w := a.NewWindow("Frames")

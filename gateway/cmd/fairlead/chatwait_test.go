@@ -117,7 +117,8 @@ func TestCtrlCBeforeThereIsAChatLeavesAtOnce(t *testing.T) {
 		home := t.TempDir()
 		t.Setenv("FAIRLEAD_HOME", home)
 		root := newRoot()
-		root.SetArgs(append(args, "--url", "ws://"+silent.Addr().String()+"/ws", "--token", "t", "--home", home))
+		t.Setenv("FAIRLEAD_TOKEN", "t")
+		root.SetArgs(append(args, "--url", "ws://"+silent.Addr().String()+"/ws", "--home", home))
 		if err := root.ExecuteContext(interrupted); !errors.Is(err, context.Canceled) || exitCode(err, true) != exitInterrupted {
 			t.Errorf("%q: %v", args, err)
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,10 +24,11 @@ import (
 // be reached.
 const dialLimit = 5 * time.Second
 
-// findToken returns the token to use: from the flag, the environment, or this computer's store.
+// findToken returns the token to use: from the file of --token-file, the environment, or this
+// computer's keychain.
 func (o *options) findToken() (string, error) {
-	if o.token != "" {
-		return o.token, nil
+	if o.tokenFile != "" {
+		return readToken(o.tokenFile)
 	}
 	if t := keychain.FromEnv(); t != "" {
 		return t.Reveal(), nil
@@ -51,12 +54,33 @@ func (o *options) ledgerName(home string) (string, error) {
 		peer, err := trust.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err
 	}
-	if at, err := url.Parse(o.url); err == nil && o.token == "" && keychain.FromEnv() == "" {
+	if at, err := url.Parse(o.url); err == nil && o.tokenFile == "" && keychain.FromEnv() == "" {
 		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() || at.Hostname() == "localhost" {
 			return "", nil
 		}
 	}
 	return o.url, nil
+}
+
+// readToken reads a token from a file; - is standard input.
+func readToken(name string) (string, error) {
+	f := os.Stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+		defer f.Close()
+	}
+	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", fmt.Errorf("read the token: %s is empty", name)
+	}
+	return token, nil
 }
 
 // connection is a connected client; the caller closes it.

@@ -20,7 +20,7 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ url, token, env, want string }{
+	for _, c := range []struct{ url, tokenFile, env, want string }{
 		{"ws://127.0.0.1:8787/ws", "", "", ""},
 		{"ws://localhost:9999/ws", "", "", ""},
 		{"ws://[::1]:8787/ws", "", "", ""},
@@ -32,7 +32,7 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 		{"Cellar", "", "", string(pin)},
 	} {
 		t.Setenv("FAIRLEAD_TOKEN", c.env)
-		o := options{url: c.url, token: c.token}
+		o := options{url: c.url, tokenFile: c.tokenFile}
 		if got, err := o.ledgerName(home); err != nil || got != c.want {
 			t.Errorf("%+v is %q, %v", c, got, err)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 	"fairlead/node/sandbox"
@@ -62,10 +61,8 @@ func gatewayCommand(o *options) *cobra.Command {
 			if local.receive, err = receive.parse(); err != nil {
 				return err
 			}
-			return resident.Run(cmd.Context(), func(ctx context.Context) error {
-				return local.run(ctx, func(g *gateway.Gateway) {
-					log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
-				})
+			return local.run(cmd.Context(), func(g *gateway.Gateway) {
+				log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
 			})
 		},
 	}

@@ -43,7 +43,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func main() {
 	sandbox.Main()
-	keychain.Guard("--token")
+	keychain.ProtectProcess()
 	os.Exit(run())
 }
 

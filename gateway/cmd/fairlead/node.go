@@ -16,7 +16,6 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -157,7 +156,7 @@ an address with a token in FAIRLEAD_TOKEN.`,
 			if err != nil {
 				return err
 			}
-			if err := resident.Run(cmd.Context(), n.Run); err != nil && !errors.Is(err, context.Canceled) {
+			if err := n.Run(cmd.Context()); err != nil && !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("node %s: %w", opts.ID, err)
 			}
 			return nil

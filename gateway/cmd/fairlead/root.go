@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,10 +15,10 @@ import (
 
 // options are the flags that every command has.
 type options struct {
-	url   string
-	token string
-	home  string
-	json  bool
+	url       string
+	tokenFile string
+	home      string
+	json      bool
 }
 
 func newRoot() *cobra.Command {
@@ -42,13 +43,17 @@ Exit codes
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.PersistentPreRun = func(*cobra.Command, []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("token") {
+			return &exitError{code: exitUsage, err: errors.New("--token is not accepted, because other programs can read command lines: use --token-file FILE or set FAIRLEAD_TOKEN")}
+		}
 		// status and doctor say where secrets are stored, so not every command does; gateway and
 		// node have logs of their own.
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		if o.home != "" {
 			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's entry names depend on it
 		}
+		return nil
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
@@ -57,7 +62,9 @@ Exit codes
 	root.SetErr(newOutput(os.Stderr))
 	f := root.PersistentFlags()
 	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway: an address, or the name of a pairing")
-	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
+	f.StringVar(&o.tokenFile, "token-file", "", "file that contains the token of the gateway; - reads standard input")
+	f.String("token", "", "")
+	f.Lookup("token").Hidden = true
 	f.StringVar(&o.home, "home", "", "folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), modelsCommand(&o), configCommand(&o),

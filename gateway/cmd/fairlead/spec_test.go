@@ -144,13 +144,14 @@ func (g *specGateway) chat(send func(format string, args ...any), id string, par
 func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "t")
 	var out, problems bytes.Buffer
 	root := newRoot()
 	o, e := &output{to: &out, terminal: true}, &output{to: &problems, terminal: true}
 	root.SetOut(o)
 	root.SetErr(e)
 	root.SetIn(strings.NewReader(""))
-	root.SetArgs(append([]string{"--url", url, "--token", "t", "--home", t.TempDir()}, args...))
+	root.SetArgs(append([]string{"--url", url, "--home", t.TempDir()}, args...))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := root.ExecuteContext(ctx)

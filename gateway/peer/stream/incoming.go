@@ -35,8 +35,7 @@ type incoming struct {
 	announced string // the name in the announcement
 	part      string // its name until it is complete
 	f         *os.File
-	past      *uncached // writes f, unless nil
-	keeper    *keeper   // stores checkpoints; may be nil
+	keeper    *keeper // stores checkpoints; may be nil
 	sum       *ladder
 	at        int64
 	holes     bool
@@ -167,12 +166,9 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 		file := identity(in.f).file
 		in.keeper = r.keeper(in.f)
 		in.sum.tell = func(m mark) {
-			if in.past == nil || in.past.wait() == nil {
-				in.keeper.keep(note{key, step{mark: m, file: file}})
-			}
+			in.keeper.keep(note{key, step{mark: m, file: file}})
 		}
 	}
-	in.past = newUncached(in.f, offset, in.size)
 	return in, nil
 }
 
@@ -184,16 +180,6 @@ func (in *incoming) write(p []byte) error {
 		return nil
 	}
 	in.at += int64(len(p))
-	if in.past != nil {
-		if err := in.past.write(p); err != nil {
-			return writeError(reason(err))
-		}
-		in.sum.add(p)
-		if in.at == in.size {
-			return in.asUsual()
-		}
-		return nil
-	}
 	if _, err := in.f.Write(p); err != nil {
 		return writeError(reason(err))
 	}
@@ -201,22 +187,6 @@ func (in *incoming) write(p []byte) error {
 	if in.at-in.behind >= writebackEvery {
 		writeback(in.f, in.behind, in.at-in.behind)
 		in.behind = in.at
-	}
-	return nil
-}
-
-// asUsual switches to writing through the system's cache.
-func (in *incoming) asUsual() error {
-	if in.past == nil {
-		return nil
-	}
-	err := in.past.end(true)
-	in.past = nil
-	if err == nil {
-		_, err = in.f.Seek(in.at, io.SeekStart)
-	}
-	if err != nil {
-		return writeError(reason(err))
 	}
 	return nil
 }
@@ -229,9 +199,6 @@ var zeros [256 << 10]byte
 func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error {
 	if n > in.size-in.at || in.match {
 		return broken("a file is longer than announced")
-	}
-	if err := in.asUsual(); err != nil {
-		return err
 	}
 	if in.at += n; !in.holes {
 		in.holes = true
@@ -259,10 +226,6 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 
 // close closes an incomplete file.
 func (in *incoming) close(r *Receiver, remove bool) {
-	if in.past != nil {
-		_ = in.past.end(!remove) // an unwritten end is sent again by the next attempt
-		in.past = nil
-	}
 	lost := in.keeper.end(remove) != nil
 	if in.f != nil {
 		if in.keeper != nil && !remove && !lost {

@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// Window is the maximum number of bytes in flight that the receiver has not written yet.
-	// Including what the receiver is writing (uncachedBlock, twice), either end and the gateway use
-	// at most 4 MiB of memory for one transfer.
+	// Window is the maximum number of bytes in flight that the receiver has not written yet, so
+	// that either end and the gateway use at most 4 MiB of memory for one transfer.
 	Window = 3 << 20
 	// Early is the maximum number of bytes that a sender may have in flight before the receiver has
 	// answered, if the gateway allows it.

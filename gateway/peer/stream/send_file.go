@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	"fairlead/gateway/peer/cached"
 )
 
 // errMoved reports that a file changed while it was sent.
@@ -144,10 +142,6 @@ var noSum = string(make([]byte, sumSize))
 // data sends the rest of a file, which must be size bytes long, unless a guess about it proves
 // wrong. Zeros of a file with holes are sent as holes.
 func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool, g *guess) error {
-	in := io.Reader(file)
-	if size > eager {
-		in = cached.Reader(file)
-	}
 	run, look := int64(0), int64(0) // number of zeros read but not sent; offset of the next search for a hole
 	for sum.n < size {
 		if ctx.Err() != nil {
@@ -167,7 +161,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 				continue
 			}
 		}
-		buf, err := s.read(ctx, in, size-sum.n)
+		buf, err := s.read(ctx, file, size-sum.n)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,6 @@ import (
 	"golang.org/x/term"
 
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/resident"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 	"fairlead/node/direct"
@@ -36,7 +35,7 @@ var version = "dev"
 
 func main() {
 	sandbox.Main()
-	keychain.Guard()
+	keychain.ProtectProcess()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stderr)
 	stop()
@@ -77,7 +76,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return resident.Run(ctx, n.Run)
+	return n.Run(ctx)
 }
 
 // parse reads flags and environment. The token is read from the environment only, because everyone

@@ -14,10 +14,9 @@ import (
 )
 
 func init() {
-	play = func() {
+	runProtected = func() {
+		ProtectProcess()
 		fmt.Println("token", FromEnv().Reveal())
-		Guard("--token")
-		fmt.Println("token", FromEnv().Reveal(), os.Args[1:])
 		for what, err := range own() {
 			fmt.Println("own", what, err)
 		}
@@ -45,9 +44,9 @@ func own() map[string]error {
 	}
 }
 
-// guarded starts the program, as an unprivileged user if possible, and returns it when it is
-// guarded.
-func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *syscall.SysProcAttr) {
+// startProtected starts the program, as an unprivileged user if possible, and returns it when it is
+// protected.
+func startProtected(t *testing.T) (p *exec.Cmd, output string, own *syscall.SysProcAttr) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -55,7 +54,7 @@ func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *sysca
 	}
 	if os.Getuid() == 0 {
 		own = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		dir, err := os.MkdirTemp("", "guarded") // other users cannot read the test's own folder
+		dir, err := os.MkdirTemp("", "protected") // other users cannot read the test's own folder
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +70,9 @@ func guarded(t *testing.T, args ...string) (p *exec.Cmd, said string, own *sysca
 			}
 		}
 	}
-	p = exec.Command(program, args...)
+	p = exec.Command(program)
 	p.Dir, p.Stderr, p.SysProcAttr = "/", os.Stderr, own
-	p.Env = []string{"GUARD_PLAY=1", TokenVariable + "=fl_canary", "TMPDIR=" + filepath.Dir(program), "GORACE=atexit_sleep_ms=0"}
+	p.Env = []string{"KEYCHAIN_TEST_PROCESS=1", TokenVariable + "=fl_canary", "TMPDIR=" + filepath.Dir(program), "GORACE=atexit_sleep_ms=0"}
 	in, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +102,8 @@ func asUser(own *syscall.SysProcAttr, line string) string {
 	return string(out)
 }
 
-func TestNoOtherProgramOfTheUserSeesTheSecretsOfAGuardedOne(t *testing.T) {
-	p, _, own := guarded(t, "--token", "fl_argument")
+func TestOtherProgramsCannotReadProtectedProcess(t *testing.T) {
+	p, _, own := startProtected(t)
 	proc := fmt.Sprintf("/proc/%d/", p.Process.Pid)
 	for _, name := range []string{"environ", "mem", "fd/0", "maps", "root/etc/passwd", "auxv"} {
 		out := asUser(own, "head -c 1 "+proc+name+" | wc -c")
@@ -115,16 +114,7 @@ func TestNoOtherProgramOfTheUserSeesTheSecretsOfAGuardedOne(t *testing.T) {
 	if out := asUser(own, "ls "+proc+"fd"); !strings.Contains(out, "ermission denied") {
 		t.Errorf("its open files are listed: %q", out)
 	}
-	if out := asUser(own, "cat "+proc+"cmdline"); strings.Contains(out, "fl_argument") {
-		t.Errorf("its arguments are %q", out)
-	}
-	// Not even root can read the token there any more.
-	for _, name := range []string{"environ", "cmdline"} {
-		if text, _ := os.ReadFile(proc + name); strings.Contains(string(text), "fl_") {
-			t.Errorf("%s shows %q", name, text)
-		}
-	}
-	// A program without a guard, to prove that the test could read the secrets.
+	// An unprotected program, to prove that the test could read the secrets.
 	open := exec.Command("/bin/sleep", "60")
 	open.Env, open.SysProcAttr = []string{TokenVariable + "=fl_canary"}, own
 	if err := open.Start(); err != nil {
@@ -136,13 +126,13 @@ func TestNoOtherProgramOfTheUserSeesTheSecretsOfAGuardedOne(t *testing.T) {
 	}
 }
 
-func TestAGuardedProgramStillReadsWhatItNeedsOfItself(t *testing.T) {
-	_, said, _ := guarded(t, "--token", "fl_argument")
-	if !strings.HasPrefix(said, "token fl_canary\ntoken fl_canary [--token fl_argument]\n") {
-		t.Errorf("it said %q", said)
+func TestProtectedProcessReadsItsOwnFiles(t *testing.T) {
+	_, output, _ := startProtected(t)
+	if !strings.HasPrefix(output, "token fl_canary\n") {
+		t.Errorf("output %q, want the token first", output)
 	}
 	n := 0
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(output) {
 		if strings.HasPrefix(line, "own ") {
 			if n++; !strings.HasSuffix(line, " <nil>\n") {
 				t.Errorf("%s", line)
@@ -150,6 +140,6 @@ func TestAGuardedProgramStillReadsWhatItNeedsOfItself(t *testing.T) {
 		}
 	}
 	if n != len(own()) {
-		t.Errorf("%d things were tried:\n%s", n, said)
+		t.Errorf("%d results, want %d:\n%s", n, len(own()), output)
 	}
 }

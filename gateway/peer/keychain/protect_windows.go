@@ -6,9 +6,9 @@ import "golang.org/x/sys/windows"
 // it, and query whether it runs.
 const open = "0x101001"
 
-// seclude changes the access rights to this process. It names the owner too (OW), who could
+// protectProcess changes the access rights to this process. It names the owner too (OW), who could
 // otherwise change them back. If it fails, the program runs without this protection.
-func seclude() {
+func protectProcess() {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
 		return

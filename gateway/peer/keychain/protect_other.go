@@ -2,4 +2,4 @@
 
 package keychain
 
-func seclude() {}
+func protectProcess() {}

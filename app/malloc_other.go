@@ -1,0 +1,9 @@
+//go:build !linux || !cgo
+
+package app
+
+import "runtime/debug"
+
+func retainFrameMemory() {}
+
+func releaseMemory() { debug.FreeOSMemory() }

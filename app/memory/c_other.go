@@ -1,7 +1,0 @@
-//go:build !linux || !cgo
-
-package memory
-
-func keep() {}
-
-func trim() {}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package resident
-
-func forgetFiles() {}
-
-func untouch([]byte) {}
