@@ -180,7 +180,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.until("a question put off", func() bool {
 		return slices.ContainsFunc(d.questions(), func(q protocol.Approval) bool { return q.SessionKey == three && q.Later != 0 })
 	})
-	d.waitTextIn(mainWindow, "put off until", top)
+	d.waitTextIn(mainWindow, "snoozed until", top)
 	d.keys("Up", "Return")
 	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
 	d.acting("Allow all 2 once")
@@ -192,7 +192,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.main()
 	d.keys("ctrl+i", "Delete")
 	d.ends(three, protocol.CallDenied)
-	d.waitTextIn(mainWindow, "Nothing waits", top)
+	d.waitTextIn(mainWindow, "Nothing needs", top)
 	d.shot("inbox-empty")
 }
 

@@ -86,6 +86,6 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p.shot("the-change")
 	p.click(at)
 	holds("summer.txt", "rain and rain\n")
-	p.waitTextIn(mainWindow, "as it was before", right)
+	p.waitTextIn(mainWindow, "Reverted", right)
 	p.shot("reverted")
 }

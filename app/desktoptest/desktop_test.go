@@ -216,7 +216,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 
 	// First run: one click to begin.
 	d.clickText(mainWindow, "Begin now")
-	d.waitText(mainWindow, "What shall we do")
+	d.waitText(mainWindow, "What would you")
 	d.shot("empty-chat")
 
 	// A request, the approval, the answer by mouse, the result.
