@@ -61,7 +61,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 		},
 		Shown: func(id protocol.ApprovalID) { b.told = append(b.told, id) },
 	}, new(style.Machines), b.window.Canvas())
-	b.clock = func() time.Time { return b.now }
+	b.arming.now = func() time.Time { return b.now }
 	b.window.SetContent(b.Dialog)
 	for i := range open {
 		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()

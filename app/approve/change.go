@@ -6,19 +6,16 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/code"
 	"fairlead/app/diff"
 	"fairlead/app/state"
-	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
 // change shows a change of a file: each hunk of the diff with syntax highlighting, before and after
 // side by side if the window is wide enough. If hunks can be allowed one by one, each has a check
 // box.
-func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
+func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
 	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
@@ -26,148 +23,15 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 	if len(hunks) == 0 {
 		text, _ := state.Reveal(q.Preview.Diff)
 		whole := diff.NewPanel(text, 0)
-		whole.SetForward(d.scroll.Scrolled)
+		whole.SetForward(v.onScroll)
 		return append(rows, whole)
 	}
-	pick := state.CanPick(q)
-	d.keep = nil
-	for i, h := range hunks {
-		if pick {
-			d.keep = append(d.keep, true)
-			check := d.check(fmt.Sprintf("Part %d of %d", i+1, len(hunks)), true, func(on bool) {
-				d.keep[i] = on
-				d.changed()
-			})
-			rows = append(rows, check)
+	canPick := state.CanPick(q)
+	for _, h := range hunks {
+		if canPick {
+			rows = append(rows, o.hunkCheck(len(hunks)))
 		}
-		rows = append(rows, newHunkView(h, lang, d.scroll.Scrolled))
+		rows = append(rows, diff.NewHunkView(h, lang, v.onScroll))
 	}
 	return rows
-}
-
-// sideBySide is the minimum width for showing before and after side by side.
-const sideBySide float32 = 820
-
-// newHunkView shows one hunk. It forwards scroll events that it does not use.
-func newHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
-	one := code.NewPanel(0)
-	one.SetLines(unified(h, lang))
-	left, right := columnsOf(h, lang)
-	before, after := code.NewPanel(0), code.NewPanel(0)
-	for _, p := range []*code.Panel{one, before, after} {
-		p.SetForward(forward)
-	}
-	before.SetLines(left)
-	after.SetLines(right)
-	both := container.NewGridWithColumns(2, before, after)
-	both.Hide()
-	return container.New(&roomLayout{}, one, both)
-}
-
-// roomLayout shows its first object in a narrow place and its second in a wide one.
-type roomLayout struct{}
-
-func (roomLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	if o[1].Visible() {
-		return fyne.NewSize(0, o[1].MinSize().Height)
-	}
-	return fyne.NewSize(0, o[0].MinSize().Height)
-}
-
-func (roomLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	setShown(o[0], size.Width < sideBySide)
-	setShown(o[1], size.Width >= sideBySide)
-	for _, x := range o {
-		x.Resize(size)
-		x.Move(fyne.NewPos(0, 0))
-	}
-}
-
-// coloured returns a hunk's highlighted lines before and after the change, which unified merges.
-func coloured(h state.Hunk, lang string) (before, after []code.Line) {
-	var was, now []string
-	for _, l := range h.Lines {
-		text, _ := state.Reveal(l[1:])
-		switch l[0] {
-		case '-':
-			was = append(was, text)
-		case '+':
-			now = append(now, text)
-		case ' ':
-			was, now = append(was, text), append(now, text)
-		}
-	}
-	return highlight(was, lang), highlight(now, lang)
-}
-
-// highlight highlights lines. The number of lines stays the same whatever the language's lexer
-// returns.
-func highlight(lines []string, lang string) []code.Line {
-	if len(lines) == 0 {
-		return nil
-	}
-	out := code.Highlight(strings.Join(lines, "\n")+"\n", lang)
-	for len(out) < len(lines) {
-		out = append(out, code.Line{})
-	}
-	return out[:len(lines)]
-}
-
-// unified returns the lines of a unified view, with their signs: changes must be recognizable
-// without colours.
-func unified(h state.Hunk, lang string) []code.Line {
-	before, after := coloured(h, lang)
-	out := []code.Line{{Spans: []code.Span{{Text: h.Head, Color: style.ColorMuted}}}}
-	b, a := 0, 0
-	for _, l := range h.Lines {
-		switch l[0] {
-		case '-':
-			out = append(out, signed("− ", style.ColorBad, style.ColorRemovedBg, before[b]))
-			b++
-		case '+':
-			out = append(out, signed("+ ", style.ColorGood, style.ColorAddedBg, after[a]))
-			a++
-		case ' ':
-			out = append(out, signed("  ", "", "", after[a]))
-			a, b = a+1, b+1
-		default:
-			out = append(out, code.Line{Spans: []code.Span{{Text: l, Color: style.ColorMuted}}})
-		}
-	}
-	return out
-}
-
-func signed(sign string, color, ground fyne.ThemeColorName, l code.Line) code.Line {
-	return code.Line{Background: ground, Spans: append([]code.Span{{Text: sign, Color: color}}, l.Spans...)}
-}
-
-// columnsOf returns the lines of both columns; a line without a counterpart is beside an empty
-// line.
-func columnsOf(h state.Hunk, lang string) (left, right []code.Line) {
-	before, after := coloured(h, lang)
-	b, a := 0, 0
-	level := func() {
-		for len(left) < len(right) {
-			left = append(left, code.Line{})
-		}
-		for len(right) < len(left) {
-			right = append(right, code.Line{})
-		}
-	}
-	for _, l := range h.Lines {
-		switch l[0] {
-		case '-':
-			left = append(left, signed("− ", style.ColorBad, style.ColorRemovedBg, before[b]))
-			b++
-		case '+':
-			right = append(right, signed("+ ", style.ColorGood, style.ColorAddedBg, after[a]))
-			a++
-		case ' ':
-			level()
-			left, right = append(left, signed("  ", "", "", before[b])), append(right, signed("  ", "", "", after[a]))
-			a, b = a+1, b+1
-		}
-	}
-	level()
-	return left, right
 }

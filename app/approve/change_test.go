@@ -32,14 +32,14 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	golden.Markup(t, "parts", b.Dialog)
 	b.wait(2 * time.Second)
 	b.toggle(1)
-	if b.allow.Main.Text != "Allow 1 of 2 parts" || b.allow.More.Visible() {
-		t.Errorf("the button says %q", b.allow.Main.Text)
+	if b.frame.allow.Main.Text != "Allow 1 of 2 parts" || b.frame.allow.More.Visible() {
+		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
-	test.Tap(b.allow.Main) // its effect changed
+	test.Tap(b.frame.allow.Main) // its effect changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-parts")
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	var in struct{ Content string }
 	if json.Unmarshal(b.replies[0].Args, &in); !strings.Contains(in.Content, "func b") || !strings.Contains(in.Content, "// old") {
@@ -52,10 +52,10 @@ func TestChangeWithoutAPartCannotBeAllowed(t *testing.T) {
 	b.toggle(0)
 	b.toggle(1)
 	b.wait(5 * time.Second)
-	if !b.allow.Main.Disabled() {
+	if !b.frame.allow.Main.Disabled() {
 		t.Error("Allow can be pressed")
 	}
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want()
 }
 
@@ -72,14 +72,16 @@ func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
 			if !ok {
 				return
 			}
-			if _, is := c.Layout.(*roomLayout); is {
-				one, both = c.Objects[0].Visible(), c.Objects[1].Visible()
+			if len(c.Objects) == 2 {
+				if _, is := c.Objects[0].(*code.Panel); is && c.Objects[0].Visible() != c.Objects[1].Visible() {
+					one, both = c.Objects[0].Visible(), c.Objects[1].Visible()
+				}
 			}
 			for _, x := range c.Objects {
 				walk(x)
 			}
 		}
-		walk(b.body)
+		walk(b.frame.body)
 		return one, both
 	}
 	if one, both := room(); one || !both {
@@ -99,7 +101,7 @@ func TestTheWheelScrollsOverAChange(t *testing.T) {
 	b := newBench(t, q)
 	b.window.Resize(fyne.NewSize(520, 400))
 	var panels []*code.Panel
-	find(b.body, func(o fyne.CanvasObject) {
+	find(b.frame.body, func(o fyne.CanvasObject) {
 		if p, ok := o.(*code.Panel); ok {
 			panels = append(panels, p)
 		}
@@ -119,9 +121,9 @@ func TestTheWheelScrollsOverAChange(t *testing.T) {
 		if inner == nil {
 			t.Fatal("nothing takes the wheel")
 		}
-		before := b.scroll.Offset.Y
+		before := b.frame.scroll.Offset.Y
 		inner.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -20)})
-		if b.scroll.Offset.Y <= before {
+		if b.frame.scroll.Offset.Y <= before {
 			t.Error("the wheel stops at a panel")
 		}
 	}

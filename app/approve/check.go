@@ -9,22 +9,22 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// check returns a check box that passes key presses to the dialog.
-func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
-	c := &keyCheck{onKey: d.key}
+// newCheck returns a check box that passes key presses to the dialog.
+func newCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) *keyCheck {
+	c := &keyCheck{onKey: onKey}
 	c.Text, c.Checked, c.OnChanged = text, on, changed
 	c.ExtendBaseWidget(c)
 	return c
 }
 
-// longCheck returns a check box for a text of any length: a text that is too long for one line of a
+// newLongCheck returns a check box for a text of any length: a text that is too long for one line of a
 // narrow window wraps beside the box.
-func (d *Dialog) longCheck(text string, on bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
+func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
 	if len(text) <= longText {
-		c := d.check(text, on, changed)
+		c := newCheck(text, on, onKey, changed)
 		return c, c
 	}
-	c := d.check("", on, changed)
+	c := newCheck("", on, onKey, changed)
 	words := widgets.NewParagraph(text, style.ColorText, "text")
 	area := &tapArea{onTap: func() { c.SetChecked(!c.Checked) }}
 	area.ExtendBaseWidget(area)

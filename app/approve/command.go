@@ -11,26 +11,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// command shows a command with its risky parts underlined, and the findings about each part below
+// command shows a command with its risky parts underlined, and the findings details each part below
 // it.
-func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
+func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 	text := widget.NewRichText()
 	text.Wrapping = fyne.TextWrapBreak
 	for _, s := range state.CommandSpans(q) {
 		shown, _ := state.Reveal(s.Text)
-		look := widget.RichTextStyle{Inline: true, SizeName: style.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
+		textStyle := widget.RichTextStyle{Inline: true, SizeName: style.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
 		if s.Risky {
-			look.ColorName, look.TextStyle.Underline, look.TextStyle.Bold = style.ColorBad, true, true
+			textStyle.ColorName, textStyle.TextStyle.Underline, textStyle.TextStyle.Bold = style.ColorBad, true, true
 		}
-		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: look})
+		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: textStyle})
 	}
-	ground := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
-	box := container.NewStack(ground, text)
-	if d.h.Copy != nil {
-		take := widgets.NewQuiet("", "copy", func() { d.h.Copy(state.QuestionText(q)) })
-		take.Muted = true
-		take.OnKey = d.key
-		box = container.NewStack(ground, widgets.Border(nil, nil, nil, container.NewVBox(take), text))
+	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
+	box := container.NewStack(background, text)
+	if v.copyText != nil {
+		copyButton := widgets.NewQuiet("", "copy", func() { v.copyText(state.QuestionText(q)) })
+		copyButton.Muted = true
+		copyButton.OnKey = v.onKey
+		box = container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))
 	}
 	rows := []fyne.CanvasObject{box}
 	for i, p := range state.CommandParts(q) {
@@ -56,15 +56,15 @@ func part(p state.CommandPart) fyne.CanvasObject {
 		line = string(r[:59]) + "…"
 	}
 	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
-	about := ""
+	details := ""
 	if p.Path != "" {
-		about += "  " + p.Path
+		details += "  " + p.Path
 	}
 	if p.Reason != "" {
-		about += "  " + p.Reason
+		details += "  " + p.Reason
 	}
-	about, _ = state.Reveal(about)
-	says := widget.NewRichText(name, &widget.TextSegment{Text: about, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
-	says.Wrapping = fyne.TextWrapWord
-	return widgets.Lead(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.Bleed(says))
+	details, _ = state.Reveal(details)
+	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
+	description.Wrapping = fyne.TextWrapWord
+	return widgets.Lead(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.Bleed(description))
 }

@@ -1,9 +1,3 @@
-// Package approve is the approval dialog: it shows a pending tool call, where it would run and why
-// it needs an approval, and takes the person's answer.
-//
-// Deny has the focus, and Escape and closing the window deny. Allow is enabled only after the
-// person has seen the question (state.Arming), and the Enter key never allows. An approval that was
-// answered elsewhere shows that and closes.
 package approve
 
 import (
@@ -12,8 +6,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
@@ -42,188 +34,189 @@ type Handlers struct {
 // Dialog is the content of the window. It belongs to the GUI thread.
 type Dialog struct {
 	widget.BaseWidget
-	h        Handlers
+	handlers Handlers
 	machines *style.Machines
 	canvas   fyne.Canvas
 
-	queue []protocol.Approval
-	at    int // index in queue
-	arm   state.Arming
-	clock func() time.Time
-	shown map[protocol.ApprovalID]bool // reported to the gateway as shown
-	front bool                         // the window is visible
+	queue    queue
+	arming   arming
+	keys     keys
+	frame    *frame
+	question *questionView
+	options  *options // of the current approval
 
-	title, left, place *widgets.Text
-	note               *widgets.Text // how the previous approval ended
-	noteRow            *fyne.Container
-	body               *fyne.Container
-	scroll             *container.Scroll
-	deny               *widgets.Button
-	reason             *widgets.Button
-	allow              *widgets.SplitButton
-	next               *widgets.Button
-	later              *widgets.Button // Not now
-	modify             *widgets.Button // Edit…
-	foot, stepFoot     *fyne.Container // buttons of the approval and of a step
-	leave, confirm     *widgets.Button // in stepFoot
-	progress           *canvas.Rectangle
-	reasonEntry        *reasonEntry
-	reasonRow          *fyne.Container
-	head, bottom       *fyne.Container // fixed content above and below the scrolled content
-	box                fyne.CanvasObject
-
-	step    step
-	scope   string // scope of Allow; the menu beside it offers more
-	keyed   bool   // the menu was opened by a key
-	turns   int    // number of changes of what Allow would do
-	keep    []bool // hunks to allow; nil if the change is all or nothing
-	network *keyCheck
-	opens   []*keyCheck // one for each folder that the call needs
-	also    *keyCheck
-	others  int // number of other identical approvals
-	rule    ruleStep
-	editor  *reasonEntry
+	step   step
+	rule   *ruleStep
+	editor *textEntry // of the step that edits the call
 }
+
+// step is what the dialog shows for the current approval.
+type step int
+
+const (
+	asking  step = iota
+	ruling       // creating a rule from it
+	editing      // editing the call before it runs
+)
 
 // New creates a dialog for a window's canvas.
 func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
-	d := &Dialog{h: h, machines: machines, canvas: c, shown: make(map[protocol.ApprovalID]bool), clock: time.Now}
-	d.title = widgets.NewHeading("", style.SizeTitle)
-	d.left, d.place = widgets.NewText("", style.ColorMuted, style.SizeSmall), widgets.NewText("", style.ColorMuted, style.SizeSmall)
-	d.note = widgets.NewText("", style.ColorNeedsYou, style.SizeSmall)
-	d.note.Ellipsis = true
-	d.body = container.NewStack()
-	d.scroll = container.NewVScroll(d.body)
-	d.scroll.OnScrolled = func(fyne.Position) { d.look() }
-	d.deny = widgets.NewButton("Deny", "denied", func() { d.refuse() })
-	d.deny.Danger = true
-	d.reason = widgets.NewQuiet("Deny with reason…", "", d.askReason)
-	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.permit(d.scope) }, d.scopes)
-	d.next = widgets.NewQuiet("Next", "right", func() { d.show(d.at + 1) })
-	d.later = widgets.NewQuiet("Not now", "clock", d.snooze)
-	d.modify = widgets.NewQuiet("Edit…", "", d.edit)
-	d.leave = widgets.NewButton("Back", "back", d.back)
-	d.confirm = widgets.NewButton("", "", d.done)
-	d.confirm.Primary = true
-	d.progress = canvas.NewRectangle(style.Color(style.ColorAccent))
-	for _, b := range []*widgets.Button{d.deny, d.reason, d.allow.Main, d.allow.More, d.next, d.later, d.modify, d.leave, d.confirm} {
-		b.OnKey = d.key
+	d := &Dialog{handlers: h, machines: machines, canvas: c, options: &options{}}
+	d.arming = arming{now: time.Now, reported: make(map[protocol.ApprovalID]bool), onShown: h.Shown}
+	d.keys = keys{d: d}
+	d.frame = newFrame(newButtons(d), c)
+	d.frame.onGrow = func(size fyne.Size) {
+		if d.arming.onScreen && h.Grow != nil {
+			h.Grow(size)
+		}
 	}
-	d.reasonEntry = newReasonEntry(d.key)
-	d.reasonEntry.onType = func() { d.arm.Key(d.clock()) }
-	d.reasonEntry.SetPlaceHolder("Reason for the agent (optional)")
-	d.reasonEntry.OnSubmitted = func(string) { d.refuse() }
-	sendReason := widgets.NewButton("Deny", "", func() { d.refuse() })
-	d.reasonRow = widgets.Border(nil, nil, nil, sendReason, d.reasonEntry)
-	d.reasonRow.Hide()
-	d.box = d.layout()
+	d.frame.scroll.OnScrolled = func(fyne.Position) { d.checkRead() }
+	d.question = &questionView{machines: machines, copyText: h.Copy, onKey: d.keys.handle, onScroll: d.frame.scroll.Scrolled}
 	d.ExtendBaseWidget(d)
-	c.SetOnTypedKey(d.typed)
-	c.SetOnTypedRune(func(rune) { d.arm.Key(d.clock()) })
-	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.chord)
+	c.SetOnTypedKey(func(e *fyne.KeyEvent) { d.keys.handle(e.Name) })
+	c.SetOnTypedRune(func(rune) { d.arming.keyPressed() })
+	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.keys.allow)
 	return d
 }
 
 // CreateRenderer implements fyne.Widget.
-func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.box) }
+func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.frame.box) }
+
+// Best returns the size that fits the current approval within limits; larger content scrolls.
+func (d *Dialog) Best() fyne.Size { return d.frame.best() }
+
+// Current returns the approval that is shown, or the zero value.
+func (d *Dialog) Current() protocol.Approval { return d.queue.current() }
 
 // Update sets the pending approvals and the recently closed ones. The dialog keeps showing its
 // current approval while that is pending. empty reports that none is left and the window may close.
 func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty bool) {
-	present := d.Current()
-	d.queue = open
+	shown := d.Current()
+	d.queue.list = open
 	if len(open) == 0 {
-		d.arm.Hide()
+		d.arming.Hide()
 		return true
 	}
-	for i, q := range open {
-		if q.ID != present.ID {
-			continue
-		}
-		d.at = i
-		if q.Hash != present.Hash {
+	if i := d.queue.indexOf(shown.ID); i >= 0 {
+		d.queue.index = i
+		if open[i].Hash != shown.Hash {
 			d.show(i)
-			d.say("The request changed. Please review it again.")
+			d.frame.setNotice("The request changed. Please review it again.")
 			return false
 		}
-		d.place.SetText(d.placeText())
-		setShown(d.next, len(open) > 1)
-		d.followAlike()
+		d.frame.position.SetText(d.queue.position())
+		widgets.SetVisible(d.frame.next, len(open) > 1)
+		if d.options.setOthers(len(d.queue.identical()) - 1) {
+			d.optionsChanged()
+			d.frame.body.Refresh()
+			d.frame.grow()
+		}
 		return false
 	}
-	d.show(min(d.at, len(open)-1))
+	d.show(min(d.queue.index, len(open)-1))
 	for _, c := range closed {
-		if c.ID == present.ID && present.ID != "" && !c.Here {
-			d.say("The previous approval was answered elsewhere: " + state.Ended(c.Approval) + ".")
+		if c.ID == shown.ID && shown.ID != "" && !c.Here {
+			d.frame.setNotice("The previous approval was answered elsewhere: " + state.Ended(c.Approval) + ".")
 		}
 	}
 	return false
 }
 
-// say shows a line above the question.
-func (d *Dialog) say(text string) {
-	d.note.SetText(text)
-	setShown(d.noteRow, text != "")
-	d.box.Refresh()
-	if text != "" {
-		d.grow()
-	}
-}
-
-// Current returns the approval that is shown, or the zero value.
-func (d *Dialog) Current() protocol.Approval {
-	if d.at < len(d.queue) {
-		return d.queue[d.at]
-	}
-	return protocol.Approval{}
-}
-
 // Select shows an approval.
 func (d *Dialog) Select(id protocol.ApprovalID) {
-	for i, q := range d.queue {
-		if q.ID == id && i != d.at {
-			d.show(i)
-		}
+	if i := d.queue.indexOf(id); i >= 0 && i != d.queue.index {
+		d.show(i)
+	}
+}
+
+// TogetherWithAlike selects that the answer applies to all identical approvals. Seeing one counts
+// as seeing all; nothing is answered yet.
+func (d *Dialog) TogetherWithAlike() {
+	if d.step == asking && d.options.identical != nil && d.options.others > 0 {
+		d.options.identical.SetChecked(true)
 	}
 }
 
 // Close handles the closing of the window: it denies the current approval.
-func (d *Dialog) Close() { d.refuse() }
+func (d *Dialog) Close() { d.deny() }
 
 // show shows an approval in the window.
-func (d *Dialog) show(at int) {
-	if len(d.queue) == 0 {
+func (d *Dialog) show(index int) {
+	if len(d.queue.list) == 0 {
 		return
 	}
-	d.at = (at + len(d.queue)) % len(d.queue)
-	q := d.queue[d.at]
-	d.title.SetText(state.QuestionTitle(q))
-	d.place.SetText(d.placeText())
-	setShown(d.next, len(d.queue) > 1)
-	d.scope = protocol.ScopeOnce
-	d.step, d.keep, d.network, d.also, d.opens = asking, nil, nil, nil, nil
-	d.put(d.content(q))
-	d.reasonRow.Hide()
-	d.reasonEntry.SetText("")
-	d.say("")
-	d.foot.Show()
-	d.stepFoot.Hide()
-	setShown(d.later, d.h.Snooze != nil)
+	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
+	q, f := d.Current(), d.frame
+	f.title.SetText(state.QuestionTitle(q))
+	f.position.SetText(d.queue.position())
+	widgets.SetVisible(f.next, len(d.queue.list) > 1)
+	d.step = asking
+	d.options = newOptions(q, len(d.queue.identical())-1, d.keys.handle, d.optionsChanged)
+	f.wide = q.Preview != nil && q.Preview.Diff != ""
+	f.setContent(d.question.content(q, d.options))
+	f.reasonRow.Hide()
+	f.reason.SetText("")
+	f.setNotice("")
+	f.questionRow.Show()
+	f.stepRow.Hide()
+	widgets.SetVisible(f.notNow, d.handlers.Snooze != nil)
 	_, _, editable := state.Editable(q)
-	setShown(d.modify, editable)
-	setShown(d.allow.More, len(q.Choices) > 1)
-	d.nameButtons(q)
-	d.allow.Disable()
-	d.confirm.Disable()
-	d.arm.Hide()
-	d.seen()
-	d.Tick(d.clock())
-	d.canvas.Focus(d.deny)
+	widgets.SetVisible(f.edit, editable)
+	widgets.SetVisible(f.allow.More, len(q.Choices) > 1)
+	d.nameButtons()
+	d.rearm()
+	d.canvas.Focus(f.deny)
 }
 
-func (d *Dialog) placeText() string {
-	if len(d.queue) < 2 {
+// OnScreen sets whether the dialog's window is visible.
+func (d *Dialog) OnScreen(on bool) {
+	d.arming.onScreen = on
+	if !on {
+		d.arming.Hide()
+		return
+	}
+	d.arming.begin(d.Current())
+}
+
+// Activated tells the dialog that one of the program's windows came to the front: the click that
+// caused it must not allow.
+func (d *Dialog) Activated() { d.arming.Activated(d.arming.now()) }
+
+// Tick passes the time, several times a second while the window is open.
+func (d *Dialog) Tick(now time.Time) {
+	q := d.Current()
+	if q.ID == "" {
+		return
+	}
+	d.checkRead()
+	armed, progress := d.arming.Armed(now)
+	_, any := d.options.args()
+	setEnabled(d.frame.allow, armed && any && d.step == asking)
+	setEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
+	d.frame.setProgress(armed, progress, d.Size().Width)
+	d.frame.timeLeft.SetText(timeLeft(q, now))
+}
+
+func timeLeft(q protocol.Approval, now time.Time) string {
+	if q.ExpiresAt == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d", d.at+1, len(d.queue))
+	left := max(time.UnixMilli(q.ExpiresAt).Sub(now).Round(time.Second), 0)
+	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
+}
+
+// checkRead records when the end of the text is in view.
+func (d *Dialog) checkRead() {
+	if d.frame.atEnd() {
+		d.arming.Read()
+	}
+}
+
+// rearm starts arming again, so that the person looks again before allowing.
+func (d *Dialog) rearm() {
+	d.frame.disable()
+	d.arming.Hide()
+	d.arming.begin(d.Current())
+	d.Tick(d.arming.now())
+	d.frame.box.Refresh()
 }

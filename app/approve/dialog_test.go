@@ -20,31 +20,31 @@ import (
 func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	pagetest.Shot(b.t, b.window, "approve-unarmed")
-	if b.allow.Main.Disabled() != true {
+	if b.frame.allow.Main.Disabled() != true {
 		t.Error("Allow can be pressed at once")
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
 	b.wait(900 * time.Millisecond)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
 	b.wait(200 * time.Millisecond)
 	pagetest.Shot(b.t, b.window, "approve-armed")
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 }
 
 func TestEnterAndSpaceNeverAllow(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	b.window.Canvas().Focus(b.allow.Main)
+	b.window.Canvas().Focus(b.frame.allow.Main)
 	for _, k := range []fyne.KeyName{fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace} {
 		b.press(k)
 		b.wait(time.Second)
 	}
 	b.want()
-	if !b.noteRow.Visible() || !strings.Contains(b.note.Text, chordWord()) {
-		t.Errorf("which keys allow is not said, but %q", b.note.Text)
+	if !b.frame.noticeRow.Visible() || !strings.Contains(b.frame.notice.Text, allowKeys()) {
+		t.Errorf("which keys allow is not said, but %q", b.frame.notice.Text)
 	}
 	pagetest.Shot(t, b.window, "approve-chord")
 }
@@ -53,12 +53,12 @@ func TestTheChordAllowsWhenArmed(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.press(desktop.KeyControlLeft)
 	b.press(desktop.KeyShiftLeft)
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want()
 	b.wait(2 * time.Second)
 	b.press(desktop.KeyControlLeft)
 	b.press(desktop.KeyShiftLeft)
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want("q allow once")
 }
 
@@ -67,7 +67,7 @@ func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
 	c := b.window.Canvas()
 	menu := func() bool { return len(c.Overlays().List()) > 0 }
 	b.wait(2 * time.Second)
-	c.Focus(b.allow.More)
+	c.Focus(b.frame.allow.More)
 	b.rearm()
 	b.press(fyne.KeyDown)
 	if menu() {
@@ -92,46 +92,46 @@ func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
 	b.press(fyne.KeyDown)
 	b.press(fyne.KeyReturn)
 	b.want()
-	if b.allow.Main.Text != "Allow in this chat" || c.Focused() != fyne.Focusable(b.allow.More) || !strings.Contains(b.note.Text, chordWord()) {
-		t.Errorf("%q, %T has the keyboard, %q is said", b.allow.Main.Text, c.Focused(), b.note.Text)
+	if b.frame.allow.Main.Text != "Allow in this chat" || c.Focused() != fyne.Focusable(b.frame.allow.More) || !strings.Contains(b.frame.notice.Text, allowKeys()) {
+		t.Errorf("%q, %T has the keyboard, %q is said", b.frame.allow.Main.Text, c.Focused(), b.frame.notice.Text)
 	}
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want() // it must be seen again
 	b.wait(2 * time.Second)
 	pagetest.Shot(t, b.window, "approve-further")
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want("q allow session")
 }
 
 func TestAStepIsEndedByTheChordAlone(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	b.edit()
+	b.startEdit()
 	b.editor.SetText("make -j4")
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want()
 	b.wait(2 * time.Second)
-	b.window.Canvas().Focus(b.confirm)
+	b.window.Canvas().Focus(b.frame.confirm)
 	b.press(fyne.KeyReturn)
 	b.want()
-	if !strings.Contains(b.note.Text, chordWord()) {
-		t.Errorf("which keys allow is not said, but %q", b.note.Text)
+	if !strings.Contains(b.frame.notice.Text, allowKeys()) {
+		t.Errorf("which keys allow is not said, but %q", b.frame.notice.Text)
 	}
 	b.wait(2 * time.Second)
 	if b.editor.AcceptsTab() {
 		t.Error("Tab does not leave the command")
 	}
-	if !b.editor.chords || b.reasonEntry.chords {
+	if !b.editor.passesShortcuts || b.frame.reason.passesShortcuts {
 		t.Error("the chord does not reach the window from the command, or does from a reason to deny")
 	}
-	b.chord(nil)
+	b.keys.allow(nil)
 	b.want("q allow once")
 }
 
 func TestDenyHasTheFocusAndEscapeDenies(t *testing.T) {
 	for _, k := range []fyne.KeyName{fyne.KeyEscape, fyne.KeyReturn, fyne.KeySpace} {
 		b := newBench(t, ask("q", "make"))
-		if b.window.Canvas().Focused() != fyne.Focusable(b.deny) {
+		if b.window.Canvas().Focused() != fyne.Focusable(b.frame.deny) {
 			t.Fatal("Deny has not the focus")
 		}
 		b.wait(time.Second)
@@ -149,7 +149,7 @@ func TestWhatIsTypedWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
 		b.wait(200 * time.Millisecond)
 	}
 	b.want()
-	test.Tap(b.allow.Main) // right after a key press
+	test.Tap(b.frame.allow.Main) // right after a key press
 	b.want()
 }
 
@@ -157,10 +157,10 @@ func TestClickThatActivatesTheWindowDoesNotAllow(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(3 * time.Second)
 	b.Activated()
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
 	b.wait(500 * time.Millisecond)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 }
 
@@ -168,9 +168,9 @@ func TestQuestionThatChangesStartsOver(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(3 * time.Second)
 	b.Update([]protocol.Approval{ask("q", "make install")}, nil)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
-	if !b.noteRow.Visible() {
+	if !b.frame.noticeRow.Visible() {
 		t.Error("it does not say that the question changed")
 	}
 }
@@ -178,28 +178,28 @@ func TestQuestionThatChangesStartsOver(t *testing.T) {
 func TestLongQuestionArmsAtItsEnd(t *testing.T) {
 	b := newBench(t, ask("q", strings.Repeat("echo a line of a long script\n", 200)))
 	b.wait(3 * time.Second)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
-	b.scroll.ScrollToBottom()
+	b.frame.scroll.ScrollToBottom()
 	b.wait(200 * time.Millisecond)
 	pagetest.Shot(b.t, b.window, "approve-long")
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 }
 
 func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 	q1, q2 := ask("one", "make"), ask("two", "make install")
 	b := newBench(t, q1, q2)
-	if b.place.Text != "1 of 2" || !b.next.Visible() {
-		t.Errorf("place %q", b.place.Text)
+	if b.frame.position.Text != "1 of 2" || !b.frame.next.Visible() {
+		t.Errorf("place %q", b.frame.position.Text)
 	}
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-two")
-	test.Tap(b.allow.Main)
-	test.Tap(b.allow.Main) // the second click of a double click hits the next approval
+	test.Tap(b.frame.allow.Main)
+	test.Tap(b.frame.allow.Main) // the second click of a double click hits the next approval
 	b.want("one allow once")
 	b.wait(2 * time.Second)
-	test.Tap(b.deny)
+	test.Tap(b.frame.deny)
 	b.want("one allow once", "two deny")
 	if fmt.Sprint(b.told) != "[one two]" {
 		t.Errorf("told the gateway of %v", b.told)
@@ -211,7 +211,7 @@ func TestGatewayHearsThatItIsShownOnlyWhenItIs(t *testing.T) {
 	b.OnScreen(false)
 	b.Update([]protocol.Approval{ask("q", "make")}, nil)
 	b.wait(2 * time.Second)
-	if len(b.told) != 0 || !b.allow.Main.Disabled() {
+	if len(b.told) != 0 || !b.frame.allow.Main.Disabled() {
 		t.Errorf("before the window is on the screen: told %v", b.told)
 	}
 	b.OnScreen(true)
@@ -229,10 +229,10 @@ func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
 	if b.Update([]protocol.Approval{q2}, []state.Closed{{Approval: q1}}) {
 		t.Fatal("empty with a question left")
 	}
-	if !b.noteRow.Visible() || !strings.Contains(b.note.Text, "denied by phone") {
-		t.Errorf("note %q", b.note.Text)
+	if !b.frame.noticeRow.Visible() || !strings.Contains(b.frame.notice.Text, "denied by phone") {
+		t.Errorf("note %q", b.frame.notice.Text)
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
 	if !b.Update(nil, nil) {
 		t.Error("not empty without questions")
@@ -242,18 +242,18 @@ func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
 func TestReasonGoesWithTheDenial(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(time.Second)
-	test.Tap(b.reason)
-	test.Type(b.reasonEntry, "use the cache")
+	test.Tap(b.frame.denyWithReason)
+	test.Type(b.frame.reason, "use the cache")
 	pagetest.Shot(b.t, b.window, "approve-reason")
 	b.wait(time.Second)
-	b.reasonEntry.OnSubmitted("")
+	b.frame.reason.OnSubmitted("")
 	b.want("q deny  use the cache")
 }
 
 func TestAllowForTheChatSaysItsRule(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	items := b.scopes()
+	items := b.scopeMenu()
 	if len(items) != 2 || !strings.Contains(items[1].Label, "this exact command on server") {
 		t.Fatalf("menu %v", items)
 	}
@@ -272,13 +272,13 @@ func TestClosingTheWindowDenies(t *testing.T) {
 func TestTimeLeftIsShown(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
-	if b.left.Text != "4:58 left" {
-		t.Errorf("left %q", b.left.Text)
+	if b.frame.timeLeft.Text != "4:58 left" {
+		t.Errorf("left %q", b.frame.timeLeft.Text)
 	}
 	b.now = b.now.Add(time.Hour)
 	b.Tick(b.now)
-	if b.left.Text != "0:00 left" {
-		t.Errorf("left %q", b.left.Text)
+	if b.frame.timeLeft.Text != "0:00 left" {
+		t.Errorf("left %q", b.frame.timeLeft.Text)
 	}
 }
 

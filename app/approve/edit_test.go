@@ -15,19 +15,19 @@ import (
 func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 	b := newBench(t, ask("q", "rm -rf build"))
 	b.wait(2 * time.Second)
-	test.Tap(b.modify)
+	test.Tap(b.frame.edit)
 	pagetest.Shot(b.t, b.window, "approve-edit")
 	golden.Markup(t, "edit", b.Dialog)
 	b.editor.SetText("rm -r build/cache")
 	b.editor.TypedRune('x')
 	b.wait(200 * time.Millisecond)
-	test.Tap(b.confirm) // a key was pressed just before
+	test.Tap(b.frame.confirm) // a key was pressed just before
 	b.want()
 	b.press(fyne.KeyReturn) // a new line, no answer
 	b.want()
 	b.editor.SetText("rm -r build/cache")
 	b.wait(2 * time.Second)
-	test.Tap(b.confirm)
+	test.Tap(b.frame.confirm)
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"rm -r build/cache"}` {
 		t.Errorf("runs %s", got)
@@ -37,12 +37,12 @@ func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 func TestEmptyCommandDoesNotRun(t *testing.T) {
 	b := newBench(t, ask("q", "ls"))
 	b.wait(time.Second)
-	test.Tap(b.modify)
+	test.Tap(b.frame.edit)
 	b.editor.SetText("  ")
 	b.wait(2 * time.Second)
-	test.Tap(b.confirm)
+	test.Tap(b.frame.confirm)
 	b.want()
-	if !strings.Contains(b.note.Text, "there is no command") {
-		t.Errorf("says %q", b.note.Text)
+	if !strings.Contains(b.frame.notice.Text, "there is no command") {
+		t.Errorf("says %q", b.frame.notice.Text)
 	}
 }

@@ -55,8 +55,8 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
-	setShown(in.none, len(groups) == 0)
-	setShown(in.list, len(groups) > 0)
+	widgets.SetVisible(in.none, len(groups) == 0)
+	widgets.SetVisible(in.list, len(groups) > 0)
 	hidden := 0
 	if len(groups) > maxRows {
 		hidden, groups = len(groups)-maxRows, groups[:maxRows]

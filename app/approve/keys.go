@@ -5,115 +5,125 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// chord handles Ctrl+Shift+Enter, which performs Allow or the current step.
-func (d *Dialog) chord(fyne.Shortcut) {
+// keys handles the keyboard, whatever has the focus.
+type keys struct {
+	d          *Dialog
+	openedMenu bool // the menu beside Allow is being opened by a key
+}
+
+// allow handles Ctrl+Shift+Enter, which performs Allow or the current step.
+func (k *keys) allow(fyne.Shortcut) {
 	switch {
-	case d.step == asking:
-		d.permit(d.scope)
-	case !d.confirm.Disabled():
-		d.done()
+	case k.d.step == asking:
+		k.d.allow(k.d.options.scope)
+	case !k.d.frame.confirm.Disabled():
+		k.d.finishStep()
 	}
 }
 
-// byKeys opens the menu beside Allow by keyboard.
-func (d *Dialog) byKeys() {
-	d.keyed = true
-	d.allow.Open()
-	d.keyed = false
+// openMenu opens the menu beside Allow.
+func (k *keys) openMenu() {
+	k.openedMenu = true
+	k.d.frame.allow.Open()
+	k.openedMenu = false
 }
 
-// further sets the scope of Allow that was chosen by keyboard, and shows it; Ctrl+Shift+Enter then
-// allows.
-func (d *Dialog) further(scope string) {
-	d.scope = scope
-	d.nameButtons(d.Current())
-	d.say(state.ScopeWords(d.Current(), scope) + ". Press " + chordWord() + " to allow.")
-	d.turns++ // the effect of Allow changed
-	d.rearm()
-}
-
-// chordWord is the displayed name of the shortcut.
-func chordWord() string {
+// allowKeys is the displayed name of the shortcut that allows.
+func allowKeys() string {
 	if fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper {
 		return "⌘⇧Enter"
 	}
 	return "Ctrl+Shift+Enter"
 }
 
-func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
-
-// key handles every key press, whatever has the focus, and reports whether it was consumed. Escape
-// denies; Enter and Space never allow, even with the focus on Allow. Keys that the person was
-// typing elsewhere when the question appeared do nothing.
-func (d *Dialog) key(name fyne.KeyName) (used bool) {
-	switch name {
-	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight,
-		desktop.KeySuperLeft, desktop.KeySuperRight:
-		return false // a modifier key
+// handle handles a key press, and reports whether it was consumed. Escape denies; Enter and Space
+// never allow, even with the focus on Allow. Keys that the person was typing elsewhere when the
+// question appeared do nothing.
+func (k *keys) handle(name fyne.KeyName) (consumed bool) {
+	if isModifier(name) {
+		return false
 	}
-	now := d.clock()
-	meant := d.arm.Deliberate(now)
-	armed, _ := d.arm.Armed(now)
-	d.arm.Key(now)
+	d := k.d
+	deliberate, armed := d.arming.Deliberate(d.arming.now()), d.arming.isArmed()
+	d.arming.keyPressed()
 	focused := d.canvas.Focused()
 	switch {
 	case d.step != asking && name == fyne.KeyEscape:
-		if meant {
-			d.back()
+		if deliberate {
+			d.leaveStep()
 		}
 		return true
-	case focused == fyne.Focusable(d.reasonEntry) && name != fyne.KeyEscape:
+	case focused == fyne.Focusable(d.frame.reason) && name != fyne.KeyEscape:
 		return false
 	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
 		return false
-	case name == fyne.KeyEscape && meant:
-		d.refuse()
+	case name == fyne.KeyEscape && deliberate:
+		d.deny()
 		return true
-	case focused == fyne.Focusable(d.allow.More) && (name == fyne.KeyDown || pressing(name)):
-		if meant && armed && d.step == asking {
-			d.byKeys()
+	case focused == fyne.Focusable(d.frame.allow.More) && (name == fyne.KeyDown || pressesButton(name)):
+		if deliberate && armed && d.step == asking {
+			k.openMenu()
 		}
 		return true
-	case pressing(name):
-		allows := focused == fyne.Focusable(d.allow.Main)
-		if allows && meant && d.step == asking {
-			d.say("Press " + chordWord() + " to allow" + map[bool]string{true: " once"}[d.scope == protocol.ScopeOnce] + ".")
-		}
-		if focused == fyne.Focusable(d.confirm) && meant {
-			d.say("Press " + chordWord() + " to allow.")
-			allows = true
-		}
-		return !meant || allows
+	case pressesButton(name):
+		return k.press(focused, deliberate)
 	}
 	return false
 }
 
-// pressing reports whether a key presses a button.
-func pressing(name fyne.KeyName) bool {
+// press handles a key that presses the focused button, and reports whether it must not do so.
+func (k *keys) press(focused fyne.Focusable, deliberate bool) (consumed bool) {
+	d := k.d
+	allows := focused == fyne.Focusable(d.frame.allow.Main)
+	if allows && deliberate && d.step == asking {
+		once := ""
+		if d.options.scope == protocol.ScopeOnce {
+			once = " once"
+		}
+		d.frame.setNotice("Press " + allowKeys() + " to allow" + once + ".")
+	}
+	if focused == fyne.Focusable(d.frame.confirm) && deliberate {
+		d.frame.setNotice("Press " + allowKeys() + " to allow.")
+		allows = true
+	}
+	return !deliberate || allows
+}
+
+func isModifier(name fyne.KeyName) bool {
+	switch name {
+	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight,
+		desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight:
+		return true
+	}
+	return false
+}
+
+// pressesButton reports whether a key presses a button.
+func pressesButton(name fyne.KeyName) bool {
 	return name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace
 }
 
-// reasonEntry is a field that passes unused keys to its dialog.
-type reasonEntry struct {
+// textEntry is a field that passes unused keys to its dialog.
+type textEntry struct {
 	widget.Entry
 	onKey  func(fyne.KeyName) bool
 	onType func() // called for every key
-	chords bool   // passes unused shortcuts to the window
+	// passesShortcuts passes unused shortcuts to the window.
+	passesShortcuts bool
 }
 
-func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
-	e := &reasonEntry{onKey: onKey}
+func newTextEntry(onKey func(fyne.KeyName) bool, onType func()) *textEntry {
+	e := &textEntry{onKey: onKey, onType: onType}
 	e.ExtendBaseWidget(e)
 	return e
 }
 
 // TypedKey implements fyne.Focusable.
-func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
+func (e *textEntry) TypedKey(k *fyne.KeyEvent) {
 	if k.Name != fyne.KeyEscape {
 		e.onType()
 	}
@@ -123,18 +133,18 @@ func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
 }
 
 // AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons, also from a command.
-func (e *reasonEntry) AcceptsTab() bool { return false }
+func (e *textEntry) AcceptsTab() bool { return false }
 
 // TypedShortcut implements fyne.Shortcutable.
-func (e *reasonEntry) TypedShortcut(s fyne.Shortcut) {
+func (e *textEntry) TypedShortcut(s fyne.Shortcut) {
 	e.Entry.TypedShortcut(s)
-	if e.chords {
+	if e.passesShortcuts {
 		widgets.PassShortcut(e, s)
 	}
 }
 
 // TypedRune implements fyne.Focusable.
-func (e *reasonEntry) TypedRune(r rune) {
+func (e *textEntry) TypedRune(r rune) {
 	e.onType()
 	e.Entry.TypedRune(r)
 }

@@ -36,10 +36,10 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 		{"command", []protocol.Approval{folder}, func(*bench) {}},
 		{"several", []protocol.Approval{folder, rule, edit}, func(*bench) {}},
 		{"reason", []protocol.Approval{folder}, func(b *bench) { b.askReason() }},
-		{"rule", []protocol.Approval{rule}, func(b *bench) { b.makeRule(protocol.ScopeAlways) }},
+		{"rule", []protocol.Approval{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
 		{"change", []protocol.Approval{edit}, func(*bench) {}},
-		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.keep[0] = false; b.changed() }},
-		{"edited", []protocol.Approval{rule}, func(b *bench) { b.edit() }},
+		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},
+		{"edited", []protocol.Approval{rule}, func(b *bench) { b.startEdit() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.list...)
@@ -50,7 +50,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 			for _, width := range []float32{narrow, 520, 640, 700, narrow} {
 				b.window.Resize(fyne.NewSize(width, 600))
 				var seen []fyne.CanvasObject
-				for _, o := range []fyne.CanvasObject{b.deny, b.reason, b.later, b.next, b.modify, b.allow, b.leave, b.confirm} {
+				for _, o := range []fyne.CanvasObject{b.frame.deny, b.frame.denyWithReason, b.frame.notNow, b.frame.next, b.frame.edit, b.frame.allow, b.frame.back, b.frame.confirm} {
 					if visible(b, o) {
 						seen = append(seen, o)
 					}
@@ -70,8 +70,8 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 						}
 					}
 				}
-				if b.scroll.Size().Height < 150 {
-					t.Errorf("at %v only %v are left for what is asked", width, b.scroll.Size().Height)
+				if b.frame.scroll.Size().Height < 150 {
+					t.Errorf("at %v only %v are left for what is asked", width, b.frame.scroll.Size().Height)
 				}
 			}
 		})
@@ -79,7 +79,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 }
 
 func visible(b *bench, o fyne.CanvasObject) bool {
-	if (o == b.leave || o == b.confirm) != (b.step != asking) {
+	if (o == b.frame.back || o == b.frame.confirm) != (b.step != asking) {
 		return false
 	}
 	return o.Visible()
@@ -90,11 +90,11 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	q := ask("1", "make")
 	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/" + strings.Repeat("folder/", 12), Write: true}}
 	b := newBench(t, q)
-	if len(b.opens) != 1 || b.opens[0].Checked {
-		t.Fatal(len(b.opens))
+	if len(b.options.folders) != 1 || b.options.folders[0].Checked {
+		t.Fatal(len(b.options.folders))
 	}
 	var area *tapArea
-	find(b.body, func(o fyne.CanvasObject) {
+	find(b.frame.body, func(o fyne.CanvasObject) {
 		if a, ok := o.(*tapArea); ok {
 			area = a
 		}
@@ -103,11 +103,11 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 		t.Fatal("its text takes no clicks")
 	}
 	area.Tapped(nil)
-	if got := fmt.Sprint(b.access()); got != "[0]" {
+	if got := fmt.Sprint(b.options.folderAccess()); got != "[0]" {
 		t.Errorf("the click opens %s", got)
 	}
-	if !strings.Contains(b.allow.Main.Text, "folder") {
-		t.Errorf("Allow says %q", b.allow.Main.Text)
+	if !strings.Contains(b.frame.allow.Main.Text, "folder") {
+		t.Errorf("Allow says %q", b.frame.allow.Main.Text)
 	}
 }
 

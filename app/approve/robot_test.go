@@ -27,11 +27,11 @@ func robot(b *bench, rnd *rand.Rand) {
 			key := keys[rnd.IntN(len(keys))]
 			if key == fyne.KeyTab {
 				c.(interface{ FocusNext() }).FocusNext()
-				b.key(key)
+				b.keys.handle(key)
 				break
 			}
 			if c.Focused() == nil {
-				b.typed(&fyne.KeyEvent{Name: key})
+				b.keys.handle(key)
 			}
 			b.press(key)
 		case 3:
@@ -40,10 +40,10 @@ func robot(b *bench, rnd *rand.Rand) {
 					f.TypedRune(r)
 				}
 			}
-			b.key(fyne.KeyA)
+			b.keys.handle(fyne.KeyA)
 		case 4:
-			b.key(fyne.KeyA) // while typing
-			b.chord(nil)
+			b.keys.handle(fyne.KeyA) // while typing
+			b.keys.allow(nil)
 		case 5:
 			if b.now.Sub(came) > 900*time.Millisecond {
 				b.Activated() // from another window

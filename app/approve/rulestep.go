@@ -14,48 +14,65 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// makeRule shows what a rule with this scope would allow, before it is created.
-func (d *Dialog) makeRule(scope string) {
-	q := d.Current()
-	rules := state.OfferedRules(q, scope)
-	d.rule = ruleStep{scope: scope, rules: rules, chosen: state.NarrowOffers(rules), would: container.New(&columnLayout{})}
-	rows := []fyne.CanvasObject{widgets.NewHeading("Always allow", "text")}
-	for _, r := range rules {
-		words, _ := state.Reveal(r.Words)
-		_, row := d.longCheck(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
-			if on {
-				d.rule.chosen = append(d.rule.chosen, r.Place)
-			} else {
-				d.rule.chosen = slices.DeleteFunc(d.rule.chosen, func(i int) bool { return i == r.Place })
-			}
-			slices.Sort(d.rule.chosen)
-			d.try()
-		})
-		rows = append(rows, row)
-	}
-	d.rule.end = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(d.rule.end, d.ends()) })
-	d.rule.end.OnKey = d.key
-	d.rule.ends = widgets.NewText("", style.ColorMuted, "text")
-	d.endAt(protocol.RuleEnds[0])
-	rows = append(rows, container.NewHBox(d.rule.end, d.rule.ends))
-	rows = append(rows, d.rule.would, widgets.NewParagraph("You can change or delete the rule on the Rules page. Commands such as sudo always require approval.", style.ColorMuted, style.SizeSmall))
-	d.enter(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.leave)
-	d.try()
+// ruleStep creates a rule from an approval: it shows what the rule would allow, and takes the
+// choices.
+type ruleStep struct {
+	d        *Dialog
+	scope    string
+	rules    []state.OfferedRule
+	selected []int           // places of the selected rules
+	preview  *fyne.Container // what the selected rules would have allowed
+	requests int             // number of the latest preview request
+
+	until      int64 // expiry in Unix milliseconds; 0 is never
+	expiry     *widgets.Button
+	expiryText *widgets.Text
 }
 
-// ends are the possible validity periods of the rule.
-func (d *Dialog) ends() (items []*fyne.MenuItem) {
+// startRule shows what a rule with this scope would allow, before it is created.
+func (d *Dialog) startRule(scope string) {
+	rules := state.OfferedRules(d.Current(), scope)
+	r := &ruleStep{d: d, scope: scope, rules: rules, selected: state.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
+	d.rule = r
+	rows := []fyne.CanvasObject{widgets.NewHeading("Always allow", "text")}
+	for _, offer := range rules {
+		text, _ := state.Reveal(offer.Words)
+		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
+		rows = append(rows, row)
+	}
+	r.expiry = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
+	r.expiry.OnKey = d.keys.handle
+	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
+	r.setExpiry(protocol.RuleEnds[0])
+	rows = append(rows, container.NewHBox(r.expiry, r.expiryText), r.preview,
+		widgets.NewParagraph("You can change or delete the rule on the Rules page. Commands such as sudo always require approval.", style.ColorMuted, style.SizeSmall))
+	d.enterStep(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.frame.back)
+	r.updatePreview()
+}
+
+// choose selects or deselects an offered rule.
+func (r *ruleStep) choose(place int, on bool) {
+	if on {
+		r.selected = append(r.selected, place)
+	} else {
+		r.selected = slices.DeleteFunc(r.selected, func(i int) bool { return i == place })
+	}
+	slices.Sort(r.selected)
+	r.updatePreview()
+}
+
+// expiryMenu offers the validity periods of the rule.
+func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
 	for _, e := range protocol.RuleEnds {
-		items = append(items, fyne.NewMenuItem(endWords(e), func() {
-			d.endAt(e)
-			d.turns++ // the displayed text changed
-			d.rearm()
+		items = append(items, fyne.NewMenuItem(expiryName(e), func() {
+			r.setExpiry(e)
+			r.d.effectChanged()
 		}))
 	}
 	return items
 }
 
-func endWords(e protocol.RuleEnd) string {
+func expiryName(e protocol.RuleEnd) string {
 	switch e.Key {
 	case "never":
 		return "No expiry"
@@ -65,92 +82,81 @@ func endWords(e protocol.RuleEnd) string {
 	return "For " + e.Words
 }
 
-// endAt sets the rule's expiry.
-func (d *Dialog) endAt(e protocol.RuleEnd) {
-	d.rule.until = e.At(d.clock())
-	d.rule.end.SetText(endWords(e))
-	ends := "valid until you delete it"
-	if d.rule.until > 0 {
-		ends = "expires on " + time.UnixMilli(d.rule.until).Format("2 January 2006 15:04")
+func (r *ruleStep) setExpiry(e protocol.RuleEnd) {
+	r.until = e.At(r.d.arming.now())
+	r.expiry.SetText(expiryName(e))
+	text := "valid until you delete it"
+	if r.until > 0 {
+		text = "expires on " + time.UnixMilli(r.until).Format("2 January 2006 15:04")
 	}
-	d.rule.ends.SetText(ends)
+	r.expiryText.SetText(text)
 }
 
-// ruleStep is the state of creating a rule.
-type ruleStep struct {
-	scope  string
-	rules  []state.OfferedRule
-	chosen []int
-	would  *fyne.Container
-	until  int64 // expiry in Unix milliseconds; 0 is never
-	end    *widgets.Button
-	ends   *widgets.Text // until as text
-	asked  int           // number of the latest preview request
+// showPreview replaces the preview. Since the displayed text changes, Allow is armed again.
+func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
+	r.preview.Objects = rows
+	r.preview.Refresh()
+	r.d.frame.body.Refresh()
+	r.d.frame.grow()
+	r.d.effectChanged()
 }
 
-// try previews which earlier calls the selected rules would also have allowed.
-func (d *Dialog) try() {
-	d.rule.asked++
-	asked, left := d.rule.asked, len(d.rule.chosen)
-	say := func(rows ...fyne.CanvasObject) {
-		d.rule.would.Objects = rows
-		d.rule.would.Refresh()
-		d.body.Refresh()
-		d.grow()
-		d.turns++ // the displayed text changed
-		d.rearm()
-	}
-	if left == 0 {
-		say(widgets.NewText("Select what the rule allows.", style.ColorMuted, "text"))
+// updatePreview finds the earlier calls that the selected rules would also have allowed.
+func (r *ruleStep) updatePreview() {
+	r.requests++
+	request, pending := r.requests, len(r.selected)
+	if pending == 0 {
+		r.showPreview(widgets.NewText("Select what the rule allows.", style.ColorMuted, "text"))
 		return
 	}
-	if d.h.Try == nil {
+	try := r.d.handlers.Try
+	if try == nil {
 		return
 	}
-	say(widgets.NewText("Checking earlier calls…", style.ColorMuted, "text"))
-	found, looked := make(map[protocol.CallID]bool), 0
+	r.showPreview(widgets.NewText("Checking earlier calls…", style.ColorMuted, "text"))
+	seen, checked := make(map[protocol.CallID]bool), 0
 	var calls []protocol.RuleChange
-	for _, r := range d.rule.rules {
-		if !slices.Contains(d.rule.chosen, r.Place) {
+	for _, rule := range r.rules {
+		if !slices.Contains(r.selected, rule.Place) {
 			continue
 		}
-		d.h.Try(r.Policy, func(res protocol.RuleTryResult, err error) {
-			if asked != d.rule.asked || d.step != ruling {
+		try(rule.Policy, func(res protocol.RuleTryResult, err error) {
+			if request != r.requests || r.d.rule != r || r.d.step != ruling {
 				return
 			}
 			if err != nil {
-				say(warning("Earlier calls could not be checked: " + err.Error()))
-				d.rule.asked++ // late responses would hide this
+				r.showPreview(warning("Earlier calls could not be checked: " + err.Error()))
+				r.requests++ // late responses would hide this
 				return
 			}
 			for _, c := range res.Changed {
-				if !found[c.Call.CallID] && c.Call.ApprovalID != d.Current().ID {
-					found[c.Call.CallID] = true
+				if !seen[c.Call.CallID] && c.Call.ApprovalID != r.d.Current().ID {
+					seen[c.Call.CallID] = true
 					calls = append(calls, c)
 				}
 			}
-			looked = max(looked, res.Looked)
-			if left--; left == 0 {
-				say(d.wouldAllow(calls, looked)...)
+			checked = max(checked, res.Looked)
+			if pending--; pending == 0 {
+				r.showPreview(r.previewRows(calls, checked)...)
 			}
 		})
 	}
 }
 
-// maxWould is the maximum number of earlier calls listed.
-const maxWould = 8
+// maxPreview is the maximum number of earlier calls listed.
+const maxPreview = 8
 
-func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
+func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.CanvasObject {
 	switch {
-	case looked == 0:
+	case checked == 0:
 		return []fyne.CanvasObject{widgets.NewText(state.NothingToTry, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(checked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would also have allowed:", style.ColorText, "text")}
-	lines := d.linesOf(calls)
+	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(checked)+" it would also have allowed:", style.ColorText, "text")}
+	lines := r.callLines(calls)
 	for i, line := range lines {
-		if i == maxWould {
+		if i == maxPreview {
 			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
@@ -161,11 +167,11 @@ func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.Canv
 	return rows
 }
 
-// linesOf describes calls, with those of the same text in one line.
-func (d *Dialog) linesOf(calls []protocol.RuleChange) (lines []string) {
+// callLines describes calls, with those of the same text in one line.
+func (r *ruleStep) callLines(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(c.Call, d.machines.Name(string(c.Call.Node))))
+		line, _ := state.Reveal(state.CallLine(c.Call, r.d.machines.Name(string(c.Call.Node))))
 		if times[line]++; times[line] == 1 {
 			lines = append(lines, line)
 		}

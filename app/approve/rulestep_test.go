@@ -66,14 +66,14 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Tried on the last 120 calls it would also have allowed:") {
 		t.Error("what it would also have allowed is not said")
 	}
-	test.Tap(b.confirm) // it was not read
+	test.Tap(b.frame.confirm) // it was not read
 	b.want()
 	b.wait(2 * time.Second)
 	b.toggle(1)
-	test.Tap(b.confirm) // it changed
+	test.Tap(b.frame.confirm) // it changed
 	b.want()
 	b.wait(2 * time.Second)
-	test.Tap(b.confirm)
+	test.Tap(b.frame.confirm)
 	b.want("q allow folder")
 	if got := b.replies[0]; len(got.Offers) != 2 || got.Until != 0 {
 		t.Errorf("makes %+v", got)
@@ -85,12 +85,12 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.choose("Always on this machine")
 	b.wait(2 * time.Second)
-	for _, item := range b.ends() {
+	for _, item := range b.rule.expiryMenu() {
 		if item.Label == "For 30 days" {
 			item.Action()
 		}
 	}
-	test.Tap(b.confirm) // the rule changed
+	test.Tap(b.frame.confirm) // the rule changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-rule-end")
@@ -98,7 +98,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "expires on "+until.Format("2 January 2006 15:04")) {
 		t.Error("the end is not shown")
 	}
-	test.Tap(b.confirm)
+	test.Tap(b.frame.confirm)
 	b.want("q allow node")
 	if got := b.replies[0].Until; got != until.UnixMilli() {
 		t.Errorf("it ends at %v, not %v", time.UnixMilli(got), until)
@@ -111,11 +111,11 @@ func TestRuleThatLetsNothingThroughIsNotMade(t *testing.T) {
 	b.choose("Always, everywhere")
 	b.toggle(0)
 	b.wait(2 * time.Second)
-	test.Tap(b.confirm)
+	test.Tap(b.frame.confirm)
 	b.want()
-	b.window.Canvas().Focus(b.leave)
+	b.window.Canvas().Focus(b.frame.back)
 	b.press(fyne.KeyEscape)
-	if b.step != asking || !b.foot.Visible() {
+	if b.step != asking || !b.frame.questionRow.Visible() {
 		t.Error("Escape does not lead back")
 	}
 	b.want()
@@ -123,7 +123,7 @@ func TestRuleThatLetsNothingThroughIsNotMade(t *testing.T) {
 
 func TestPreviewThatFailsSaysSo(t *testing.T) {
 	b := newBench(t, offering("q"))
-	b.h.Try = func(_ json.RawMessage, done func(protocol.RuleTryResult, error)) {
+	b.handlers.Try = func(_ json.RawMessage, done func(protocol.RuleTryResult, error)) {
 		done(protocol.RuleTryResult{}, errors.New("no journal"))
 	}
 	b.wait(2 * time.Second)

@@ -41,7 +41,7 @@ func (b *bench) checks() (out []*keyCheck) {
 			}
 		}
 	}
-	walk(b.body)
+	walk(b.frame.body)
 	return out
 }
 
@@ -56,7 +56,7 @@ func (b *bench) toggle(i int) {
 
 func (b *bench) choose(label string) {
 	b.t.Helper()
-	for _, item := range b.scopes() {
+	for _, item := range b.scopeMenu() {
 		if strings.HasPrefix(item.Label, label) {
 			item.Action()
 			return
@@ -84,11 +84,11 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
 	b.toggle(0)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-network")
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"go mod download","network":true}` {
 		t.Errorf("runs %s", got)
@@ -108,14 +108,14 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 		t.Error("the warning is not shown")
 	}
 	b.toggle(0)
-	test.Tap(b.allow.Main) // its effect changed
+	test.Tap(b.frame.allow.Main) // its effect changed
 	b.want()
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-folder")
-	if b.allow.Main.Text != "Allow once with folder access" {
-		t.Errorf("the button says %q", b.allow.Main.Text)
+	if b.frame.allow.Main.Text != "Allow once with folder access" {
+		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	if r := b.replies[0]; len(r.Access) != 1 || r.Access[0] != 0 || r.Args != nil {
 		t.Errorf("%+v", r)
@@ -130,7 +130,7 @@ func TestFileOutsideSaysWhatItOpens(t *testing.T) {
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "/srv/parser (write, for this call only)") {
 		t.Error("it is not said that the folder is opened")
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 }
 
@@ -152,16 +152,16 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b.toggle(0)
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-alike")
-	if b.allow.Main.Text != "Allow all 3 once" || b.deny.Text != "Deny all 3" {
-		t.Errorf("the buttons say %q and %q", b.allow.Main.Text, b.deny.Text)
+	if b.frame.allow.Main.Text != "Allow all 3 once" || b.frame.deny.Text != "Deny all 3" {
+		t.Errorf("the buttons say %q and %q", b.frame.allow.Main.Text, b.frame.deny.Text)
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("one allow once", "two allow once", "three allow once")
 	if len(b.replies) != 1 {
 		t.Errorf("%d calls were made", len(b.replies))
 	}
-	if b.allow.Main.Text != "Allow once" || b.deny.Text != "Deny" {
-		t.Errorf("the next question's buttons say %q and %q", b.allow.Main.Text, b.deny.Text)
+	if b.frame.allow.Main.Text != "Allow once" || b.frame.deny.Text != "Deny" {
+		t.Errorf("the next question's buttons say %q and %q", b.frame.allow.Main.Text, b.frame.deny.Text)
 	}
 	if b.Current().ID != "other" {
 		t.Errorf("shows %q", b.Current().ID)
@@ -175,26 +175,26 @@ func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
 		t.Fatalf("check boxes %v", c)
 	}
 	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make")}, nil)
-	test.Tap(b.allow.Main) // the content changed
+	test.Tap(b.frame.allow.Main) // the content changed
 	b.want()
 	b.TogetherWithAlike()
 	b.wait(2 * time.Second)
-	if b.allow.Main.Text != "Allow all 2 once" {
-		t.Errorf("the button says %q", b.allow.Main.Text)
+	if b.frame.allow.Main.Text != "Allow all 2 once" {
+		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
 	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make"), ask("three", "make")}, nil)
-	test.Tap(b.allow.Main) // the button said 2
+	test.Tap(b.frame.allow.Main) // the button said 2
 	b.want()
 	b.wait(2 * time.Second)
-	if b.allow.Main.Text != "Allow all 3 once" {
-		t.Errorf("the button says %q", b.allow.Main.Text)
+	if b.frame.allow.Main.Text != "Allow all 3 once" {
+		t.Errorf("the button says %q", b.frame.allow.Main.Text)
 	}
 	b.Update([]protocol.Approval{ask("one", "make")}, nil)
 	b.wait(2 * time.Second)
-	if c := b.checks(); len(c) != 0 || b.allow.Main.Text != "Allow once" {
-		t.Errorf("check boxes %v, the button says %q", c, b.allow.Main.Text)
+	if c := b.checks(); len(c) != 0 || b.frame.allow.Main.Text != "Allow once" {
+		t.Errorf("check boxes %v, the button says %q", c, b.frame.allow.Main.Text)
 	}
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("one allow once")
 }
 
@@ -202,21 +202,21 @@ func TestAllowAllFromTheInboxStillWaitsUntilItWasRead(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"))
 	b.wait(2 * time.Second)
 	b.TogetherWithAlike()
-	test.Tap(b.allow.Main) // the set of answered approvals changed
+	test.Tap(b.frame.allow.Main) // the set of answered approvals changed
 	b.want()
 	b.wait(2 * time.Second)
-	test.Tap(b.deny)
+	test.Tap(b.frame.deny)
 	b.want("one deny", "two deny")
 	b.TogetherWithAlike() // there are no identical approvals
 	b.wait(2 * time.Second)
-	test.Tap(b.allow.Main)
+	test.Tap(b.frame.allow.Main)
 	b.want("one deny", "two deny", "other allow once")
 }
 
 func TestNotNowAnswersNothing(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "ls"))
 	b.wait(time.Second)
-	test.Tap(b.later)
+	test.Tap(b.frame.notNow)
 	b.want("one later")
 	if b.Current().ID != "two" {
 		t.Errorf("shows %q", b.Current().ID)
@@ -236,7 +236,7 @@ func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 			t.Errorf("%q is not said", want)
 		}
 	}
-	if b.network != nil {
+	if b.options.network != nil {
 		t.Error("the network is offered where nothing keeps commands from it")
 	}
 }

@@ -14,48 +14,55 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// layout arranges the window: title, question, buttons.
-func (d *Dialog) layout() fyne.CanvasObject {
-	head := widgets.Inset(style.Group, style.Page, style.Inside, style.Page, widgets.Row(style.Group, 0, d.title, d.place, d.left))
-	d.noteRow = widgets.Inset(0, style.Page, style.Inside, style.Page, d.note)
-	d.noteRow.Hide()
-	d.foot = widgets.Col(style.Gap, d.reasonRow, buttons([]fyne.CanvasObject{d.deny, d.reason, d.later}, []fyne.CanvasObject{d.next, d.modify, d.allow}))
-	d.stepFoot = buttons([]fyne.CanvasObject{d.leave}, []fyne.CanvasObject{d.confirm})
-	d.stepFoot.Hide()
-	d.head = container.NewVBox(head, d.noteRow, widgets.HLine())
-	d.bottom = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
-		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(d.foot, d.stepFoot)))
-	return container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
-		container.New(frameLayout{}, d.scroll, d.head, d.bottom))
+// questionView creates the content of the dialog for an approval.
+type questionView struct {
+	machines *style.Machines
+	copyText func(string) // copies to the clipboard; nil hides the button
+	onKey    func(fyne.KeyName) bool
+	onScroll func(*fyne.ScrollEvent) // receives scroll events over panels
 }
 
 // content has everything the person must see, in order of importance.
-func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
+func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{}
 	if q.Node != "" {
-		rows = append(rows, d.machine(q))
+		rows = append(rows, v.machine(q))
 	}
 	rows = append(rows, fact("asked by", askedBy(q)))
 	if q.Kind == protocol.AskCall {
-		rows = append(rows, d.what(q)...)
+		rows = append(rows, v.call(q, o)...)
 	}
-	if p := q.Preview; p != nil {
-		if p.Folder != "" {
-			rows = append(rows, fact("folder", p.Folder))
-		}
-		if p.Problem != "" {
-			rows = append(rows, warning(p.Problem))
-		}
-		if p.Truncated {
-			rows = append(rows, warning("The change is longer than shown here, so it can be allowed only once."))
-		}
-		if p.Outside {
-			rows = append(rows, warning("This is outside the workspace."))
-		}
-		if p.Secret != "" {
-			rows = append(rows, warning("This folder contains keys and tokens: "+p.Secret))
-		}
+	rows = append(rows, previewRows(q.Preview)...)
+	rows = append(rows, sandboxRows(q)...)
+	rows = append(rows, fact("why asked", q.Why))
+	return widgets.Col(style.Inside, append(rows, o.rows()...)...)
+}
+
+// previewRows shows where the call works, and warnings about that.
+func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
+	if p == nil {
+		return nil
 	}
+	if p.Folder != "" {
+		rows = append(rows, fact("folder", p.Folder))
+	}
+	if p.Problem != "" {
+		rows = append(rows, warning(p.Problem))
+	}
+	if p.Truncated {
+		rows = append(rows, warning("The change is longer than shown here, so it can be allowed only once."))
+	}
+	if p.Outside {
+		rows = append(rows, warning("This is outside the workspace."))
+	}
+	if p.Secret != "" {
+		rows = append(rows, warning("This folder contains keys and tokens: "+p.Secret))
+	}
+	return rows
+}
+
+// sandboxRows shows what limits the call.
+func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	switch {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command can do everything you can")))
@@ -76,17 +83,16 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	} else if words != "" {
 		rows = append(rows, fact("network", words))
 	}
-	rows = append(rows, fact("why asked", q.Why))
-	return widgets.Col(style.Inside, append(rows, d.extras(q)...)...)
+	return rows
 }
 
 // machine shows the machine's name in the machine's colour.
-func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
-	color := d.machines.Color(string(q.Node))
+func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
+	color := v.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
 	icon := container.NewGridWrap(fyne.NewSquareSize(style.IconNormal), widget.NewIcon(style.IconIn("machine", color)))
 	id := string(q.Node)
-	name := widgets.NewHeading(d.machines.Name(id), "text")
+	name := widgets.NewHeading(v.machines.Name(id), "text")
 	var about []string
 	if name.Text != id {
 		about = append(about, id)
@@ -118,8 +124,8 @@ func askedBy(q protocol.Approval) string {
 	return s
 }
 
-// what shows the command or the change itself, selectable, with hidden characters made visible.
-func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
+// call shows the command or the change itself, with hidden characters made visible.
+func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject {
 	text, hidden := state.Reveal(state.QuestionText(q))
 	if q.Preview != nil && q.Preview.Diff != "" {
 		diff, more := state.Reveal(q.Preview.Diff)
@@ -127,9 +133,9 @@ func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	if q.Preview != nil && q.Preview.Diff != "" {
-		rows = d.change(q)
+		rows = v.change(q, o)
 	} else {
-		rows = d.command(q)
+		rows = v.command(q)
 	}
 	if hidden {
 		rows = append(rows, warning("It contains invisible characters, shown here as ⟨U+…⟩."))

@@ -1,0 +1,171 @@
+package approve
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// buttons are the dialog's buttons, and the field for a reason.
+type buttons struct {
+	deny, denyWithReason, notNow *widgets.Button
+	next, edit                   *widgets.Button
+	allow                        *widgets.SplitButton
+	reason                       *textEntry
+	reasonRow                    *fyne.Container
+	questionRow                  *fyne.Container
+
+	back, confirm *widgets.Button // of a step
+	stepRow       *fyne.Container
+}
+
+// newButtons creates the buttons for d.
+func newButtons(d *Dialog) *buttons {
+	b := &buttons{
+		deny:           widgets.NewButton("Deny", "denied", d.deny),
+		denyWithReason: widgets.NewQuiet("Deny with reason…", "", d.askReason),
+		notNow:         widgets.NewQuiet("Not now", "clock", d.snooze),
+		next:           widgets.NewQuiet("Next", "right", func() { d.show(d.queue.index + 1) }),
+		edit:           widgets.NewQuiet("Edit…", "", d.startEdit),
+		allow:          widgets.NewSplitButton("Allow once", true, func() { d.allow(d.options.scope) }, d.scopeMenu),
+		reason:         newTextEntry(d.keys.handle, d.arming.keyPressed),
+		back:           widgets.NewButton("Back", "back", d.leaveStep),
+		confirm:        widgets.NewButton("", "", d.finishStep),
+	}
+	b.deny.Danger, b.confirm.Primary = true, true
+	for _, k := range []*widgets.Button{b.deny, b.denyWithReason, b.allow.Main, b.allow.More, b.next, b.notNow, b.edit, b.back, b.confirm} {
+		k.OnKey = d.keys.handle
+	}
+	b.reason.SetPlaceHolder("Reason for the agent (optional)")
+	b.reason.OnSubmitted = func(string) { d.deny() }
+	b.reasonRow = widgets.Border(nil, nil, nil, widgets.NewButton("Deny", "", d.deny), b.reason)
+	b.reasonRow.Hide()
+	b.questionRow = widgets.Col(style.Gap, b.reasonRow, buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow}))
+	b.stepRow = buttonRow([]fyne.CanvasObject{b.back}, []fyne.CanvasObject{b.confirm})
+	b.stepRow.Hide()
+	return b
+}
+
+// setEnabled enables or disables a button.
+func setEnabled(b interface {
+	Enable()
+	Disable()
+}, on bool,
+) {
+	if on {
+		b.Enable()
+	} else {
+		b.Disable()
+	}
+}
+
+// disable disables the buttons that allow.
+func (b *buttons) disable() {
+	b.allow.Disable()
+	b.confirm.Disable()
+}
+
+// buttonRow lays out buttons: the first group at the left, the others at the right. If they do not
+// fit in one line, the second group goes below, and a group that is too wide takes several lines.
+func buttonRow(left, right []fyne.CanvasObject) *fyne.Container {
+	return container.New(&buttonRowLayout{left: len(left)}, slices.Concat(left, right)...)
+}
+
+type buttonRowLayout struct {
+	left  int
+	width float32 // width at the last layout; 0 before
+}
+
+// lines returns the visible objects in lines; in one line if they fit.
+func (l *buttonRowLayout) lines(o []fyne.CanvasObject, width float32) (lines [][]fyne.CanvasObject, one bool) {
+	var groups [2][]fyne.CanvasObject
+	for i, x := range o {
+		switch {
+		case !x.Visible():
+		case i < l.left:
+			groups[0] = append(groups[0], x)
+		default:
+			groups[1] = append(groups[1], x)
+		}
+	}
+	all := slices.Concat(groups[0], groups[1])
+	if width <= 0 || totalWidth(all) <= width {
+		return [][]fyne.CanvasObject{all}, true
+	}
+	for _, g := range groups {
+		var line []fyne.CanvasObject
+		for _, x := range g {
+			if len(line) > 0 && totalWidth(append(line[:len(line):len(line)], x)) > width {
+				lines = append(lines, line)
+				line = nil
+			}
+			line = append(line, x)
+		}
+		if len(line) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, false
+}
+
+func totalWidth(o []fyne.CanvasObject) (w float32) {
+	for i, x := range o {
+		if i > 0 {
+			w += style.Gap
+		}
+		w += x.MinSize().Width
+	}
+	return w
+}
+
+// MinSize implements fyne.Layout. Its height is for the width of the last layout.
+func (l *buttonRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	lines, _ := l.lines(o, l.width)
+	var s fyne.Size
+	for i, line := range lines {
+		var h float32
+		for _, x := range line {
+			m := x.MinSize()
+			s.Width, h = max(s.Width, m.Width), max(h, m.Height)
+		}
+		if i > 0 {
+			h += style.Gap
+		}
+		s.Height += h
+	}
+	return s
+}
+
+// Layout implements fyne.Layout.
+func (l *buttonRowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	l.width = size.Width
+	lines, one := l.lines(o, size.Width)
+	y := float32(0)
+	for _, line := range lines {
+		x, h := float32(0), float32(0)
+		if !one && l.isRight(o, line[0]) {
+			x = max(size.Width-totalWidth(line), 0)
+		}
+		for _, b := range line {
+			m := b.MinSize()
+			if one && l.isRight(o, b) && x < size.Width {
+				x = max(size.Width-totalWidth(line[slices.Index(line, b):]), x)
+				one = false // the other groups follow in the same line
+			}
+			m.Width = min(m.Width, size.Width)
+			b.Resize(m)
+			b.Move(fyne.NewPos(x, y))
+			x += m.Width + style.Gap
+			h = max(h, m.Height)
+		}
+		y += h + style.Gap
+	}
+}
+
+func (l *buttonRowLayout) isRight(o []fyne.CanvasObject, b fyne.CanvasObject) bool {
+	return slices.Index(o, b) >= l.left
+}

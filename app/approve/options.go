@@ -1,0 +1,175 @@
+package approve
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// options are the person's choices about what Allow does for one approval: its scope, the hunks of
+// a change, network and folders for this call, and whether the answer includes identical approvals.
+type options struct {
+	approval  protocol.Approval
+	scope     string // the menu beside Allow offers more than once
+	hunks     []bool // hunks to allow; nil if the change is all or nothing
+	network   *keyCheck
+	folders   []*keyCheck // one for each folder that the call needs
+	identical *keyCheck   // include the identical approvals
+	others    int         // number of other identical approvals
+	onKey     func(fyne.KeyName) bool
+	onChange  func()
+}
+
+// newOptions returns the defaults for an approval with a number of other identical ones.
+func newOptions(q protocol.Approval, others int, onKey func(fyne.KeyName) bool, onChange func()) *options {
+	return &options{approval: q, scope: protocol.ScopeOnce, others: others, onKey: onKey, onChange: onChange}
+}
+
+// hunkCheck returns the check box of the next hunk.
+func (o *options) hunkCheck(count int) fyne.CanvasObject {
+	i := len(o.hunks)
+	o.hunks = append(o.hunks, true)
+	return newCheck(fmt.Sprintf("Part %d of %d", i+1, count), true, o.onKey, func(on bool) {
+		o.hunks[i] = on
+		o.onChange()
+	})
+}
+
+// rows returns the check boxes below a question.
+func (o *options) rows() []fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	if asks, offer := state.AsksNetwork(o.approval); offer {
+		text := "Allow network access for this command"
+		if asks {
+			text = "Allow network access, which this command requests"
+		}
+		o.network = newCheck(text, asks, o.onKey, func(bool) { o.onChange() })
+		rows = append(rows, o.network)
+	}
+	rows = append(rows, o.folderRows()...)
+	o.identical = newCheck("", false, o.onKey, func(bool) { o.onChange() })
+	o.showIdentical()
+	return append(rows, o.identical)
+}
+
+// folderRows offers access to folders outside the workspace for this one call. If the call asks for
+// nothing else, a text says that allowing opens them.
+func (o *options) folderRows() []fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	for _, f := range state.FolderOffers(o.approval) {
+		path, _ := state.Reveal(f.Path)
+		switch {
+		case state.OpensItself(o.approval) && f.Write:
+			rows = append(rows, fact("access", path+" (write, for this call only)"))
+		case state.OpensItself(o.approval):
+			rows = append(rows, fact("access", path+" (read, for this call only)"))
+		default:
+			access := "reading "
+			if f.Write {
+				access = "writing to "
+			}
+			check, row := newLongCheck("Allow "+access+path+" (this time only)", false, o.onKey, func(bool) { o.onChange() })
+			o.folders = append(o.folders, check)
+			rows = append(rows, row)
+		}
+		if f.Warning != "" {
+			rows = append(rows, warning("Careful with "+path+": "+f.Warning+"."))
+		}
+	}
+	return rows
+}
+
+// showIdentical offers to answer identical approvals, if there are any.
+func (o *options) showIdentical() {
+	text := "Apply to the identical approval, too"
+	if o.others > 1 {
+		text = fmt.Sprintf("Apply to the %d identical approvals, too", o.others)
+	}
+	o.identical.SetText(text)
+	widgets.SetVisible(o.identical, o.others > 0)
+}
+
+// setOthers updates the number of other identical approvals while this one is shown. It reports
+// whether the extent of an answer changed with it, or the offer appeared or disappeared.
+func (o *options) setOthers(n int) (changed bool) {
+	if o.identical == nil || n == o.others {
+		return false
+	}
+	changed = o.identical.Checked || o.others == 0 || n == 0
+	o.others = n
+	o.showIdentical()
+	if n == 0 {
+		o.identical.Checked = false
+		o.identical.Refresh()
+	}
+	return changed
+}
+
+// includesIdentical reports whether an answer applies to the identical approvals.
+func (o *options) includesIdentical() bool { return o.identical != nil && o.identical.Checked }
+
+// folderAccess returns the indexes of the folders that Allow opens.
+func (o *options) folderAccess() (list []int) {
+	for i, c := range o.folders {
+		if c.Checked {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// args returns the call's arguments if the person changed them. ok is false if nothing of the call
+// would be left.
+func (o *options) args() (args json.RawMessage, ok bool) {
+	var err error
+	if slices.Contains(o.hunks, false) {
+		if !slices.Contains(o.hunks, true) {
+			return nil, false
+		}
+		if args, err = state.PickHunks(o.approval, o.hunks); err != nil {
+			return nil, false
+		}
+	}
+	if asks, _ := state.AsksNetwork(o.approval); o.network != nil && o.network.Checked != asks {
+		if args, err = state.WithNetwork(o.approval.Args, o.network.Checked); err != nil {
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+// buttonTexts returns the texts of Allow and Deny: how many approvals they answer, and what Allow
+// leaves out.
+func (o *options) buttonTexts(approvals int) (allow, deny string) {
+	allow, deny = "Allow", "Deny"
+	if approvals > 1 {
+		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)
+	}
+	if o.scope == protocol.ScopeSession {
+		allow += " in this chat"
+	} else {
+		allow += " once"
+	}
+	switch n := len(o.folderAccess()); {
+	case n == 1:
+		allow += " with folder access"
+	case n > 1:
+		allow += fmt.Sprintf(" with access to %d folders", n)
+	}
+	allowed := 0
+	for _, on := range o.hunks {
+		if on {
+			allowed++
+		}
+	}
+	if allowed < len(o.hunks) {
+		allow = fmt.Sprintf("Allow %d of %d parts", allowed, len(o.hunks))
+	}
+	return allow, deny
+}
