@@ -20,17 +20,17 @@ const (
 
 // auditLog is the audit log, with its head stored among the secrets.
 type auditLog struct {
-	*store.Store
+	*store.Audit
 	secrets keychain.Store
 }
 
-// VerifyAudit implements rpc.Audit.
-func (a auditLog) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
+// Verify implements rpc.Audit.
+func (a auditLog) Verify(ctx context.Context) (protocol.AuditVerifyResult, error) {
 	known, err := a.known()
 	if err != nil {
 		return protocol.AuditVerifyResult{}, err
 	}
-	return a.Store.VerifyAudit(ctx, known)
+	return a.Audit.Verify(ctx, known)
 }
 
 func (a auditLog) known() (store.AuditHead, error) {
@@ -55,11 +55,11 @@ func (a auditLog) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := a.AuditHead(ctx)
+	head, err := a.Audit.Head(ctx)
 	if err != nil || head.Seq <= known.Seq {
 		return err
 	}
-	if holds, err := a.AuditHolds(ctx, known); err != nil || !holds {
+	if holds, err := a.Audit.Contains(ctx, known); err != nil || !holds {
 		return err
 	}
 	return a.secrets.Set(auditHead, keychain.Secret(fmt.Sprintf("%d %s", head.Seq, head.Hash)))
@@ -67,7 +67,7 @@ func (a auditLog) keep(ctx context.Context) error {
 
 // keepHead stores the head periodically, and once more when ctx has ended.
 func (g *Gateway) keepHead(ctx context.Context) {
-	log := auditLog{g.store, g.secrets}
+	log := auditLog{g.store.Audit, g.secrets}
 	tick := time.NewTicker(auditHeadKept)
 	defer tick.Stop()
 	for ended := false; !ended; {

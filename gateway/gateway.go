@@ -47,7 +47,7 @@ type Gateway struct {
 	home      string
 	log       *slog.Logger
 	lock      *lock.Lock
-	store     *store.Store
+	store     *store.DB
 	secrets   keychain.Store
 	config    *config.Store
 	tokens    *auth.Tokens

@@ -119,7 +119,7 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 		return err
 	}
 	var problems []error
-	g.config, problems, err = config.Open(ctx, g.store, g.secrets)
+	g.config, problems, err = config.Open(ctx, g.store.Settings, g.secrets)
 	for _, p := range problems {
 		g.log.Warn("A setting is ignored", "err", p)
 	}
@@ -128,7 +128,7 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 
 // openMachines opens the connected and paired machines and their listener.
 func (g *Gateway) openMachines(ctx context.Context) (err error) {
-	g.hub = nodes.New(g.bus, g.store)
+	g.hub = nodes.New(g.bus, store.NodeStore{Nodes: g.store.Nodes, Calls: g.store})
 	if err := g.hub.Load(ctx); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	})
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
-		Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Ended: g.unpaired,
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Ended: g.unpaired,
 		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -170,8 +170,8 @@ func (g *Gateway) openWorkspaces() error {
 // openTools opens what runs a tool call: approvals, rules, schedules, transfers and the gateway's
 // own tools.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
-	g.gate = approval.New(g.store, g.bus, g.remindOfApproval)
-	g.rules, err = approval.OpenRules(ctx, g.store, approval.RulesOptions{
+	g.gate = approval.New(g.store.Approvals, g.bus, g.remindOfApproval)
+	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
 		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
 		MachineName: g.machineName,
 		Changed:     func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
@@ -187,7 +187,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		},
 	})
 	g.transfers = transfer.New(transfer.Options{
-		Store: g.store, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
+		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
 	g.tools = native.New(g.hub, native.Services{
 		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool{g.schedules.Tool()},
@@ -197,7 +197,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 			}, in.Files)
 		},
 	})
-	g.calls = dispatch.New(g.tools, g.gate, g.rules, g.store, g.bus, g.config.Get)
+	g.calls = dispatch.New(g.tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, g.config.Get)
 	return g.calls.Load(ctx)
 }
 
@@ -232,10 +232,10 @@ func (g *Gateway) openSurface() {
 	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Nodes: g.tools, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
-		Rules: g.rules, Audit: auditLog{g.store, g.secrets}, Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
+		Rules: g.rules, Audit: auditLog{g.store.Audit, g.secrets}, Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer, UndoTransfer: g.undoTransfer,
 		Requested: g.sessions.Requested, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
+		Canonical: g.sessions.Canonical, ExecEvent: background.New(store.CallStore{DB: g.store}, g.sessions, g.channels).Event,
 	}
 	if g.install != nil {
 		services.Install = g.install

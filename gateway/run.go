@@ -82,7 +82,7 @@ func (g *Gateway) awaitNode(ctx context.Context) {
 			return
 		}
 	}
-	if open, err := g.store.OpenRuns(ctx); err == nil && len(open) == 0 {
+	if open, err := g.store.Runs.Unfinished(ctx); err == nil && len(open) == 0 {
 		return
 	}
 	for c := range sub.All(ctx) {

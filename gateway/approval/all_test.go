@@ -15,7 +15,7 @@ func openMany(t *testing.T, g *Manager, n int) (list []protocol.ShownQuestion) {
 	for i := range n {
 		q := offering()
 		q.ID, q.State, q.Hash = protocol.ApprovalID(fmt.Sprint("q", i)), protocol.ApprovalPending, "h"
-		if err := g.store.PutApproval(t.Context(), q); err != nil {
+		if err := g.store.Put(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})

@@ -15,14 +15,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-func openGate(t *testing.T) (*Manager, *store.Store) {
+func openGate(t *testing.T) (*Manager, *store.DB) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return New(s, new(event.Bus), nil), s
+	return New(s.Approvals, new(event.Bus), nil), s
 }
 
 func question() protocol.Approval {
@@ -85,7 +85,7 @@ func TestAnswerToSomethingElseIsRefused(t *testing.T) {
 	g, s := openGate(t)
 	a := question()
 	a.ID, a.State, a.Hash = "a", protocol.ApprovalPending, "right"
-	if err := s.PutApproval(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		if err := <-done; errors.Is(err, ErrSuspended) != (want == protocol.ApprovalPending) {
 			t.Errorf("Ask = %v", err)
 		}
-		if now, _ := s.Approval(t.Context(), a.ID); now.State != want {
+		if now, _ := s.Approvals.Get(t.Context(), a.ID); now.State != want {
 			t.Errorf("after %v the question is %s, want %s", cause, now.State, want)
 		}
 		sub.Close()
@@ -142,7 +142,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	a := question()
 	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
 	a.Hash, _ = Hash(a)
-	if err := s.PutApproval(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	// Nobody waits yet: the answer must not be lost.
@@ -160,7 +160,7 @@ func TestOrphansAreCancelled(t *testing.T) {
 	for _, id := range []protocol.ApprovalID{"a", "b"} {
 		a := question()
 		a.ID, a.State = id, protocol.ApprovalPending
-		if err := s.PutApproval(t.Context(), a); err != nil {
+		if err := s.Approvals.Put(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,14 +179,14 @@ type fakeStore struct {
 	rows map[protocol.ApprovalID]protocol.Approval
 }
 
-func (f *fakeStore) PutApproval(_ context.Context, a protocol.Approval) error {
+func (f *fakeStore) Put(_ context.Context, a protocol.Approval) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rows[a.ID] = a
 	return nil
 }
 
-func (f *fakeStore) ChangeApproval(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (protocol.Approval, bool, error) {
+func (f *fakeStore) Change(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (protocol.Approval, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.rows[id]
@@ -197,7 +197,7 @@ func (f *fakeStore) ChangeApproval(_ context.Context, id protocol.ApprovalID, ch
 	return a, true, nil
 }
 
-func (f *fakeStore) CloseApproval(_ context.Context, a protocol.Approval) (bool, error) {
+func (f *fakeStore) Close(_ context.Context, a protocol.Approval) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.rows[a.ID].State != protocol.ApprovalPending {
@@ -207,7 +207,7 @@ func (f *fakeStore) CloseApproval(_ context.Context, a protocol.Approval) (bool,
 	return true, nil
 }
 
-func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
+func (f *fakeStore) Get(_ context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a, ok := f.rows[id]
@@ -218,4 +218,4 @@ func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protoco
 }
 func (f *fakeStore) Unanswered(context.Context, protocol.RunID) (bool, error) { return false, nil }
 
-func (f *fakeStore) PendingApprovals(context.Context) ([]protocol.Approval, error) { return nil, nil }
+func (f *fakeStore) Pending(context.Context) ([]protocol.Approval, error) { return nil, nil }

@@ -165,7 +165,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
 	t.Helper()
 	_, s := openGate(t)
-	r, err := OpenRules(t.Context(), s, RulesOptions{Config: func() config.ToolApproval { return cfg }})
+	r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return cfg }})
 	if err != nil {
 		t.Fatal(err)
 	}

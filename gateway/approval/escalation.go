@@ -21,7 +21,7 @@ func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) err
 	if p.Surface == "" {
 		p.Surface = protocol.SurfaceWindow
 	}
-	a, changed, err := m.store.ChangeApproval(ctx, p.ID, func(a *protocol.Approval) bool {
+	a, changed, err := m.store.Change(ctx, p.ID, func(a *protocol.Approval) bool {
 		if a.Shown {
 			return false
 		}
@@ -43,7 +43,7 @@ func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
 		case <-ctx.Done():
 			return
 		}
-		a, changed, err := m.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
+		a, changed, err := m.store.Change(ctx, id, func(a *protocol.Approval) bool {
 			if a.Shown || a.Unseen >= maxUnseen {
 				return false
 			}

@@ -27,7 +27,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			t.Fatalf("%+v", q)
 		}
 		g := store.Grant{ID: protocol.NewID(), Session: q.Session, Node: q.Node, Tool: q.Bare, Match: match, Words: words, From: "q"}
-		if err := a.store.PutGrant(t.Context(), g); err != nil {
+		if err := a.grants.Put(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,11 +41,11 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			t.Errorf("%+v %v, want %+v", res, err, want)
 		}
 	}
-	were, err := a.store.Grants(t.Context(), "")
+	were, err := a.grants.List(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	are, err := b.store.Grants(t.Context(), "")
+	are, err := b.grants.List(t.Context(), "")
 	if err != nil || len(are) != len(were) {
 		t.Fatalf("%+v %v", are, err)
 	}
@@ -109,7 +109,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(
 		`{"rules":[],"grants":[{"command":"rm x","cwd":"/srv/app","node":"n","session":"chat","shel":"zsh"},{"argv":["rm"],"cwd":"/srv/app","node":"n","session":"chat"}]}`,
 	)})
-	if now, err2 := b.store.Grants(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
+	if now, err2 := b.grants.List(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
 		t.Errorf("%+v %v %v", res, err, err2)
 	}
 	// A permission overrides neither a deny rule nor the floor.

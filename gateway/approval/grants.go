@@ -141,7 +141,7 @@ func folderOf(a protocol.Approval) string {
 // All returns List together with the permissions of chats, which windows show beside the rules.
 func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 	out := r.List()
-	grants, err := r.store.Grants(ctx, "")
+	grants, err := r.grants.List(ctx, "")
 	if err != nil {
 		return out, err
 	}
@@ -171,7 +171,7 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 // setGrantDeleted revokes a chat's permission, or restores it.
 func (r *Rules) setGrantDeleted(ctx context.Context, by, id string, at int64, kind string) error {
 	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: protocol.GrantPrefix + id}
-	if done, err := r.store.MarkGrant(ctx, id, at, line); err != nil || done {
+	if done, err := r.grants.SetDeleted(ctx, id, at, line); err != nil || done {
 		return err
 	}
 	return protocol.ErrNotFound.With("No such permission has the id " + protocol.GrantPrefix + id)
@@ -194,7 +194,7 @@ func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (pr
 		}
 		res.Rules++
 	}
-	grants, err := r.store.Grants(ctx, "")
+	grants, err := r.grants.List(ctx, "")
 	if err != nil {
 		return res, err
 	}

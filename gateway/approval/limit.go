@@ -40,7 +40,7 @@ func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (b
 	}
 	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, answeredByNobody, reasonUnattended
 	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
-	if err := m.store.PutApproval(context.WithoutCancel(ctx), *a); err != nil {
+	if err := m.store.Put(context.WithoutCancel(ctx), *a); err != nil {
 		return true, err
 	}
 	m.publish(*a)

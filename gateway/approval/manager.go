@@ -19,11 +19,11 @@ var ErrSuspended = errors.New("the gateway stops")
 
 // Store saves approvals.
 type Store interface {
-	PutApproval(ctx context.Context, a protocol.Approval) error
-	ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
-	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
-	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
-	PendingApprovals(ctx context.Context) ([]protocol.Approval, error)
+	Put(ctx context.Context, a protocol.Approval) error
+	Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
+	Close(ctx context.Context, a protocol.Approval) (won bool, err error)
+	Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
+	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
 }
 
@@ -80,7 +80,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		delete(m.waiting, a.ID)
 		m.mu.Unlock()
 	}()
-	old, err := m.store.Approval(ctx, a.ID)
+	old, err := m.store.Get(ctx, a.ID)
 	switch {
 	case err != nil:
 		if gone, err := m.expireUnattended(ctx, &a); gone || err != nil {
@@ -94,7 +94,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		w.sendSnooze(a.Later)
 		m.mu.Unlock()
 	}
-	if err := m.store.PutApproval(ctx, a); err != nil {
+	if err := m.store.Put(ctx, a); err != nil {
 		return a, err
 	}
 	m.publish(a)
@@ -129,12 +129,12 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 // whether end is the one that closed it.
 func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
-	won, err := m.store.CloseApproval(ctx, end)
+	won, err := m.store.Close(ctx, end)
 	if err != nil {
 		return end, false, err
 	}
 	if !won {
-		now, err := m.store.Approval(ctx, end.ID)
+		now, err := m.store.Get(ctx, end.ID)
 		return now, false, err
 	}
 	m.mu.Lock()
@@ -156,7 +156,7 @@ func (m *Manager) publish(a protocol.Approval) {
 // result holds that answer. An answer with another hash than the approval's fails with
 // protocol.ErrConflict.
 func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-	a, err := m.store.Approval(ctx, p.ID)
+	a, err := m.store.Get(ctx, p.ID)
 	if err != nil {
 		return protocol.ApprovalAnswerResult{}, err
 	}

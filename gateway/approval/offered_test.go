@@ -87,7 +87,7 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 
 func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	g, s := openGate(t)
-	rules, err := OpenRules(t.Context(), s, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
+	rules, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	q.ID, q.State, q.Hash = "q", protocol.ApprovalPending, "h"
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
-	if err := s.PutApproval(t.Context(), q); err != nil {
+	if err := s.Approvals.Put(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 	until := time.Now().Add(time.Hour)

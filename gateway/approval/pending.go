@@ -9,7 +9,7 @@ import (
 // Review checks the pending approvals again after the rules have changed. Those for which decided
 // returns true are closed as superseded, and their callers decide again.
 func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	list, err := m.store.PendingApprovals(ctx)
+	list, err := m.store.Pending(ctx)
 	if err != nil {
 		return err
 	}
@@ -27,12 +27,12 @@ func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bo
 
 // Pending returns the pending approvals, oldest first.
 func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
-	return m.store.PendingApprovals(ctx)
+	return m.store.Pending(ctx)
 }
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
 func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
-	list, err := m.store.PendingApprovals(ctx)
+	list, err := m.store.Pending(ctx)
 	if err != nil {
 		return err
 	}

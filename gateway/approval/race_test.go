@@ -20,7 +20,7 @@ import (
 func TestAnswersRaceWithRules(t *testing.T) {
 	for range 6 {
 		g, s := openGate(t)
-		r, err := OpenRules(t.Context(), s, RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }})
+		r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		if next.Hash, err = Hash(next); err != nil || next.Hash == a.Hash {
 			t.Fatalf("%v: the policy is not in the hash", err)
 		}
-		if err := s.PutApproval(t.Context(), next); err != nil {
+		if err := s.Approvals.Put(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Answer(t.Context(), "late", protocol.ApprovalAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {
@@ -146,7 +146,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
+	again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
 		p.ID = rule.ID
 		file.Rules = append(file.Rules, p)
 	}
-	grants, err := r.store.Grants(ctx, "")
+	grants, err := r.grants.List(ctx, "")
 	if err != nil {
 		return protocol.RulesExport{}, err
 	}
@@ -108,7 +108,7 @@ func (r *Rules) importGrants(ctx context.Context, by string, grants []policy.Gra
 	if len(grants) == 0 {
 		return nil
 	}
-	now, err := r.store.Grants(ctx, "")
+	now, err := r.grants.List(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *Rules) importGrants(ctx context.Context, by string, grants []policy.Gra
 				At: g.CreatedAt, Kind: protocol.AuditRuleMade, By: by, Rule: protocol.GrantPrefix + g.ID, Node: g.Node, SessionKey: g.Session, Tool: g.Tool,
 				What: "Allow " + g.Words + ", in one chat",
 			}
-			if err := r.store.PutGrant(ctx, g, line); err != nil {
+			if err := r.grants.Put(ctx, g, line); err != nil {
 				return err
 			}
 			res.Added++

@@ -116,7 +116,7 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 	for _, rule := range rules {
 		lines = append(lines, protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: rule.ID, Policy: rule.Policy, What: rule.Words, Approval: rule.CreatedFrom})
 	}
-	if err := r.store.PutRules(ctx, rules, lines...); err != nil {
+	if err := r.store.Put(ctx, rules, lines...); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -20,17 +20,22 @@ import (
 
 // RuleStore saves rules and their use.
 type RuleStore interface {
-	Rules(ctx context.Context) ([]protocol.Rule, error)
-	PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
-	CountRule(ctx context.Context, id string, at int64) error
-	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
-	MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (bool, error)
+	List(ctx context.Context) ([]protocol.Rule, error)
+	Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
+	CountHit(ctx context.Context, id string, at int64) error
+}
+
+// GrantStore stores the permissions for chats durably before it returns.
+type GrantStore interface {
+	List(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	Put(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
+	SetDeleted(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (bool, error)
 }
 
 // Rules holds the person's rules. It is safe for concurrent use.
 type Rules struct {
 	store       RuleStore
+	grants      GrantStore
 	config      func() config.ToolApproval
 	machineName func(protocol.NodeID) string
 	changed     func()
@@ -57,15 +62,15 @@ type RulesOptions struct {
 
 // OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
 // switched off and reports why; the others apply.
-func OpenRules(ctx context.Context, s RuleStore, o RulesOptions) (*Rules, error) {
-	r := &Rules{store: s, config: o.Config, machineName: o.MachineName, changed: o.Changed}
+func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
+	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, changed: o.Changed}
 	if r.machineName == nil {
 		r.machineName = func(protocol.NodeID) string { return "" }
 	}
 	if r.changed == nil {
 		r.changed = func() {}
 	}
-	list, err := s.Rules(ctx)
+	list, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +201,7 @@ func (r *Rules) countUse(ctx context.Context, id string) {
 	if i < 0 {
 		return
 	}
-	if err := r.store.CountRule(context.WithoutCancel(ctx), id, now); err != nil {
+	if err := r.store.CountHit(context.WithoutCancel(ctx), id, now); err != nil {
 		slog.Warn("A rule's use could not be counted", "rule", id, "err", err)
 	}
 }

@@ -85,7 +85,7 @@ func TestUseOfARuleIsCounted(t *testing.T) {
 		r.Decide(t.Context(), command("make"))
 	}
 	r.Decide(t.Context(), command("ls"))
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
+	again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +191,10 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	// A rule that an older version wrote.
 	broken := protocol.Rule{ID: "old", Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`), CreatedAt: 1}
 	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7,"verdict":"allow"}`), CreatedAt: 2}
-	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
+	if err := r.store.Put(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
+	again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +221,10 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 	} {
 		r := rulesOf(t, config.Default().ToolApproval)
 		put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
-		if err := r.store.PutRules(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
+		if err := r.store.Put(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenRules(t.Context(), r.store, RulesOptions{Config: r.config})
+		again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
 		if err != nil {
 			t.Fatal(err)
 		}

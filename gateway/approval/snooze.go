@@ -47,7 +47,7 @@ func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) e
 
 // setSnooze changes the end of an approval's snooze.
 func (m *Manager) setSnooze(ctx context.Context, id protocol.ApprovalID, until func(was int64) int64) error {
-	a, changed, err := m.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
+	a, changed, err := m.store.Change(ctx, id, func(a *protocol.Approval) bool {
 		was := a.Later
 		a.Later = until(was)
 		return a.Later != was

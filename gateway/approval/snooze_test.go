@@ -29,7 +29,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 		g.Shown(ctx, protocol.ApprovalShownParams{ID: "q"})
 		later := func() int64 {
 			synctest.Wait()
-			a, err := s.Approval(t.Context(), "q")
+			a, err := s.Get(t.Context(), "q")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,12 +90,12 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 			g.Ask(ctx, again, 0, nil)
 		}()
 		synctest.Wait()
-		if a, _ := s.Approval(t.Context(), "q"); a.Later != q.Later {
+		if a, _ := s.Get(t.Context(), "q"); a.Later != q.Later {
 			t.Errorf("put off until %d, not %d", a.Later, q.Later)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if a, _ := s.Approval(t.Context(), "q"); a.Later != 0 {
+		if a, _ := s.Get(t.Context(), "q"); a.Later != 0 {
 			t.Error("it did not come back")
 		}
 		cancel(ErrSuspended)

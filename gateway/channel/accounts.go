@@ -98,7 +98,7 @@ func (h *Hub) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.Cha
 	h.mu.Lock()
 	cfg := a.config
 	h.mu.Unlock()
-	if err := h.o.Store.PutChannelAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
+	if err := h.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, h.halt(ctx, a)

@@ -37,7 +37,7 @@ func (h *Hub) forget(ctx context.Context, id protocol.RunID) {
 	h.mu.Lock()
 	delete(h.runs, id)
 	h.mu.Unlock()
-	if err := h.o.Store.EndChannelRun(context.WithoutCancel(ctx), id); err != nil {
+	if err := h.o.Store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
 		slog.Warn("A channel's run is still noted", "run", id, "err", err)
 	}
 }
@@ -74,7 +74,7 @@ func (h *Hub) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-purge.C:
-			if err := h.o.Store.PurgeOutbox(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
+			if err := h.o.Store.Outbox.Purge(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
 				slog.Warn("Old messages to channels could not be removed", "err", err)
 			}
 		case <-again.C:
@@ -106,7 +106,7 @@ func (h *Hub) catchUp(ctx context.Context, start bool) {
 	}
 	h.mu.Unlock()
 	for _, f := range all {
-		r, err := h.o.Store.Run(ctx, f.Run)
+		r, err := h.o.Store.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
 			if start && f.earlier { // a run of this start may not be stored yet
@@ -179,7 +179,7 @@ func (h *Hub) say(ctx context.Context, f *following, over bool) {
 }
 
 func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
-	msgs, err := h.o.Store.MessagesOfRun(ctx, f.Run)
+	msgs, err := h.o.Store.Messages.OfRun(ctx, f.Run)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
 	if !over {
 		return nil
 	}
-	r, err := h.o.Store.Run(ctx, f.Run)
+	r, err := h.o.Store.Runs.Get(ctx, f.Run)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 	in protocol.ChannelInboundParams,
 ) (res protocol.ChannelInboundResult, ok bool, err error) {
 	id := "reply:" + string(run)
-	switch _, err := h.o.Store.Outbound(ctx, id); {
+	switch _, err := h.o.Store.Outbox.Get(ctx, id); {
 	case err == nil:
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat}, true, nil
 	case !errors.Is(err, protocol.ErrNotFound):

@@ -22,7 +22,7 @@ func (h *Hub) Follow(ctx context.Context, chat protocol.SessionKey, run, after p
 	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
 		return nil
 	}
-	route, at, err := h.o.Store.LastRoute(ctx, chat)
+	route, at, err := h.o.Store.Channels.LastRoute(ctx, chat)
 	if errors.Is(err, protocol.ErrNotFound) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (h *Hub) Follow(ctx context.Context, chat protocol.SessionKey, run, after p
 		return err
 	}
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
-	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, at); err != nil {
+	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
 		return err
 	}
 	h.mu.Lock()

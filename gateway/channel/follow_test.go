@@ -39,7 +39,7 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 	}
 	b.Unfollow(t.Context(), "exec-6")
 	eventually(t, "the runs are forgotten", func() bool {
-		runs, err := b.Store.ChannelRuns(t.Context())
+		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})
 }

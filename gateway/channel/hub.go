@@ -40,7 +40,7 @@ type Files interface {
 
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
-	Store    *store.Store
+	Store    *store.DB
 	Bus      *event.Bus
 	Sessions Sessions
 	Route    Route
@@ -107,15 +107,15 @@ func New(o Options) *Hub {
 
 // Load restores the accounts and the runs of an earlier start. Nothing connects before Run.
 func (h *Hub) Load(ctx context.Context) error {
-	accounts, err := h.o.Store.ChannelAccounts(ctx)
+	accounts, err := h.o.Store.Channels.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	seen, err := h.o.Store.ChannelsSeen(ctx)
+	seen, err := h.o.Store.Channels.ReceivedAt(ctx)
 	if err != nil {
 		return err
 	}
-	runs, err := h.o.Store.ChannelRuns(ctx)
+	runs, err := h.o.Store.Channels.Runs(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (l latch) Unlock() { <-l }
 func (h *Hub) resume(ctx context.Context) {
 	h.change.Lock()
 	defer h.change.Unlock()
-	accounts, err := h.o.Store.ChannelAccounts(ctx)
+	accounts, err := h.o.Store.Channels.Accounts(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("Channels of an earlier start are not connected", "err", err)
 	}

@@ -67,7 +67,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	agent, chat := h.o.Route(name, account, in.Peer.Kind, who)
 	h.saw(ctx, name, account)
 	run := runID(name, account, in)
-	if _, err := h.o.Store.Run(ctx, run); err == nil {
+	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
@@ -85,7 +85,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	}
 	text, attached := h.compose(cfg, agent, in, h.fetch(ctx, &in))
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
-	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, now()); err != nil {
+	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
 	}
 	h.mu.Lock()
@@ -166,7 +166,7 @@ func (h *Hub) saw(ctx context.Context, channel, account string) {
 		a.lastMessage = at
 	}
 	h.mu.Unlock()
-	if err := h.o.Store.SawChannel(ctx, channel, account, at); err != nil {
+	if err := h.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
 		slog.Warn("A channel's last message was not noted", "channel", channel, "account", account, "err", err)
 	}
 }

@@ -82,7 +82,7 @@ func (l *line) run() {
 
 // next delivers the oldest message in the outbox, or returns the time to wait.
 func (l *line) next() (wait time.Duration, err error) {
-	o, err := l.h.o.Store.NextOutbound(l.ctx, l.channel, l.id)
+	o, err := l.h.o.Store.Outbox.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
@@ -101,7 +101,7 @@ func (l *line) next() (wait time.Duration, err error) {
 	case sendErr == nil:
 		o.State, o.MessageID, o.Error = store.OutboxSent, id, ""
 		o.Attempts++
-		err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+		err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 		l.h.tell(o.ID, delivery{messageID: id})
 		return 0, err
 	case l.ctx.Err() != nil:
@@ -116,13 +116,13 @@ func (l *line) next() (wait time.Duration, err error) {
 	delay := min(firstRetry<<(o.Attempts-1), lastRetry)
 	o.NextAt, o.Error = at+delay.Milliseconds(), sendErr.Error()
 	slog.Info("A message to a channel is said again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
-	return 0, l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+	return 0, l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
 // failed gives up on a message and publishes a notice, because nobody else would notice.
 func (l *line) failed(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
-	err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+	err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel was given up", "channel", l.channel, "account", l.id, "err", why)
 	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 		Level: "warning", At: now(),
@@ -173,7 +173,7 @@ func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) er
 		return nil
 	}
 	at := now()
-	added, err := h.o.Store.PutOutbound(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
+	added, err := h.o.Store.Outbox.Put(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
 	if err != nil || !added {
 		return err
 	}

@@ -74,7 +74,7 @@ func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.C
 			}
 		}
 	}
-	if err := h.o.Store.RemoveChannelAccount(ctx, name, id); err != nil {
+	if err := h.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	h.mu.Lock()

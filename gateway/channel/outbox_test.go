@@ -52,7 +52,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 		t.Errorf("typing %v", got)
 	}
 	eventually(t, "the runs are forgotten", func() bool {
-		runs, err := b.Store.ChannelRuns(t.Context())
+		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})
 }
@@ -83,7 +83,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	if v, err := secrets.Get("channel-pigeon-default-key"); err != nil || v != "k" {
 		t.Error("the key was not kept with the secrets", err)
 	}
-	if accounts, _ := b.Store.ChannelAccounts(t.Context()); len(accounts) != 1 || accounts[0].Config["key"] != nil {
+	if accounts, _ := b.Store.Channels.Accounts(t.Context()); len(accounts) != 1 || accounts[0].Config["key"] != nil {
 		t.Errorf("%+v", accounts)
 	}
 	b.Begin()
@@ -97,7 +97,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	b.Begin()
 	t.Cleanup(b.Close)
 	eventually(t, "the run is forgotten", func() bool {
-		runs, err := b.Store.ChannelRuns(t.Context())
+		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})
 	says(t, p, "Here it is.")

@@ -58,7 +58,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	} else if p.SenderName == "" {
 		p.SenderName = protocol.Line(in.Peer.Name, 120)
 	}
-	added, err := h.o.Store.AddPair(ctx, p, oldest(), maxPending)
+	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many strangers wait for an answer"}, nil
@@ -97,7 +97,7 @@ func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
 func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
-	list, err := h.o.Store.Pairs(ctx)
+	list, err := h.o.Store.Channels.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
 		if p.RequestedAt >= oldest() {
@@ -126,7 +126,7 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (p
 	}
 	h.allow.Lock()
 	defer h.allow.Unlock()
-	p, err := h.o.Store.TakePair(ctx, channel, sender, oldest())
+	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
 	if err != nil {
 		return protocol.PairApproveResult{}, err
 	}
@@ -137,7 +137,7 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (p
 			err = h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
 		}
 		if err != nil {
-			_, back := h.o.Store.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
+			_, back := h.o.Store.Channels.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
 			return protocol.PairApproveResult{}, errors.Join(err, back)
 		}
 	}
@@ -158,7 +158,7 @@ func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (pr
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	p, err := h.o.Store.TakePair(ctx, channel, sender, oldest())
+	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
@@ -167,5 +167,5 @@ func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (pr
 }
 
 func (h *Hub) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
-	return h.o.Store.Audit(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
+	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }

@@ -71,7 +71,7 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	if _, err := b.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
 		t.Fatal(err)
 	}
-	log, _, err := b.Store.AuditLines(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
+	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
 	if err != nil || len(log) != 2 || log[0].What != "pigeon:bob" || log[0].Verdict != "denied" || log[1].What != "pigeon:ann" || log[1].By != "owner w" {
 		t.Errorf("%+v %v", log, err)
 	}

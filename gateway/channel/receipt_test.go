@@ -41,7 +41,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 			t.Error(ack, err)
 		}
 		synctest.Wait()
-		if waiting, err := b.Store.OutboxWaiting(t.Context()); err != nil || len(waiting) != 0 {
+		if waiting, err := b.Store.Outbox.CountWaiting(t.Context()); err != nil || len(waiting) != 0 {
 			t.Error(waiting, err)
 		}
 		detach()
@@ -50,14 +50,14 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); waiting["telex:w"] != 1 || len(link.out) != 2 {
+		if waiting, _ := b.Store.Outbox.CountWaiting(t.Context()); waiting["telex:w"] != 1 || len(link.out) != 2 {
 			t.Error(waiting, link.out)
 		}
 		time.Sleep(49 * time.Hour)
 		ready, detach, _ = b.Attach(p, link)
 		ready()
 		synctest.Wait()
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {
+		if waiting, _ := b.Store.Outbox.CountWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {
 			t.Error("what is two days old was said", waiting, link.out)
 		}
 		detach()

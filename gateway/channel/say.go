@@ -94,7 +94,7 @@ func (h *Hub) unwait(id string) {
 // target determines the receiver of a message. known reports whether somebody has written to the
 // chat over that account.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r store.Route, known bool, err error) {
-	last, _, err := h.o.Store.LastRoute(ctx, from)
+	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
 	case err != nil:
@@ -168,7 +168,7 @@ func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 
 // LastActive returns where somebody wrote to an agent last, or nil.
 func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
-	r, at, err := h.o.Store.LastRouteOf(ctx, agent)
+	r, at, err := h.o.Store.Channels.LastRouteOfAgent(ctx, agent)
 	if err != nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}
-	waiting, err := h.o.Store.OutboxWaiting(ctx)
+	waiting, err := h.o.Store.Outbox.CountWaiting(ctx)
 	if err != nil {
 		return protocol.ChannelStatusResult{}, err
 	}

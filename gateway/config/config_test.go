@@ -14,11 +14,11 @@ import (
 
 type memory map[string]json.RawMessage
 
-func (m memory) Settings(context.Context) (map[string]json.RawMessage, error) {
+func (m memory) All(context.Context) (map[string]json.RawMessage, error) {
 	return maps.Clone(m), nil
 }
 
-func (m memory) PutSetting(_ context.Context, key string, v json.RawMessage) error {
+func (m memory) Put(_ context.Context, key string, v json.RawMessage) error {
 	if v == nil {
 		delete(m, key)
 	} else {

@@ -98,7 +98,7 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 		delete(s.keys, path)
 		s.found(path)
 		s.mu.Unlock()
-		return s.backend.PutSetting(ctx, path, nil)
+		return s.backend.Put(ctx, path, nil)
 	}
 	plain, err := plainSecret(path, value)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	if err := s.secrets.Set(name, keychain.Secret(plain)); err != nil {
 		return fmt.Errorf("store %s: %w", path, err)
 	}
-	if err := s.backend.PutSetting(ctx, path, json.RawMessage(`true`)); err != nil {
+	if err := s.backend.Put(ctx, path, json.RawMessage(`true`)); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -83,17 +83,17 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 		return bad("%s: %v", path, err)
 	}
 	for _, p := range dropped {
-		if err := s.backend.PutSetting(ctx, p, nil); err != nil {
+		if err := s.backend.Put(ctx, p, nil); err != nil {
 			return err
 		}
 	}
 	for p, rest := range trimmed {
-		if err := s.backend.PutSetting(ctx, p, rest); err != nil {
+		if err := s.backend.Put(ctx, p, rest); err != nil {
 			return err
 		}
 	}
 	if !reset {
-		if err := s.backend.PutSetting(ctx, path, value); err != nil {
+		if err := s.backend.Put(ctx, path, value); err != nil {
 			return err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 // Backend stores the settings that differ from their defaults, by path.
 type Backend interface {
-	Settings(ctx context.Context) (map[string]json.RawMessage, error)
-	PutSetting(ctx context.Context, key string, value json.RawMessage) error
+	All(ctx context.Context) (map[string]json.RawMessage, error)
+	Put(ctx context.Context, key string, value json.RawMessage) error
 }
 
 // Store is the live configuration. It is safe for concurrent use; reading never blocks on the disk.
@@ -40,7 +40,7 @@ type Store struct {
 // Open loads the configuration. A stored value that is no longer valid is skipped and returned as a
 // problem, so that the gateway starts nevertheless.
 func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Store, problems []error, err error) {
-	stored, err := backend.Settings(ctx)
+	stored, err := backend.All(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}

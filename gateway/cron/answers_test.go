@@ -59,7 +59,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Errorf("%s, want %s", text, c.want)
 			}
 		}
-		msgs, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0)
+		msgs, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0)
 		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Mail**\n\nhello" || msgs[0].Role != protocol.RoleAssistant {
 			t.Errorf("main chat: %+v %v", msgs, err)
 		}

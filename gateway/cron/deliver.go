@@ -11,7 +11,7 @@ import (
 
 // ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is
 // connected. A delivery that names a channel or a receiver fails with a protocol.ErrUnavailable.
-func ToMain(ctx context.Context, st *store.Store, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
+func ToMain(ctx context.Context, st *store.DB, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
 	if d.Seen {
 		return "", nil
 	}
@@ -22,7 +22,7 @@ func ToMain(ctx context.Context, st *store.Store, bus *event.Bus, home protocol.
 		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel is connected that could reach %s", d.To))
 	}
 	text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-	stored, err := st.Append(ctx, home, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	stored, err := st.Messages.Append(ctx, home, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
 	if err != nil {
 		return "", err
 	}

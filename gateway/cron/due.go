@@ -72,7 +72,7 @@ func (s *Scheduler) latestDue(j *job, at int64) int64 {
 
 // skip stores that due times up to until were skipped.
 func (s *Scheduler) skip(j *job, due, at, until int64) {
-	next := j.CronJob
+	next := j.Job
 	next.LastDue = due
 	next.State.NextRunAtMs = 0
 	if j.Schedule.Kind == protocol.CronAt {
@@ -81,12 +81,12 @@ func (s *Scheduler) skip(j *job, due, at, until int64) {
 		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, s.zone())
 	}
 	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Its time passed while it could not run."
-	r := store.CronRun{
+	r := store.JobRun{
 		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
 		NextRunAt: next.State.NextRunAtMs,
 	}
-	stored, err := s.o.Store.StartCronRun(s.ctx, next, r)
-	j.CronJob = next
+	stored, err := s.o.Store.Jobs.StartRun(s.ctx, next, r)
+	j.Job = next
 	if err != nil {
 		slog.Warn("It could not be written down that a job was left out", "job", j.ID, "err", err)
 		s.put(j)

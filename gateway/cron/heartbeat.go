@@ -83,7 +83,7 @@ func (s *Scheduler) schedule(b *beat, at int64) {
 }
 
 func (s *Scheduler) putBeat(b *beat) {
-	if err := s.o.Store.PutHeartbeat(context.WithoutCancel(s.ctx), b.state); err != nil {
+	if err := s.o.Store.Heartbeats.Put(context.WithoutCancel(s.ctx), b.state); err != nil {
 		slog.Error("A heartbeat could not be stored", "agent", b.state.AgentID, "err", err)
 	}
 }

@@ -42,7 +42,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		return out, bad(err)
 	}
 	at := now()
-	j := store.CronJob{Base: at, CronJob: protocol.CronJob{
+	j := store.Job{Base: at, CronJob: protocol.CronJob{
 		ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name,
 		Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled, DeleteAfterRun: in.DeleteAfterRun, CreatedAtMs: at, UpdatedAtMs: at,
 		Schedule: when, Spec: *in.Spec, Missed: in.Missed,
@@ -58,8 +58,8 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 			err = protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
 			return
 		}
-		if err = s.o.Store.PutCronJob(context.WithoutCancel(ctx), j); err == nil {
-			s.jobs[j.ID] = &job{CronJob: j}
+		if err = s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err == nil {
+			s.jobs[j.ID] = &job{Job: j}
 		}
 	})
 	return protocol.CronJobResult{OK: true, Job: j.CronJob}, errors.Join(doErr, err)
@@ -130,24 +130,24 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 			err = unknown(in.ID)
 			return
 		}
-		var next store.CronJob
-		if next, err = s.patched(j.CronJob, *in.Patch); err != nil {
+		var next store.Job
+		if next, err = s.patched(j.Job, *in.Patch); err != nil {
 			err = bad(err)
 			return
 		}
-		if err = s.o.Store.PutCronJob(context.WithoutCancel(ctx), next); err != nil {
+		if err = s.o.Store.Jobs.Put(context.WithoutCancel(ctx), next); err != nil {
 			return
 		}
 		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
 			j.withdraw()
 		}
-		j.CronJob = next
+		j.Job = next
 		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
 	})
 	return out, errors.Join(doErr, err)
 }
 
-func (s *Scheduler) patched(was store.CronJob, p protocol.CronJobPatch) (store.CronJob, error) {
+func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, error) {
 	j := was
 	set(&j.AgentID, p.AgentID)
 	set(&j.Name, p.Name)
@@ -221,7 +221,7 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 	doErr := s.do(ctx, func() {
 		j := s.jobs[in.ID]
 		out = protocol.CronRemoveResult{OK: true, Removed: j != nil}
-		if err = s.o.Store.RemoveCronJob(context.WithoutCancel(ctx), in.ID); err == nil && j != nil {
+		if err = s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err == nil && j != nil {
 			j.withdraw()
 			delete(s.jobs, in.ID)
 		}

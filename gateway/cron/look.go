@@ -83,7 +83,7 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 				continue
 			}
 			if out.Count >= in.Offset && len(out.Jobs) < limit {
-				out.Jobs = append(out.Jobs, j.CronJob.CronJob)
+				out.Jobs = append(out.Jobs, j.Job.CronJob)
 			}
 			out.Count++
 		}
@@ -101,7 +101,7 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	if in.Offset < 0 {
 		return out, errOffset
 	}
-	list, total, err := s.o.Store.CronRuns(ctx, in.JobID, in.Offset, limit)
+	list, total, err := s.o.Store.Jobs.FinishedRuns(ctx, in.JobID, in.Offset, limit)
 	out.Count = total
 	for _, r := range list {
 		out.Runs = append(out.Runs, protocol.CronRun{

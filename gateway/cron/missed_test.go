@@ -167,8 +167,8 @@ func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
 		}
 		due := j.State.NextRunAtMs
 		j.State.NextRunAtMs += time.Hour.Milliseconds()
-		run := store.CronRun{Job: j.ID, Due: due, Session: "agent:main:cron:x:y", Run: "r1", StartedAt: due}
-		if _, err := st.StartCronRun(t.Context(), store.CronJob{CronJob: j, Base: j.CreatedAtMs, LastDue: due}, run); err != nil {
+		run := store.JobRun{Job: j.ID, Due: due, Session: "agent:main:cron:x:y", Run: "r1", StartedAt: due}
+		if _, err := st.Jobs.StartRun(t.Context(), store.Job{CronJob: j, Base: j.CreatedAtMs, LastDue: due}, run); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.Close(); err != nil {

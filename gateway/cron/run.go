@@ -20,11 +20,11 @@ const maxSummary = 500
 // that has not happened yet, waits for the agent and delivers the answer. The result is meaningless
 // once ctx is cancelled. execute calls waiting when the agent begins or stops to wait for an
 // approval.
-func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRun, waiting func(bool)) outcome {
+func (s *Scheduler) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
 	watch := s.watch(r.Session, r.Run)
 	defer watch.sub.Close()
 	watch.waiting = waiting
-	_, err := s.o.Store.Run(ctx, r.Run)
+	_, err := s.o.Store.Runs.Get(ctx, r.Run)
 	if errors.Is(err, protocol.ErrNotFound) {
 		err = s.send(ctx, j, r)
 	}
@@ -51,7 +51,7 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 
 // conclude delivers the agent's answer and returns the run's outcome. missed is the result of
 // [Scheduler.unanswered].
-func (s *Scheduler) conclude(ctx context.Context, j store.CronJob, r store.CronRun, answer, missed string) outcome {
+func (s *Scheduler) conclude(ctx context.Context, j store.Job, r store.JobRun, answer, missed string) outcome {
 	out := outcome{protocol.CronOK, "", cut(answer, maxSummary)}
 	if missed != "" {
 		out.status, out.err = protocol.CronError, missed
@@ -88,7 +88,7 @@ func (s *Scheduler) conclude(ctx context.Context, j store.CronJob, r store.CronR
 }
 
 // send starts the agent's run.
-func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) error {
+func (s *Scheduler) send(ctx context.Context, j store.Job, r store.JobRun) error {
 	text := j.Spec.Text
 	if j.Spec.Mode == protocol.CronTask {
 		text = j.Spec.Message
@@ -109,7 +109,7 @@ func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) 
 }
 
 // prepare creates a chat for the task, with the settings of the job.
-func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.SessionKey) error {
+func (s *Scheduler) prepare(ctx context.Context, j store.Job, key protocol.SessionKey) error {
 	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.S
 
 // answer returns the agent's last message in a run.
 func (s *Scheduler) answer(ctx context.Context, r store.Run) (string, error) {
-	msgs, err := s.o.Store.MessagesOfRun(ctx, r.ID)
+	msgs, err := s.o.Store.Messages.OfRun(ctx, r.ID)
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func (s *Scheduler) unanswered(ctx context.Context, run protocol.RunID) (string,
 		if c.Info.State != protocol.CallDenied || c.Info.ApprovalID == "" {
 			continue
 		}
-		q, err := s.o.Store.Approval(ctx, c.Info.ApprovalID)
+		q, err := s.o.Store.Approvals.Get(ctx, c.Info.ApprovalID)
 		switch {
 		case err == nil && q.State == protocol.ApprovalExpired:
 			n++
@@ -197,7 +197,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 	for {
 		// Read the store first: it has an end that came before the subscription, or during a
 		// resync. The read of one row completes even if ctx is cancelled.
-		r, err := w.s.o.Store.Run(context.WithoutCancel(ctx), w.id)
+		r, err := w.s.o.Store.Runs.Get(context.WithoutCancel(ctx), w.id)
 		if err != nil {
 			return r, err
 		}

@@ -36,7 +36,7 @@ type Delivery struct {
 
 // Options configure a scheduler. All fields except LastActive are required.
 type Options struct {
-	Store  *store.Store
+	Store  *store.DB
 	Bus    *event.Bus
 	Config func() config.Config
 	// Deliver delivers an answer to the person and returns a description of where. It may block.
@@ -88,7 +88,7 @@ type Scheduler struct {
 
 // job is a job with its state in memory.
 type job struct {
-	store.CronJob
+	store.Job
 	run     *running  // nil when the job is not running
 	asking  *question // not nil while the person is asked about missed times
 	onTime  int64     // a due time that came on time but without a free slot
@@ -97,7 +97,7 @@ type job struct {
 
 // running is a run in progress.
 type running struct {
-	store.CronRun
+	store.JobRun
 	waiting bool          // for an approval; it occupies no slot
 	done    chan struct{} // closed when result is set
 	result  protocol.CronRunResult
@@ -124,15 +124,15 @@ func (s *Scheduler) Serve(sessions Sessions) { s.sessions = sessions }
 
 // Load reads the jobs from the store.
 func (s *Scheduler) Load(ctx context.Context) error {
-	jobs, err := s.o.Store.CronJobs(ctx)
+	jobs, err := s.o.Store.Jobs.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
 		j.State.RunningAtMs = 0 // Run resumes a run that an earlier start left
-		s.jobs[j.ID] = &job{CronJob: j}
+		s.jobs[j.ID] = &job{Job: j}
 	}
-	beats, err := s.o.Store.Heartbeats(ctx)
+	beats, err := s.o.Store.Heartbeats.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 func (s *Scheduler) tell() {
 	shown := []protocol.CronJob{}
 	for _, j := range s.byNextRun() {
-		shown = append(shown, j.CronJob.CronJob)
+		shown = append(shown, j.Job.CronJob)
 	}
 	beats := make(map[protocol.AgentID]protocol.HeartbeatState)
 	for id, b := range s.beats {

@@ -65,7 +65,7 @@ func TestEachTaskRunHasAFreshChatWithTheJobsSettings(t *testing.T) {
 			if *s.Prefs.Model.Provider != "Ollama" || *s.Prefs.Model.ID != "tiny" || *s.Prefs.ThinkingLevel != "high" {
 				t.Errorf("settings %+v", s.Prefs)
 			}
-			if msgs, err := r.agent.Store.Messages(t.Context(), s.In.SessionKey, 0, 0); err != nil || len(msgs) != 2 {
+			if msgs, err := r.agent.Store.Messages.List(t.Context(), s.In.SessionKey, 0, 0); err != nil || len(msgs) != 2 {
 				t.Errorf("the chat has %d messages, %v", len(msgs), err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 		}
 		r.add(protocol.CronAddParams{Name: "News", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Second)}, Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "say hello"}})
 		time.Sleep(2 * time.Second)
-		if msgs, err := r.agent.Store.Messages(t.Context(), "agent:main:primary", 0, 0); err != nil || len(msgs) != 1 {
+		if msgs, err := r.agent.Store.Messages.List(t.Context(), "agent:main:primary", 0, 0); err != nil || len(msgs) != 1 {
 			t.Errorf("delivered: %v %v", msgs, err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 
 // takeUp resumes the runs that an earlier start left, so that no crash leaves a job stuck.
 func (s *Scheduler) takeUp() {
-	open, err := s.o.Store.OpenCronRuns(s.ctx)
+	open, err := s.o.Store.Jobs.UnfinishedRuns(s.ctx)
 	if err != nil {
 		slog.Error("Runs of jobs could not be read", "err", err)
 		return
@@ -21,7 +21,7 @@ func (s *Scheduler) takeUp() {
 	for _, r := range open {
 		j := s.jobs[r.Job]
 		if j == nil || j.run != nil {
-			if err := s.o.Store.DropCronRun(s.ctx, r.ID); err != nil {
+			if err := s.o.Store.Jobs.DeleteRun(s.ctx, r.ID); err != nil {
 				slog.Error("A run of a job could not be removed", "job", r.Job, "err", err)
 			}
 			continue
@@ -34,21 +34,21 @@ func (s *Scheduler) takeUp() {
 // start stores a run and starts it. A run with due 0 is outside of the schedule. A due time that
 // has run already only moves the job to its next time.
 func (s *Scheduler) start(j *job, due, at int64) error {
-	r := store.CronRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: s.mainSession(j.AgentID)}
+	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: s.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
 		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s%s%s", j.AgentID, ownChat(j.ID), r.Run))
 	}
-	next := j.CronJob
+	next := j.Job
 	if due > 0 {
 		next.LastDue = due
 		next.State.NextRunAtMs = s.following(j, due, at)
 	}
 	next.State.RunningAtMs = at
-	r, err := s.o.Store.StartCronRun(s.ctx, next, r)
+	r, err := s.o.Store.Jobs.StartRun(s.ctx, next, r)
 	if errors.Is(err, protocol.ErrConflict) {
 		next.State.RunningAtMs = 0
 		next.Enabled = next.Enabled && j.Schedule.Kind != protocol.CronAt
-		j.CronJob = next
+		j.Job = next
 		s.put(j)
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *Scheduler) start(j *job, due, at int64) error {
 		j.retryAt = at + retryAfter.Milliseconds()
 		return err
 	}
-	j.CronJob, j.retryAt = next, 0
+	j.Job, j.retryAt = next, 0
 	s.begin(j, r)
 	return nil
 }
@@ -73,12 +73,12 @@ func (s *Scheduler) following(j *job, due, at int64) int64 {
 }
 
 // begin executes a stored run in a goroutine and reports its end to the loop.
-func (s *Scheduler) begin(j *job, r store.CronRun) {
-	run := &running{CronRun: r, done: make(chan struct{})}
+func (s *Scheduler) begin(j *job, r store.JobRun) {
+	run := &running{JobRun: r, done: make(chan struct{})}
 	j.withdraw()
 	j.run = run
 	j.State.RunningAtMs = r.StartedAt
-	snapshot := j.CronJob
+	snapshot := j.Job
 	s.wg.Go(func() {
 		end := s.execute(s.ctx, snapshot, r, func(waiting bool) { s.report(func() { run.waiting = waiting }) })
 		if s.ctx.Err() == nil {
@@ -120,15 +120,15 @@ func (s *Scheduler) finish(run *running, end outcome) {
 		remove = j.DeleteAfterRun && end.status == protocol.CronOK
 	}
 	run.NextRunAt, run.result.NextRunAtMs = j.State.NextRunAtMs, j.State.NextRunAtMs
-	s.log(j, run.CronRun, remove)
+	s.log(j, run.JobRun, remove)
 }
 
 // log stores a finished run and its job, and deletes the oldest runs.
-func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
+func (s *Scheduler) log(j *job, r store.JobRun, remove bool) {
 	if remove {
 		delete(s.jobs, j.ID)
 	}
-	dropped, err := s.o.Store.EndCronRun(context.WithoutCancel(s.ctx), j.CronJob, r, s.o.Config().Cron.MaxRuns, remove)
+	dropped, err := s.o.Store.Jobs.EndRun(context.WithoutCancel(s.ctx), j.Job, r, s.o.Config().Cron.MaxRuns, remove)
 	if err != nil {
 		slog.Error("The end of a job's run could not be stored", "job", j.ID, "run", r.Run, "err", err)
 		return

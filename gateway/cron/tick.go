@@ -115,7 +115,7 @@ func (s *Scheduler) realign(at int64) {
 
 // put stores a job. If that fails, the job continues from memory and is stored at its next change.
 func (s *Scheduler) put(j *job) {
-	if err := s.o.Store.PutCronJob(context.WithoutCancel(s.ctx), j.CronJob); err != nil {
+	if err := s.o.Store.Jobs.Put(context.WithoutCancel(s.ctx), j.Job); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
 	}
 }

@@ -22,7 +22,7 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		if runs := r.runs(); len(runs) != 1 || runs[0] != "error "+missed {
 			t.Errorf("its history: %q", runs)
 		}
-		msgs, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0)
+		msgs, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0)
 		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Back up**\n\nIt is saved.\n\n("+missed+")" {
 			t.Errorf("the person was told %+v %v", msgs, err)
 		}

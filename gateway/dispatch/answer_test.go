@@ -115,7 +115,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
 		t.Errorf("offered %+v, made %+v", as, rules[0])
 	}
-	lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10})
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(rules) != 1 || len(lines) != 3 {
 		t.Fatalf("%+v\n%+v %v", rules, lines, err)
 	}
@@ -128,7 +128,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
 		t.Errorf("%+v", l)
 	}
-	if v, err := g.store.VerifyAudit(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
+	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
 		t.Errorf("%+v %v", v, err)
 	}
 }
@@ -136,10 +136,10 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 func TestModeOfAChatHolds(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	set := func(mode string) {
-		if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+		if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 			t.Fatal(err)
 		}
-		_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) { s.Prefs.Approvals = &protocol.ApprovalMode{Mode: mode} })
+		_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.Prefs.Approvals = &protocol.ApprovalMode{Mode: mode} })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // own is one of the gateway's own tools; it reports who caused its call.
@@ -34,7 +35,7 @@ func TestTheGatewaysOwnToolsHearWhoCausedThem(t *testing.T) {
 	g.cfg = config.Default()
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	n := own{g.hub, make(chan protocol.AskedBy, 1), ""}
-	g.Dispatcher = New(n, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	g.Dispatcher = New(n, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
 	want := protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "nightly"}
 	g.must(Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run", AskedBy: want})
 	if by := <-n.by; by != want {
@@ -44,7 +45,7 @@ func TestTheGatewaysOwnToolsHearWhoCausedThem(t *testing.T) {
 
 func TestAFailureBeforeANativeCallIsANativeResult(t *testing.T) {
 	g := start(t, nil)
-	g.Dispatcher = New(own{g.hub, nil, "notes.md is a folder"}, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	g.Dispatcher = New(own{g.hub, nil, "notes.md is a folder"}, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
 	res := g.must(Call{ID: "call", Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"})
 	if got, want := res.Content.Text(), `{"ok":false,"error":"notes.md is a folder"}`; got != want || res.Info.State != protocol.CallFailed {
 		t.Errorf("got %s, state %s, want %s, failed", got, res.Info.State, want)

@@ -189,7 +189,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	cancel(approval.ErrSuspended)
 	within(t, end)
 	q.State = protocol.ApprovalCancelled
-	if _, err := g.store.CloseApproval(t.Context(), q); err != nil {
+	if _, err := g.store.Approvals.Close(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 	g.again(&dispatchtest.Machine{})
@@ -302,7 +302,7 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 
 // fullDisk fails the writes that a test selects.
 type fullDisk struct {
-	*store.Store
+	store.CallStore
 	put func(store.Call) bool
 }
 
@@ -310,7 +310,7 @@ func (f *fullDisk) PutCall(ctx context.Context, c store.Call, lines ...protocol.
 	if f.put(c) {
 		return protocol.ErrStorage.With("The disk is full.")
 	}
-	return f.Store.PutCall(ctx, c, lines...)
+	return f.CallStore.PutCall(ctx, c, lines...)
 }
 
 func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
@@ -322,8 +322,8 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 		}
 		g.store.Close()
 		g.tower = &dispatchtest.Machine{}
-		g.open(func(s *store.Store) Journal {
-			return &fullDisk{s, func(c store.Call) bool { return c.Info.State == state }}
+		g.open(func(s *store.DB) Journal {
+			return &fullDisk{store.CallStore{DB: s}, func(c store.Call) bool { return c.Info.State == state }}
 		})
 		e := within(t, g.do(t.Context(), command("a", "make")))
 		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {

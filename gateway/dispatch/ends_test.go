@@ -24,7 +24,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 		moved++
 		return native.TransferOut{}, nil
 	}})
-	g.Dispatcher = New(tools, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	g.Dispatcher = New(tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
 	for _, policy := range []string{
 		`{"tool":"Read","path":"/srv/secret/**","verdict":"deny"}`,
 		`{"tool":"Write","path":"/srv/app/prod.conf","verdict":"deny"}`,
@@ -35,10 +35,10 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 			t.Fatal(policy, err)
 		}
 	}
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) {
+	_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) {
 		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 	})
 	if err != nil {
@@ -92,11 +92,11 @@ func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
 	tools := native.New(g.hub, native.Services{Transfer: func(context.Context, native.TransferIn) (native.TransferOut, error) {
 		return native.TransferOut{}, nil
 	}})
-	g.Dispatcher = New(tools, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	g.Dispatcher = New(tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) {
+	_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) {
 		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ type gateway struct {
 	t     *testing.T
 	path  string
 	cfg   config.Config
-	store *store.Store
+	store *store.DB
 	bus   *event.Bus
 	hub   *nodes.Hub
 	gate  *approval.Manager
@@ -43,7 +43,7 @@ func start(t *testing.T, m *dispatchtest.Machine) *gateway {
 }
 
 // open starts the gateway, also again after an earlier open. journal may wrap the store.
-func (g *gateway) open(journal func(*store.Store) Journal) {
+func (g *gateway) open(journal func(*store.DB) Journal) {
 	g.t.Helper()
 	s, err := store.Open(g.t.Context(), g.path)
 	if err != nil {
@@ -51,15 +51,15 @@ func (g *gateway) open(journal func(*store.Store) Journal) {
 	}
 	g.t.Cleanup(func() { s.Close() })
 	g.store, g.bus = s, new(event.Bus)
-	g.hub, g.gate = nodes.New(g.bus, s), approval.New(s, g.bus, nil)
+	g.hub, g.gate = nodes.New(g.bus, store.NodeStore{Nodes: s.Nodes, Calls: s}), approval.New(s.Approvals, g.bus, nil)
 	if err := g.hub.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
-	var j Journal = s
+	var j Journal = store.CallStore{DB: s}
 	if journal != nil {
 		j = journal(s)
 	}
-	rules, err := approval.OpenRules(g.t.Context(), s, approval.RulesOptions{
+	rules, err := approval.OpenRules(g.t.Context(), s.Rules, s.Grants, approval.RulesOptions{
 		Config:  func() config.ToolApproval { return g.cfg.ToolApproval },
 		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
 	})

@@ -126,7 +126,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 		if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
 			t.Errorf("%s: %+v", c.name, row)
 		}
-		lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10})
+		lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 		if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
 			t.Errorf("%s: audit %+v, %v", c.name, lines, err)
 		}

@@ -37,7 +37,7 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, c.Info, err)
 		}
 	}
-	lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10})
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(lines) != 2 || lines[0].What != "make" || lines[0].By != "person" {
 		t.Errorf("audit: %+v, %v", lines, err)
 	}

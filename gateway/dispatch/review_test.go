@@ -53,11 +53,11 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for id, want := range map[string]string{"a": protocol.ApprovalSuperseded, "b": protocol.ApprovalSuperseded, "c": protocol.ApprovalPending} {
-		if a, err := g.store.Approval(t.Context(), questions[id].ID); err != nil || a.State != want {
+		if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
 			t.Errorf("the question of %s is %s, want %s", id, a.State, want)
 		}
 	}
-	lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
 	if err != nil || len(lines) != 2 {
 		t.Fatalf("%+v %v", lines, err)
 	}
@@ -72,14 +72,14 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 
 func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	g := reviewed(t)
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	end := g.do(t.Context(), command("a", "make"))
 	g.question(sub)
-	_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) {
+	_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) {
 		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeReadOnly}
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		}
 		sub.Close()
 	}
-	if v, err := g.store.VerifyAudit(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 {
+	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
 }

@@ -25,10 +25,10 @@ type Link interface {
 
 // Persist stores nodes across restarts.
 type Persist interface {
-	PutNode(ctx context.Context, n protocol.NodeInfo) error
-	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
-	// DeleteNode deletes a node and reports whether it was known.
-	DeleteNode(ctx context.Context, id protocol.NodeID) (bool, error)
+	Put(ctx context.Context, n protocol.NodeInfo) error
+	List(ctx context.Context) ([]protocol.NodeInfo, error)
+	// Delete deletes a node and reports whether it was known.
+	Delete(ctx context.Context, id protocol.NodeID) (bool, error)
 	// StoppedCalls returns those of a node's calls that were cancelled before they ended.
 	StoppedCalls(ctx context.Context, id protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error)
 }
@@ -104,7 +104,7 @@ func (h *Hub) Load(ctx context.Context) error {
 	if h.persist == nil {
 		return nil
 	}
-	list, err := h.persist.Nodes(ctx)
+	list, err := h.persist.List(ctx)
 	if err != nil {
 		return fmt.Errorf("load machines: %w", err)
 	}
@@ -242,7 +242,7 @@ func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
 	if h.persist == nil {
 		return
 	}
-	if err := h.persist.PutNode(ctx, info); err != nil {
+	if err := h.persist.Put(ctx, info); err != nil {
 		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
 }

@@ -352,18 +352,18 @@ func (m memory) StoppedCalls(_ context.Context, _ protocol.NodeID, calls []proto
 	return slices.DeleteFunc(slices.Clone(calls), func(id protocol.CallID) bool { return !slices.Contains(m.stopped, id) }), nil
 }
 
-func (m memory) PutNode(_ context.Context, n protocol.NodeInfo) error {
+func (m memory) Put(_ context.Context, n protocol.NodeInfo) error {
 	m.nodes[n.ID] = n
 	return nil
 }
 
-func (m memory) DeleteNode(_ context.Context, id protocol.NodeID) (bool, error) {
+func (m memory) Delete(_ context.Context, id protocol.NodeID) (bool, error) {
 	_, ok := m.nodes[id]
 	delete(m.nodes, id)
 	return ok, nil
 }
 
-func (m memory) Nodes(context.Context) ([]protocol.NodeInfo, error) {
+func (m memory) List(context.Context) ([]protocol.NodeInfo, error) {
 	var list []protocol.NodeInfo
 	for _, n := range m.nodes {
 		list = append(list, n)

@@ -53,7 +53,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 		out.Disconnected = true
 	}
 	if h.persist != nil {
-		stored, err := h.persist.DeleteNode(ctx, p.NodeID)
+		stored, err := h.persist.Delete(ctx, p.NodeID)
 		if err != nil {
 			return out, err
 		}
@@ -96,7 +96,7 @@ func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protoco
 	h.publishLocked(info)
 	h.mu.Unlock()
 	if h.persist != nil {
-		if err := h.persist.PutNode(ctx, info); err != nil {
+		if err := h.persist.Put(ctx, info); err != nil {
 			return info, fmt.Errorf("remember the machine: %w", err)
 		}
 	}

@@ -158,7 +158,7 @@ func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {
 	if !ok {
 		return nil
 	}
-	return m.o.Store.PutDevice(ctx, d)
+	return m.o.Store.Put(ctx, d)
 }
 
 // Leave ends the caller's own pairing, at its request.

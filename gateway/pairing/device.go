@@ -129,7 +129,7 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 	device := r.Device
 	m.mu.Unlock()
 	m.changed()
-	return m.o.Store.Audit(ctx, audited(by, "refused", "denied", device))
+	return m.o.Audit.Append(ctx, audited(by, "refused", "denied", device))
 }
 
 // change edits a device and stores it.
@@ -248,7 +248,7 @@ func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) (
 	if !ok {
 		return protocol.Device{}, noDevice(id)
 	}
-	if err := m.o.Store.DeleteDevice(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
+	if err := m.o.Store.Delete(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
 		return protocol.Device{}, err
 	}
 	m.mu.Lock()

@@ -41,10 +41,14 @@ const (
 
 // Store stores devices durably before it returns.
 type Store interface {
-	Devices(ctx context.Context) ([]store.PairedDevice, error)
-	PutDevice(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error
-	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
-	DeleteDevice(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error
+	List(ctx context.Context) ([]store.PairedDevice, error)
+	Put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error
+	Delete(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error
+}
+
+// AuditLog is the log of security-relevant events.
+type AuditLog interface {
+	Append(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
 // Nodes are the connected machines.
@@ -58,6 +62,7 @@ type Nodes interface {
 // Options configure a manager. All fields except Bus, Ships, Ended and CloseDevice are required.
 type Options struct {
 	Store Store
+	Audit AuditLog
 	Bus   *event.Bus
 	Nodes Nodes
 	// Network returns the state of the listener for other machines.
@@ -129,7 +134,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		o: o, turn: make(chan struct{}, 1), devices: make(map[protocol.DeviceID]*store.PairedDevice),
 		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string),
 	}
-	list, err := o.Store.Devices(ctx)
+	list, err := o.Store.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load devices: %w", err)
 	}
@@ -158,7 +163,7 @@ func (m *Manager) wait() (end func()) {
 // put stores a device, makes it the current one, and returns it for display. The caller must hold
 // the turn.
 func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) (protocol.Device, error) {
-	if err := m.o.Store.PutDevice(ctx, d, lines...); err != nil {
+	if err := m.o.Store.Put(ctx, d, lines...); err != nil {
 		return protocol.Device{}, err
 	}
 	m.mu.Lock()

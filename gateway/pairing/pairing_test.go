@@ -25,14 +25,14 @@ type kept struct {
 	putting func() // called before a device is stored, unless nil
 }
 
-func (k *kept) Devices(context.Context) (list []store.PairedDevice, err error) {
+func (k *kept) List(context.Context) (list []store.PairedDevice, err error) {
 	for _, d := range k.devices {
 		list = append(list, d)
 	}
 	return list, nil
 }
 
-func (k *kept) PutDevice(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
+func (k *kept) Put(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
 	if k.broken {
 		return protocol.ErrStorage
 	}
@@ -44,12 +44,12 @@ func (k *kept) PutDevice(_ context.Context, d store.PairedDevice, lines ...proto
 	return nil
 }
 
-func (k *kept) Audit(_ context.Context, lines ...protocol.AuditEntry) error {
+func (k *kept) Append(_ context.Context, lines ...protocol.AuditEntry) error {
 	k.lines = append(k.lines, lines...)
 	return nil
 }
 
-func (k *kept) DeleteDevice(_ context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
+func (k *kept) Delete(_ context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
 	delete(k.devices, id)
 	k.lines = append(k.lines, lines...)
 	return nil
@@ -65,7 +65,7 @@ func open(t *testing.T, k *kept) *Manager {
 	if k.devices == nil {
 		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
 	}
-	m, err := Open(t.Context(), Options{Store: k, Bus: new(event.Bus), Nodes: noNodes{}, Name: "tower", Network: func() protocol.NetworkStatus {
+	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Nodes: noNodes{}, Name: "tower", Network: func() protocol.NetworkStatus {
 		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
 	}})
 	if err != nil {

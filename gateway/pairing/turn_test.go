@@ -21,12 +21,12 @@ type slow struct {
 	let     chan struct{}
 }
 
-func (s *slow) PutDevice(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
+func (s *slow) Put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
 	s.writing <- struct{}{}
 	<-s.let
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.kept.PutDevice(ctx, d, lines...)
+	return s.kept.Put(ctx, d, lines...)
 }
 
 // waiting returns a manager with a phone that waits for confirmation.

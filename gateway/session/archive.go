@@ -35,7 +35,7 @@ func (m *Manager) keepArchive(ctx context.Context, a store.Archive) string {
 	name := filepath.Join(m.opts.Home, filepath.FromSlash(archivePath(a.ID)))
 	size, err := writeWith(name, func(w io.Writer) error { return m.writeArchive(ctx, a, w) })
 	if err == nil {
-		err = m.store.ArchiveWritten(ctx, a.ID, size)
+		err = m.store.Archives.SetFileSize(ctx, a.ID, size)
 	}
 	if err != nil {
 		slog.Error("The archive file could not be written; the messages stay in the database", "session", a.Key, "err", err)
@@ -52,7 +52,7 @@ func (m *Manager) writeArchive(ctx context.Context, a store.Archive, w io.Writer
 	for from := a.First; from <= a.Last; from += archivePage {
 		part := a
 		part.First, part.Last = from, min(from+archivePage-1, a.Last)
-		msgs, err := m.store.ArchiveMessages(ctx, part, 0, 0)
+		msgs, err := m.store.Archives.Messages(ctx, part, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (m *Manager) writeArchive(ctx context.Context, a store.Archive, w io.Writer
 
 // finishArchives writes the archive files that an earlier start could not write.
 func (m *Manager) finishArchives(ctx context.Context) {
-	list, err := m.store.UnwrittenArchives(ctx)
+	list, err := m.store.Archives.WithoutFile(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("The archives could not be listed", "err", err)
 	}
@@ -87,7 +87,7 @@ func (m *Manager) finishArchives(ctx context.Context) {
 func (m *Manager) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 	key := m.Canonical(in.SessionKey)
 	out := protocol.SessionArchivesResult{SessionKey: key, Archives: []protocol.ArchiveInfo{}}
-	list, err := m.store.Archives(ctx, key)
+	list, err := m.store.Archives.List(ctx, key)
 	for _, a := range list {
 		out.Archives = append(out.Archives, archiveInfo(a))
 	}
@@ -103,12 +103,12 @@ func (m *Manager) ReadArchive(ctx context.Context, in protocol.SessionArchiveRea
 	if in.Limit < 0 || in.Before < 0 {
 		return out, protocol.ErrBadRequest.With("limit and before must not be negative")
 	}
-	a, err := m.store.Archive(ctx, m.Canonical(in.SessionKey), in.ID)
+	a, err := m.store.Archives.Get(ctx, m.Canonical(in.SessionKey), in.ID)
 	if err != nil {
 		return out, err
 	}
 	out.Archive = archiveInfo(a)
-	out.Messages, err = m.store.ArchiveMessages(ctx, a, in.Before, in.Limit)
+	out.Messages, err = m.store.Archives.Messages(ctx, a, in.Before, in.Limit)
 	return out, err
 }
 

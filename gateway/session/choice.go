@@ -60,7 +60,7 @@ func (m *Manager) told(ctx context.Context, key protocol.SessionKey, d *protocol
 	if d == nil || d.Model == nil || d.Model.Provider != "" {
 		return d
 	}
-	s, err := m.store.PeekSession(ctx, key, m.now())
+	s, err := m.store.Sessions.Peek(ctx, key, m.now())
 	if err != nil {
 		return d
 	}

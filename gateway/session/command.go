@@ -113,7 +113,7 @@ func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (stri
 	if err != nil {
 		return "", err
 	}
-	s, err := m.store.PeekSession(ctx, key, m.now())
+	s, err := m.store.Sessions.Peek(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +147,7 @@ func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, a
 }
 
 func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
-	s, err := m.store.PeekSession(ctx, key, m.now())
+	s, err := m.store.Sessions.Peek(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg
 
 func (m *Manager) thinkCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
 	if arg == "" {
-		s, err := m.store.PeekSession(ctx, key, m.now())
+		s, err := m.store.Sessions.Peek(ctx, key, m.now())
 		level := s.Prefs.ThinkingLevel
 		if level == "" {
 			level = "left to the model"
@@ -198,7 +198,7 @@ func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protoco
 			return "", err
 		}
 	}
-	s, err := m.store.PeekSession(ctx, key, m.now())
+	s, err := m.store.Sessions.Peek(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
 	}
 	key := m.Canonical(in.SessionKey)
-	s, err := m.store.Session(ctx, key)
+	s, err := m.store.Sessions.Get(ctx, key)
 	if errors.Is(err, protocol.ErrNotFound) {
 		return out, nil // nobody has written to it yet
 	}
@@ -39,7 +39,7 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 		return protocol.SessionCompactResult{}, err
 	}
 	defer m.unblock(key)
-	msgs, err := m.store.Messages(ctx, key, 0, 0)
+	msgs, err := m.store.Messages.List(ctx, key, 0, 0)
 	if err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
@@ -119,12 +119,12 @@ func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what strin
 // Uncompact reverts the last compaction.
 func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.Session(ctx, key); errors.Is(err, protocol.ErrNotFound) {
+	if _, err := m.store.Sessions.Get(ctx, key); errors.Is(err, protocol.ErrNotFound) {
 		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
 	} else if err != nil {
 		return protocol.SessionUncompactResult{}, m.stored(err)
 	}
-	n, err := m.store.Uncompact(ctx, key, m.now())
+	n, err := m.store.Archives.Uncompact(ctx, key, m.now())
 	if err != nil {
 		return protocol.SessionUncompactResult{}, m.stored(err)
 	}
@@ -157,7 +157,7 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 		d.summary += "\n\nThe person's last request, word for word:\n" + ends(asked, 8000)
 	}
 	ctx = context.WithoutCancel(ctx)
-	a, notice, err2 := m.store.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{
+	a, notice, err2 := m.store.Archives.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{
 		Role: protocol.RoleUser, Origin: protocol.OriginNotice,
 		Content: protocol.Content{protocol.Text(shortened + d.summary)}, Timestamp: m.now(),
 	})
@@ -170,7 +170,7 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 	if err == nil {
 		m.noteCondensed(ctx, a, d.memories)
 		// The summary's tokens count like those of an answer.
-		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil {
+		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil {
 			slog.Warn("What a summary took could not be counted", "session", s.Key, "err", m.stored(err))
 		}
 	}
@@ -186,11 +186,11 @@ const shortened = "This chat was shortened: the agent goes on from this summary 
 // It returns nil if nothing can be removed.
 func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
 	m := l.m
-	s, err := m.store.Session(ctx, l.run.Session)
+	s, err := m.store.Sessions.Get(ctx, l.run.Session)
 	if err != nil {
 		return nil, m.stored(err)
 	}
-	msgs, err := m.store.Messages(ctx, s.Key, 0, 0)
+	msgs, err := m.store.Messages.List(ctx, s.Key, 0, 0)
 	if err != nil {
 		return nil, m.stored(err)
 	}

@@ -111,7 +111,7 @@ func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
 	for i := range many {
 		many[i] = protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("more")}, Timestamp: time.Now().UnixMilli() + int64(i)}
 	}
-	if _, err := g.store.Append(t.Context(), chat, many...); err != nil {
+	if _, err := g.store.Messages.Append(t.Context(), chat, many...); err != nil {
 		t.Fatal(err)
 	}
 	g.end(g.send("And now?").RunID)
@@ -169,7 +169,7 @@ func TestWhatASummaryTakesIsCounted(t *testing.T) {
 	if _, err := g.Compact(t.Context(), keep(1)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := g.store.Session(t.Context(), chat)
+	s, err := g.store.Sessions.Get(t.Context(), chat)
 	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || tokens(s.Usage) != want || s.ContextTokens != 0 {
 		t.Errorf("%+v, %d in the window, %v", tokens(s.Usage), s.ContextTokens, err)
 	}

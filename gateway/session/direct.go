@@ -35,7 +35,7 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 	in.Node, in.Attachments = node, nil
 	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: m.now(), StartedAt: m.now()}
 	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: m.now()}
-	stored, err := m.store.StartRun(ctx, r, msg)
+	stored, err := m.store.Runs.Start(ctx, r, msg)
 	if err != nil {
 		return protocol.ChatSendResult{}, m.stored(err)
 	}
@@ -50,7 +50,7 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 // it any more.
 func (m *Manager) resumeDirect(r store.Run) {
 	m.goDirect(r, func(ctx context.Context, l *live) error {
-		msgs, err := m.store.MessagesOfRun(ctx, r.ID)
+		msgs, err := m.store.Messages.OfRun(ctx, r.ID)
 		if err != nil {
 			return m.stored(err)
 		}
@@ -77,7 +77,7 @@ func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r disp
 	k := &keeper{m: m}
 	defer k.release()
 	content := k.images(r.Content)
-	stored, err := m.store.Append(ctx, m.Canonical(key), protocol.Message{
+	stored, err := m.store.Messages.Append(ctx, m.Canonical(key), protocol.Message{
 		Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
 		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now(),
 	})

@@ -35,7 +35,7 @@ func (l *live) finish(err error) {
 	ctx := context.WithoutCancel(l.m.ctx)
 	r := l.run
 	r.State, r.EndedAt, r.Step, r.Error = info.State, info.EndedAt, info.Step, info.Error
-	if storeErr := l.m.stored(l.m.store.PutRun(ctx, r)); storeErr != nil {
+	if storeErr := l.m.stored(l.m.store.Runs.Put(ctx, r)); storeErr != nil {
 		slog.Error("A run's end could not be stored", "run", r.ID, "err", storeErr)
 	}
 	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(r) {
@@ -72,7 +72,7 @@ func (l *live) note(ctx context.Context, info protocol.RunInfo) {
 
 // answer returns the run's last message.
 func (l *live) answer(ctx context.Context) *protocol.Message {
-	msgs, err := l.m.store.MessagesOfRun(ctx, l.run.ID)
+	msgs, err := l.m.store.Messages.OfRun(ctx, l.run.ID)
 	if err != nil || len(msgs) == 0 {
 		return &protocol.Message{RunID: l.run.ID, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: l.m.now()}
 	}

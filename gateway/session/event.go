@@ -28,19 +28,19 @@ const maxEvents = 64
 // an existing run, protocol.ErrNotFound for a deleted chat, protocol.ErrUnavailable when too many
 // events wait or the gateway is stopping.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
-	if _, err := m.store.Run(ctx, run); err == nil {
+	if _, err := m.store.Runs.Get(ctx, run); err == nil {
 		return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", run))
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
-	s, err := m.store.Session(ctx, chat)
+	s, err := m.store.Sessions.Get(ctx, chat)
 	if err != nil {
 		return err
 	}
 	if s.DeletedAt > 0 {
 		return protocol.ErrNotFound.With("The chat was deleted.")
 	}
-	cause, err := m.store.Run(ctx, after)
+	cause, err := m.store.Runs.Get(ctx, after)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}

@@ -33,11 +33,11 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 	if e := g.end("one"); e.State != protocol.ChatFinal || e.Message.Content.Text() != "The build is done." {
 		t.Errorf("%+v", e)
 	}
-	if s, err := g.store.Session(t.Context(), chat); err != nil || s.FirstText != "Hi" {
+	if s, err := g.store.Sessions.Get(t.Context(), chat); err != nil || s.FirstText != "Hi" {
 		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
 	}
 	g.check("user: Hi", "assistant: Hello.", "event user: "+ended("one").Message(), "assistant: The build is done.")
-	msgs, err := g.store.Messages(t.Context(), chat, 0, 0)
+	msgs, err := g.store.Messages.List(t.Context(), chat, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.end(id)
-		r, err := g.store.Run(t.Context(), id)
+		r, err := g.store.Runs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,10 +106,10 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	if err := g.tell("one"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a chat that never was: %v", err)
 	}
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) { s.DeletedAt = 5 }); err != nil {
+	if _, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.DeletedAt = 5 }); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.tell("one"); !errors.Is(err, protocol.ErrNotFound) {
@@ -119,21 +119,21 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 
 func TestChatIsNotCalledByAnEvent(t *testing.T) {
 	g := start(t, llmtest.Say("It is done."))
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.tell("one"); err != nil {
 		t.Fatal(err)
 	}
 	g.end("one")
-	if s, err := g.store.Session(t.Context(), chat); err != nil || s.FirstText != "" {
+	if s, err := g.store.Sessions.Get(t.Context(), chat); err != nil || s.FirstText != "" {
 		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
 	}
 }
 
 func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
 	g := start(t)
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
 	g.SetPaused(true)

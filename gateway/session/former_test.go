@@ -59,7 +59,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := g.store.PurgeDeleted(t.Context(), g.now()+1); err != nil || n != 1 {
+	if n, err := g.store.Sessions.PurgeDeleted(t.Context(), g.now()+1); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	if got := g.Canonical(chat); got != "agent:main:home" {
@@ -77,7 +77,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 
 func TestAnEmptyMainChatLeavesNothingBehind(t *testing.T) {
 	g := start(t)
-	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
 	g.set(func(c *config.Config) { c.Session.MainKey = "home" })

@@ -37,7 +37,7 @@ type gateway struct {
 	cfg   config.Config
 	model *llmtest.Model
 	tower *dispatchtest.Machine
-	store *store.Store
+	store *store.DB
 	bus   *event.Bus
 	gate  *approval.Manager
 	sub   *event.Subscription // subscribed before Resume
@@ -75,9 +75,9 @@ func (g *gateway) open(steps ...llmtest.Step) {
 		g.t.Fatal(err)
 	}
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
-	g.gate = approval.New(s, g.bus, nil)
+	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
-	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
+	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), store.CallStore{DB: s}, g.bus, func() config.Config { return cfg })
 	g.live.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
@@ -165,7 +165,7 @@ func (g *gateway) allow(q protocol.Approval, scope string) {
 // words summarizes a chat's messages.
 func (g *gateway) words(key protocol.SessionKey) []string {
 	g.t.Helper()
-	msgs, err := g.store.Messages(g.t.Context(), key, 0, 0)
+	msgs, err := g.store.Messages.List(g.t.Context(), key, 0, 0)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func (g *gateway) check(want ...string) {
 
 func (g *gateway) noneOpen() {
 	g.t.Helper()
-	runs, err := g.store.OpenRuns(g.t.Context())
+	runs, err := g.store.Runs.Unfinished(g.t.Context())
 	if err != nil || len(runs) > 0 {
 		g.t.Errorf("open runs: %+v %v", runs, err)
 	}
@@ -201,9 +201,9 @@ func (g *gateway) noneOpen() {
 	}
 }
 
-func openRules(t *testing.T, s *store.Store, cfg config.Config) *approval.Rules {
+func openRules(t *testing.T, s *store.DB, cfg config.Config) *approval.Rules {
 	t.Helper()
-	r, err := approval.OpenRules(t.Context(), s, approval.RulesOptions{Config: func() config.ToolApproval { return cfg.ToolApproval }})
+	r, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.ToolApproval { return cfg.ToolApproval }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (s *session) pass(r store.Run) error {
 	c, _ := message(r).Completion()
 	now := s.m.now()
 	r.State, r.StartedAt, r.EndedAt = protocol.RunDone, now, now
-	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, protocol.Message{
+	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), r, protocol.Message{
 		RunID: r.ID, Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Timestamp: now,
 		Content: protocol.Content{protocol.Text(c.Words(string(c.NodeID)))},
 	})

@@ -56,7 +56,7 @@ func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := start(t, llmtest.Say("I see."))
-			if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+			if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 				t.Fatal(err)
 			}
 			e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFailed, Command: "make"}
@@ -106,7 +106,7 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 		t.Errorf("%d requests, %q", len(g.model.Requests()), words)
 	}
 	g.noneOpen()
-	if r, err := g.store.Run(t.Context(), "told"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
+	if r, err := g.store.Runs.Get(t.Context(), "told"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
 		t.Errorf("%+v %v", r, err)
 	}
 }

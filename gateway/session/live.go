@@ -89,7 +89,7 @@ func (l *live) execute(ctx context.Context) {
 // agent prepares and runs the agent loop.
 func (l *live) agent(ctx context.Context) error {
 	m, cfg := l.m, l.m.opts.Config()
-	s, err := m.store.Session(ctx, l.run.Session)
+	s, err := m.store.Sessions.Get(ctx, l.run.Session)
 	if err != nil {
 		return m.stored(err)
 	}
@@ -106,7 +106,7 @@ func (l *live) agent(ctx context.Context) error {
 	if s.Cut > 0 {
 		limit = 0 // the summary may come before the last messages, and compaction limits their number
 	}
-	history, err := m.store.Messages(ctx, l.run.Session, 0, limit)
+	history, err := m.store.Messages.List(ctx, l.run.Session, 0, limit)
 	if err != nil {
 		return m.stored(err)
 	}
@@ -124,7 +124,7 @@ func (l *live) agent(ctx context.Context) error {
 		r.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
 	}
 	if info.ContextWindow != s.ContextWindow {
-		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.ContextWindow = info.ContextWindow }); err != nil {
+		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = info.ContextWindow }); err != nil {
 			return m.stored(err)
 		}
 	}
@@ -145,7 +145,7 @@ func (l *live) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol
 	for i := range msgs {
 		msgs[i].Content = k.images(msgs[i].Content)
 	}
-	stored, err := l.m.store.Append(ctx, l.run.Session, msgs...)
+	stored, err := l.m.store.Messages.Append(ctx, l.run.Session, msgs...)
 	if err != nil {
 		return nil, l.m.stored(err)
 	}

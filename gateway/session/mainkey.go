@@ -13,7 +13,7 @@ import (
 // hasChat reports whether a chat is stored under exactly this key. Only the store decides, so the
 // answer is the same before and after a restart.
 func (m *Manager) hasChat(key protocol.SessionKey) bool {
-	_, err := m.store.Session(context.WithoutCancel(m.ctx), key)
+	_, err := m.store.Sessions.Get(context.WithoutCancel(m.ctx), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Error("Looking up a chat failed", "session", key, "err", err)
 	}
@@ -31,7 +31,7 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 	if before == cfg.MainName() {
 		return nil
 	}
-	all, err := m.store.SessionKeys(ctx)
+	all, err := m.store.Sessions.Keys(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,13 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 		if !strings.EqualFold(string(key), prefix+string(agent)+":"+before) {
 			continue
 		}
-		s, err := m.store.Session(ctx, key)
+		s, err := m.store.Sessions.Get(ctx, key)
 		if err != nil || s.MessageCount == 0 || s.DeletedAt > 0 {
 			continue
 		}
 		text := fmt.Sprintf("This was the main chat until session.mainKey was changed. It stays in the list as a chat of its own, %s. The main chat is %s now; messages from channels go there.",
 			key, cfg.Main(agent))
-		stored, err := m.store.Append(ctx, key, protocol.Message{
+		stored, err := m.store.Messages.Append(ctx, key, protocol.Message{
 			Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}, Timestamp: m.now(),
 		})
 		if err != nil {

@@ -38,7 +38,7 @@ type Questions interface {
 
 // Options configure a manager. All fields except Transcribe and StatusChanged are required.
 type Options struct {
-	Store     *store.Store
+	Store     *store.DB
 	Bus       *event.Bus
 	Tools     Tools
 	Questions Questions
@@ -56,7 +56,7 @@ type Options struct {
 // Manager owns all sessions. It is safe for concurrent use.
 type Manager struct {
 	opts  Options
-	store *store.Store
+	store *store.DB
 	bus   *event.Bus
 
 	ctx    context.Context
@@ -139,7 +139,7 @@ func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*sessi
 // Load registers the runs that an earlier start left, before any client is served: they are visible
 // from here on, and new messages of their sessions queue behind them.
 func (m *Manager) Load(ctx context.Context) error {
-	runs, err := m.store.OpenRuns(ctx)
+	runs, err := m.store.Runs.Unfinished(ctx)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func TestImagesAreKeptByTheirContent(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	msgs, _ := g.store.Messages(t.Context(), chat, 0, 0)
+	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	block := msgs[0].Content[1]
 	if block.Data != "" || block.MimeType != "image/png" || block.MediaKey != "media/"+files[0].Name() || block.Filename != "a.png" {
 		t.Errorf("%+v", block)
@@ -147,7 +147,7 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	if data, _ := base64.StdEncoding.DecodeString(seen.Data); seen.MimeType != "image/jpeg" || http.DetectContentType(data) != "image/jpeg" {
 		t.Errorf("%s", seen.MimeType)
 	}
-	msgs, _ := g.store.Messages(t.Context(), chat, 0, 0)
+	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	block := msgs[0].Content[1]
 	if block.MimeType != "image/png" {
 		t.Errorf("the original was changed: %+v", block)
@@ -197,7 +197,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.sweep(t.Context())
-		if _, err := g.store.PurgeDeleted(t.Context(), g.now()+1); err != nil {
+		if _, err := g.store.Sessions.PurgeDeleted(t.Context(), g.now()+1); err != nil {
 			t.Fatal(err)
 		}
 		g.sweep(t.Context())
@@ -263,7 +263,7 @@ func TestRecordingsAreReadAsText(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	msgs, _ := g.store.Messages(t.Context(), chat, 0, 0)
+	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
 	if b := msgs[2].Content[1]; b.Type != protocol.BlockText || b.MimeType != "audio/wave" || b.Filename != "v.wav" || !strings.HasSuffix(b.MediaKey, ".wav") {
 		t.Errorf("%+v", b)
 	}

@@ -36,14 +36,14 @@ func (m *Manager) note(ctx context.Context, key protocol.SessionKey, id protocol
 			return err
 		}
 	}
-	return m.store.SetNoted(ctx, key, id, through)
+	return m.store.Sessions.SetMemoryCursor(ctx, key, id, through)
 }
 
 // noteCondensed saves the facts from the messages of a compaction. It does nothing unless these
 // messages directly follow the last scanned one, which is not the case after a restore or an undone
 // compaction: then the chat's reset scans the rest.
 func (m *Manager) noteCondensed(ctx context.Context, a store.Archive, memories string) {
-	before, err := m.store.Noted(ctx, a.Session)
+	before, err := m.store.Sessions.MemoryCursor(ctx, a.Session)
 	if err == nil && a.First == before+1 {
 		err = m.note(ctx, a.Key, a.Session, a.Last, memories, time.UnixMilli(m.now()))
 	}
@@ -73,7 +73,7 @@ func (m *Manager) remember(s store.Session, a store.Archive) {
 
 // look saves the facts from those messages of a reset chat that have not been scanned yet.
 func (m *Manager) look(s store.Session, a store.Archive, ref protocol.ModelRef) error {
-	before, err := m.store.Noted(m.ctx, a.Session)
+	before, err := m.store.Sessions.MemoryCursor(m.ctx, a.Session)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (m *Manager) look(s store.Session, a store.Archive, ref protocol.ModelRef) 
 	if part.Last <= part.First { // no messages, or a message without an answer
 		return nil
 	}
-	msgs, err := m.store.ArchiveMessages(m.ctx, part, 0, maxHistory)
+	msgs, err := m.store.Archives.Messages(m.ctx, part, 0, maxHistory)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func (g *gateway) noted(id protocol.SessionID, through int64) string {
 	g.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
-		n, err := g.store.Noted(g.t.Context(), id)
+		n, err := g.store.Sessions.MemoryCursor(g.t.Context(), id)
 		if err != nil || n > through || time.Now().After(deadline) {
 			g.t.Fatalf("noted up to %d, want %d: %v", n, through, err)
 		}

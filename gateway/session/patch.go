@@ -21,11 +21,11 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	if err := m.checkSettings(in.Settings); err != nil {
 		return protocol.OK{}, err
 	}
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
+	if _, err := m.store.Sessions.Ensure(ctx, key, m.now()); err != nil {
 		return protocol.OK{}, err
 	}
 	var bad error
-	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
+	_, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) {
 		if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
 			s.ResetPolicy = protocol.ResetPolicy{}
 		} else if p != nil { // without a policy of its own, the chat follows the gateway's default
@@ -56,7 +56,7 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 		if until := in.Settings.Approvals.Until; until > 0 {
 			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
 		}
-		if err := m.store.Audit(ctx, line); err != nil {
+		if err := m.store.Audit.Append(ctx, line); err != nil {
 			return protocol.OK{}, err
 		}
 	}

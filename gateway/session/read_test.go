@@ -35,7 +35,7 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 			t.Errorf("%s: %+v %v", command, res, err)
 		}
 	}
-	if keys, err := g.store.SessionKeys(t.Context()); err != nil || len(keys) != 0 {
+	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
 		t.Errorf("stored: %v %v", keys, err)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
@@ -88,7 +88,7 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 			t.Errorf("%s: %+v %v", command, res, err)
 		}
 	}
-	if keys, err := g.store.SessionKeys(t.Context()); err != nil || len(keys) != 0 {
+	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
 		t.Errorf("stored: %v %v", keys, err)
 	}
 	last, err := g.Get(t.Context(), in)

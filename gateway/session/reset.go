@@ -15,7 +15,7 @@ import (
 func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
 	key := m.Canonical(in.SessionKey)
 	next := protocol.SessionID(protocol.NewID())
-	switch old, made, err := m.store.PeekAgain(ctx, key, next, m.now()); {
+	switch old, made, err := m.store.Sessions.ResetUnsaved(ctx, key, next, m.now()); {
 	case err != nil:
 		return protocol.SessionResetResult{}, m.stored(err)
 	case !made:
@@ -31,7 +31,7 @@ func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protoco
 // reset resets a chat that has no runs. Files in media/ stay, because the archive refers to them.
 func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.SessionResetResult, error) {
 	next := protocol.SessionID(protocol.NewID())
-	old, a, err := m.store.Reset(ctx, key, next, m.now())
+	old, a, err := m.store.Archives.Reset(ctx, key, next, m.now())
 	if err != nil {
 		return protocol.SessionResetResult{}, m.stored(err)
 	}
@@ -40,7 +40,7 @@ func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
 		ArchivedTo: m.keepArchive(ctx, a),
 	}
-	if err := m.store.DropGrants(ctx, key); err != nil {
+	if err := m.store.Grants.DeleteAll(ctx, key); err != nil {
 		return out, m.stored(err)
 	}
 	m.remember(old, a)
@@ -121,7 +121,7 @@ func (s *session) resetWhenDue() {
 		return
 	}
 	ctx := context.WithoutCancel(s.m.ctx)
-	ses, err := s.m.store.Session(ctx, s.key)
+	ses, err := s.m.store.Sessions.Get(ctx, s.key)
 	if err != nil || !due(s.m.policy(ses), time.UnixMilli(max(ses.LastActiveAt, ses.LastResetAt)), time.UnixMilli(s.m.now()), s.m.zone()) {
 		return
 	}

@@ -284,7 +284,7 @@ func TestAnEmptyChatIsResetLikeAnyOther(t *testing.T) {
 func TestAChatThatWasResetInTimeIsNotResetAgain(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	g.end(g.send("first").RunID)
-	if _, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) { s.LastActiveAt -= time.Hour.Milliseconds() }); err != nil {
+	if _, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.LastActiveAt -= time.Hour.Milliseconds() }); err != nil {
 		t.Fatal(err)
 	}
 	mode, minutes := "idle", 30

@@ -96,12 +96,12 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	g.noneOpen()
 
 	// Killed after the result was stored but before the run's end: nothing is published twice.
-	run, err := g.store.Run(t.Context(), own.RunID)
+	run, err := g.store.Runs.Get(t.Context(), own.RunID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run.State, run.EndedAt = protocol.RunTools, 0
-	if err := g.store.PutRun(t.Context(), run); err != nil {
+	if err := g.store.Runs.Put(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	g.again(true, &dispatchtest.Machine{})
@@ -118,7 +118,7 @@ func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
 		Params: protocol.ChatSendParams{SessionKey: chat, Message: "!make", Node: "tower"},
 	}
 	said := protocol.Message{RunID: "own", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!make")}}
-	if _, err := g.store.StartRun(t.Context(), own, said); err != nil {
+	if _, err := g.store.Runs.Start(t.Context(), own, said); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Load(t.Context()); err != nil {

@@ -19,14 +19,14 @@ func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 		return out, protocol.ErrBadRequest.With("id required")
 	}
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.Archive(ctx, key, in.ID); err != nil { // checked before the chat is blocked
+	if _, err := m.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
 		return out, err
 	}
 	if err := m.still(ctx, key, "bring the earlier conversation back"); err != nil {
 		return out, err
 	}
 	defer m.unblock(key)
-	back, old, err := m.store.RestoreArchive(ctx, key, in.ID, m.now())
+	back, old, err := m.store.Archives.Restore(ctx, key, in.ID, m.now())
 	if err != nil {
 		return out, m.stored(err)
 	}
@@ -41,7 +41,7 @@ func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	if err := os.Remove(filepath.Join(m.opts.Home, filepath.FromSlash(archivePath(back.ID)))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		slog.Warn("The file of an archive that is none any more could not be removed", "session", key, "err", err)
 	}
-	err = m.store.DropGrants(ctx, key)
+	err = m.store.Grants.DeleteAll(ctx, key)
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
 	m.publishSession(key)
 	return out, m.stored(err)

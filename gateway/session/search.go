@@ -36,7 +36,7 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	if in.SessionKey != "" {
 		in.SessionKey = m.Canonical(in.SessionKey)
 	}
-	found, next, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	found, next, err := m.store.Search.Messages(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
 	if err != nil {
 		return out, err
 	}

@@ -11,10 +11,10 @@ import (
 
 func TestASearchThatIsCutByTimeSaysHowFarItCame(t *testing.T) {
 	g := start(t)
-	g.store.SetPatience(1)
+	g.store.Search.SetTimeLimit(1)
 	const at = 1_700_000_000_000
 	for i := range int64(3) {
-		if _, err := g.store.Append(t.Context(), chat, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("an answer")}, Timestamp: at + i}); err != nil {
+		if _, err := g.store.Messages.Append(t.Context(), chat, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("an answer")}, Timestamp: at + i}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -87,7 +87,7 @@ func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(),
 		delete(m.claimed, id)
 	}
 	if !taken {
-		if _, err := m.store.Run(ctx, id); err != nil {
+		if _, err := m.store.Runs.Get(ctx, id); err != nil {
 			return release, nil // no such run; other errors show up when the run is stored
 		}
 		release()

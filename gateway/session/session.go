@@ -63,10 +63,10 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 		return false, s.start(r)
 	}
 	r.State = protocol.RunQueued
-	if _, err := s.m.store.EnsureSession(ctx, s.key, s.m.now()); err != nil {
+	if _, err := s.m.store.Sessions.Ensure(ctx, s.key, s.m.now()); err != nil {
 		return false, err
 	}
-	if err := s.m.store.PutRun(ctx, r); err != nil {
+	if err := s.m.store.Runs.Put(ctx, r); err != nil {
 		return false, err
 	}
 	s.enqueue(r)
@@ -82,7 +82,7 @@ func (s *session) start(r store.Run) error {
 	}
 	s.resetWhenDue()
 	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
-	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, message(r))
+	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), r, message(r))
 	if err != nil {
 		return err
 	}

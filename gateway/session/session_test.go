@@ -62,7 +62,7 @@ func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs, err := g.store.OpenRuns(t.Context()) // the next start relies on it
+	runs, err := g.store.Runs.Unfinished(t.Context()) // the next start relies on it
 	if err != nil {
 		t.Fatal(err)
 	}

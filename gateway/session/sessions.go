@@ -31,7 +31,7 @@ func (m *Manager) entry(s store.Session) protocol.SessionEntry {
 }
 
 func (m *Manager) publishSession(key protocol.SessionKey) {
-	s, err := m.store.Session(context.WithoutCancel(m.ctx), key)
+	s, err := m.store.Sessions.Get(context.WithoutCancel(m.ctx), key)
 	if err != nil {
 		slog.Warn("A chat could not be read", "session", key, "err", err)
 		return
@@ -59,13 +59,13 @@ func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (pro
 	case in.Query == "" && in.Page != "":
 		return out, protocol.ErrBadRequest.With("page is for lists with a query; without one use offset")
 	case in.Query == "":
-		list, out.Count, err = m.store.Sessions(ctx, in.Offset, in.Limit)
+		list, out.Count, err = m.store.Sessions.List(ctx, in.Offset, in.Limit)
 	case in.Offset > 0:
 		return out, protocol.ErrBadRequest.With("offset is for lists without a query; with one use page")
 	case len(in.Query) > maxQuery:
 		return out, protocol.ErrBadRequest.With(fmt.Sprintf("query may have %d bytes", maxQuery))
 	default:
-		list, out.Next, err = m.store.FindSessions(ctx, in.Query, in.Page, in.Limit)
+		list, out.Next, err = m.store.Search.Sessions(ctx, in.Query, in.Page, in.Limit)
 		out.Count = len(list)
 	}
 	for _, s := range list {
@@ -113,7 +113,7 @@ func previous(s store.Session) []protocol.SessionID {
 // to yet is returned with default values, and is neither stored nor listed because of that. Stats,
 // History and Preview do the same.
 func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
-	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.Sessions.Peek(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionGetResult{}, err
 	}
@@ -125,7 +125,7 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 
 // Stats returns a chat's counters.
 func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
-	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.Sessions.Peek(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionStats{}, err
 	}
@@ -141,7 +141,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 
 // History returns a chat's session IDs, one for each part between two resets.
 func (m *Manager) History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
-	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.Sessions.Peek(ctx, m.Canonical(in.SessionKey), m.now())
 	return protocol.SessionHistoryResult{SessionKey: s.Key, CurrentSessionID: s.ID, PreviousSessionIDs: previous(s)}, err
 }
 
@@ -150,13 +150,13 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	if in.Limit < 0 || in.Before < 0 {
 		return protocol.SessionPreviewResult{}, protocol.ErrBadRequest.With("limit and before must not be negative")
 	}
-	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.Sessions.Peek(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionPreviewResult{}, err
 	}
-	read := m.store.Conversation
+	read := m.store.Messages.Conversation
 	if in.Notices {
-		read = m.store.Messages
+		read = m.store.Messages.List
 	}
 	msgs, err := read(ctx, s.Key, in.Before, in.Limit)
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -175,10 +175,10 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 		key = newKey(m.opts.Config().Agents.Default())
 	}
 	key = m.Canonical(key)
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
+	if _, err := m.store.Sessions.Ensure(ctx, key, m.now()); err != nil {
 		return protocol.SessionEntry{}, m.stored(err)
 	}
-	s, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
+	s, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) {
 		if in.Label != "" {
 			s.Label = in.Label
 		}
@@ -194,7 +194,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 // Delete removes a chat. Restore can undo that for ten seconds.
 func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.Session(ctx, key); err != nil {
+	if _, err := m.store.Sessions.Get(ctx, key); err != nil {
 		return protocol.SessionDeleteResult{}, err
 	}
 	if err := m.quiet(ctx, key); err != nil {
@@ -202,7 +202,7 @@ func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protoc
 	}
 	defer m.unblock(key)
 	now := m.now()
-	if _, err := m.store.UpdateSession(ctx, key, func(s *store.Session) { s.DeletedAt = now }); err != nil {
+	if _, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { s.DeletedAt = now }); err != nil {
 		return protocol.SessionDeleteResult{}, m.stored(err)
 	}
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: key})
@@ -212,7 +212,7 @@ func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protoc
 // Restore undoes the deletion of a chat.
 func (m *Manager) Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.UpdateSession(ctx, key, func(s *store.Session) { s.DeletedAt = 0 }); err != nil {
+	if _, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { s.DeletedAt = 0 }); err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = protocol.ErrNotFound.With("The chat can no longer be brought back.")
 		}

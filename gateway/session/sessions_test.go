@@ -19,7 +19,7 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 	res := g.send("Build it")
 	g.allow(g.question(), protocol.ScopeSession)
 	g.end(res.RunID)
-	if grants, _ := g.store.Grants(t.Context(), chat); len(grants) != 1 {
+	if grants, _ := g.store.Grants.List(t.Context(), chat); len(grants) != 1 {
 		t.Fatalf("%+v", grants)
 	}
 	out, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: "main"})
@@ -32,7 +32,7 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil || len(lines) != 4 || first.Content.Text() != "Build it" {
 		t.Errorf("%v %q", err, raw)
 	}
-	if grants, _ := g.store.Grants(t.Context(), chat); len(grants) != 0 {
+	if grants, _ := g.store.Grants.List(t.Context(), chat); len(grants) != 0 {
 		t.Errorf("%+v", grants)
 	}
 	g.check()

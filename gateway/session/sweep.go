@@ -20,7 +20,7 @@ func (m *Manager) purge() {
 	defer tick.Stop()
 	m.sweep(m.ctx)
 	for {
-		n, err := m.store.PurgeDeleted(m.ctx, m.now()-protocol.UndoMillis)
+		n, err := m.store.Sessions.PurgeDeleted(m.ctx, m.now()-protocol.UndoMillis)
 		if err != nil && m.ctx.Err() == nil {
 			slog.Warn("Deleted chats could not be removed", "err", err)
 		}
@@ -68,7 +68,7 @@ func (m *Manager) sweepMedia(ctx context.Context) error {
 			keys = append(keys, key)
 		}
 	}
-	if keys, err = m.store.Unreferred(ctx, keys); err != nil {
+	if keys, err = m.store.Media.Unreferenced(ctx, keys); err != nil {
 		return err
 	}
 	var errs []error
@@ -92,7 +92,7 @@ func (m *Manager) dropMedia(ctx context.Context, key string) error {
 	if m.kept[key] > 0 {
 		return nil
 	}
-	still, err := m.store.Unreferred(ctx, []string{key})
+	still, err := m.store.Media.Unreferenced(ctx, []string{key})
 	if err != nil || len(still) == 0 {
 		return err
 	}
@@ -105,7 +105,7 @@ func (m *Manager) sweepArchives(ctx context.Context) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	ids, err := m.store.ArchiveIDs(ctx)
+	ids, err := m.store.Archives.IDs(ctx)
 	if err != nil {
 		return err
 	}

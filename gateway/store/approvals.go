@@ -12,6 +12,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Approvals are the pending and the answered questions.
+type Approvals struct{ *conn }
+
 type approvalRow struct {
 	ID         string `gorm:"primaryKey;column:id"`
 	State      string
@@ -35,8 +38,8 @@ func (r approvalRow) approval() (protocol.Approval, error) {
 	return a, nil
 }
 
-// PutApproval stores a new approval, or changes a pending one. A closed one is not changed.
-func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
+// Put stores a new approval, or changes a pending one. A closed one is not changed.
+func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
 	row := rowOfApproval(a)
 	return s.write(ctx, "store question", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
@@ -47,10 +50,10 @@ func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
 	})
 }
 
-// ChangeApproval changes a pending approval; the function reports whether it changed anything. An
+// Change changes a pending approval; the function reports whether it changed anything. An
 // approval that is closed or that the function did not change is returned as it is, with changed
 // false.
-func (s *Store) ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
+func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
 	err = s.write(ctx, "change question", func(tx *gorm.DB) error {
 		changed = false
 		var row approvalRow
@@ -72,9 +75,9 @@ func (s *Store) ChangeApproval(ctx context.Context, id protocol.ApprovalID, chan
 	return a, changed && err == nil, err
 }
 
-// CloseApproval closes a pending approval. won is false if it was closed already: the first answer
+// Close closes a pending approval. won is false if it was closed already: the first answer
 // wins. The stored record of where it was shown is retained.
-func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error) {
+func (s *Approvals) Close(ctx context.Context, a protocol.Approval) (won bool, err error) {
 	err = s.write(ctx, "store answer", func(tx *gorm.DB) error {
 		var old approvalRow
 		if res := tx.Where("id = ? AND state = 'pending'", string(a.ID)).Limit(1).Find(&old); res.Error != nil || res.RowsAffected == 0 {
@@ -94,8 +97,8 @@ func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won boo
 	return won && err == nil, err
 }
 
-// Approval returns an approval, or protocol.ErrNotFound.
-func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
+// Get returns an approval, or protocol.ErrNotFound.
+func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	var row approvalRow
 	err := s.read(ctx, "read question", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -107,8 +110,8 @@ func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.
 	return row.approval()
 }
 
-// PendingApprovals returns the pending approvals, oldest first.
-func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, error) {
+// Pending returns the pending approvals, oldest first.
+func (s *Approvals) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	var rows []approvalRow
 	err := s.read(ctx, "list questions", func(db *gorm.DB) error {
 		return db.Where("state = 'pending'").Order("created_at, id").Find(&rows).Error
@@ -128,7 +131,7 @@ func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, erro
 
 // Unanswered reports whether the last of a run's approvals for finished calls expired without an
 // answer.
-func (s *Store) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
+func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
 	const last = `SELECT q.state FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
 		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')
 		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`

@@ -29,6 +29,13 @@ type Archive struct {
 	Cut int64
 }
 
+// Archives are the archived parts of sessions. Its methods also change the sessions that they belong
+// to.
+type Archives struct {
+	*conn
+	messages *Messages
+}
+
 type archiveRow struct {
 	ID               string `gorm:"primaryKey;column:id"`
 	SessionKey       string
@@ -86,7 +93,7 @@ func shelveAll(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, erro
 // Reset starts a new session ID for a conversation. old is the session before the reset, and the
 // archive holds its messages under the old ID. If there were none, there is no archive and its ID
 // is empty.
-func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
+func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
 	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
 		if err != nil {
@@ -120,7 +127,7 @@ func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err 
 // session's MessageCount is then the number of remaining messages, without the notice. It returns
 // the notice with ID and Seq, and with the number of archived messages. If no message would be
 // archived, or through is beyond the last one, it fails with protocol.ErrConflict.
-func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
+func (s *Archives) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
 	var a Archive
 	var msgs []protocol.Message
 	err := s.write(ctx, "shorten chat", func(tx *gorm.DB) error {
@@ -154,7 +161,7 @@ func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, n
 		if err := tx.Save(&row).Error; err != nil {
 			return err
 		}
-		return s.appendMessages(tx, key, msgs)
+		return s.messages.append(tx, key, msgs)
 	})
 	if err != nil {
 		return Archive{}, protocol.Message{}, err
@@ -164,7 +171,7 @@ func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, n
 
 // Uncompact undoes the newest compaction of the current session ID: the model reads the messages
 // again. It returns their number, 0 if the chat has no compaction. The archive remains.
-func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int64) (n int, err error) {
+func (s *Archives) Uncompact(ctx context.Context, key protocol.SessionKey, now int64) (n int, err error) {
 	err = s.write(ctx, "undo shortening", func(tx *gorm.DB) error {
 		n = 0
 		row, err := findSession(tx, key)
@@ -194,19 +201,19 @@ func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int6
 	return n, err
 }
 
-// Archives returns the archives of a session, newest first.
-func (s *Store) Archives(ctx context.Context, key protocol.SessionKey) ([]Archive, error) {
-	return s.archives(ctx, func(db *gorm.DB) *gorm.DB {
+// List returns the archives of a session, newest first.
+func (s *Archives) List(ctx context.Context, key protocol.SessionKey) ([]Archive, error) {
+	return s.list(ctx, func(db *gorm.DB) *gorm.DB {
 		return db.Where("session_key = ?", string(key)).Order("created_at DESC, last_seq DESC")
 	})
 }
 
-// UnwrittenArchives returns the archives whose file has not been written, oldest first.
-func (s *Store) UnwrittenArchives(ctx context.Context) ([]Archive, error) {
-	return s.archives(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("file_size = 0").Order("created_at") })
+// WithoutFile returns the archives whose file has not been written, oldest first.
+func (s *Archives) WithoutFile(ctx context.Context) ([]Archive, error) {
+	return s.list(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("file_size = 0").Order("created_at") })
 }
 
-func (s *Store) archives(ctx context.Context, which func(*gorm.DB) *gorm.DB) ([]Archive, error) {
+func (s *Archives) list(ctx context.Context, which func(*gorm.DB) *gorm.DB) ([]Archive, error) {
 	var rows []archiveRow
 	if err := s.read(ctx, "list archives", func(db *gorm.DB) error { return which(db).Find(&rows).Error }); err != nil {
 		return nil, err
@@ -221,8 +228,8 @@ func (s *Store) archives(ctx context.Context, which func(*gorm.DB) *gorm.DB) ([]
 	return list, nil
 }
 
-// Archive returns an archive of a session, or protocol.ErrNotFound.
-func (s *Store) Archive(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (Archive, error) {
+// Get returns an archive of a session, or protocol.ErrNotFound.
+func (s *Archives) Get(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (Archive, error) {
 	var row archiveRow
 	err := s.read(ctx, "read archive", func(db *gorm.DB) error {
 		return db.Where("id = ? AND session_key = ?", string(id), string(key)).Take(&row).Error
@@ -236,9 +243,9 @@ func (s *Store) Archive(ctx context.Context, key protocol.SessionKey, id protoco
 	return row.archive()
 }
 
-// ArchiveMessages returns messages of an archive in order: the last limit ones with a Seq below
+// Messages returns messages of an archive in order: the last limit ones with a Seq below
 // before. before 0 means the end of the archive, limit 0 means all.
-func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, limit int) (msgs []protocol.Message, err error) {
+func (s *Archives) Messages(ctx context.Context, a Archive, before int64, limit int) (msgs []protocol.Message, err error) {
 	if before <= 0 || before > a.Last+1 {
 		before = a.Last + 1
 	}
@@ -249,8 +256,8 @@ func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, li
 	return msgs, err
 }
 
-// ArchiveWritten stores the size of an archive's file.
-func (s *Store) ArchiveWritten(ctx context.Context, id protocol.ArchiveID, size int64) error {
+// SetFileSize stores the size of an archive's file.
+func (s *Archives) SetFileSize(ctx context.Context, id protocol.ArchiveID, size int64) error {
 	return s.write(ctx, "note archive", func(tx *gorm.DB) error {
 		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("file_size", size).Error
 	})

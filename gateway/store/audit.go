@@ -14,6 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Audit is the audit log.
+type Audit struct{ *conn }
+
 type auditRow struct {
 	Seq        int64 `gorm:"primaryKey"`
 	At         int64
@@ -46,8 +49,8 @@ func (r auditRow) link(before string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Audit appends entries permanently. It sets Seq and Hash.
-func (s *Store) Audit(ctx context.Context, lines ...protocol.AuditEntry) error {
+// Append appends entries permanently. It sets Seq and Hash.
+func (s *Audit) Append(ctx context.Context, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "store audit line", func(tx *gorm.DB) error { return appendAudit(tx, lines) })
 }
 
@@ -75,8 +78,8 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 	return nil
 }
 
-// AuditLines returns the entries that match q, newest first, and whether there are more.
-func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
+// List returns the entries that match q, newest first, and whether there are more.
+func (s *Audit) List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
 	var rows []auditRow
 	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
 		words, err := auditWords(db, q.Query)
@@ -141,16 +144,16 @@ type AuditHead struct {
 	Hash string
 }
 
-// AuditHead returns the last entry.
-func (s *Store) AuditHead(ctx context.Context) (AuditHead, error) {
+// Head returns the last entry.
+func (s *Audit) Head(ctx context.Context) (AuditHead, error) {
 	var row auditRow
 	err := s.read(ctx, "read audit", func(db *gorm.DB) error { return db.Order("seq DESC").Limit(1).Find(&row).Error })
 	return AuditHead{row.Seq, row.Hash}, err
 }
 
-// AuditHolds reports whether the log still contains the entry that was once its head; every log
+// Contains reports whether the log still contains the entry that was once its head; every log
 // contains the zero head.
-func (s *Store) AuditHolds(ctx context.Context, known AuditHead) (bool, error) {
+func (s *Audit) Contains(ctx context.Context, known AuditHead) (bool, error) {
 	if known.Seq == 0 {
 		return true, nil
 	}
@@ -161,9 +164,9 @@ func (s *Store) AuditHolds(ctx context.Context, known AuditHead) (bool, error) {
 	return n == 1, err
 }
 
-// VerifyAudit checks the whole hash chain and returns the first invalid entry. known is a head that
+// Verify checks the whole hash chain and returns the first invalid entry. known is a head that
 // was stored elsewhere, zero for none. It reads all entries: a million take some seconds.
-func (s *Store) VerifyAudit(ctx context.Context, known AuditHead) (protocol.AuditVerifyResult, error) {
+func (s *Audit) Verify(ctx context.Context, known AuditHead) (protocol.AuditVerifyResult, error) {
 	var res protocol.AuditVerifyResult
 	before := auditRow{}
 	err := s.read(ctx, "verify audit", func(db *gorm.DB) error {

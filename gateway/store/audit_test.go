@@ -23,18 +23,18 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 	} {
 		s := openTest(t)
 		for i := range 6 {
-			if err := s.Audit(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: "n", What: fmt.Sprint("call ", i+1)}); err != nil {
+			if err := s.Audit.Append(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: "n", What: fmt.Sprint("call ", i+1)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, q := range strings.Split(c.break_, "; ") {
 			if q != "" {
-				if err := s.w.Exec(q).Error; err != nil {
+				if err := s.writer.db.Exec(q).Error; err != nil {
 					t.Fatal(name, err)
 				}
 			}
 		}
-		res, err := s.VerifyAudit(t.Context(), AuditHead{})
+		res, err := s.Audit.Verify(t.Context(), AuditHead{})
 		if err != nil || res.Broken != c.want || (c.want > 0) != (res.Why != "") {
 			t.Errorf("%s: %+v %v, want line %d", name, res, err, c.want)
 		}
@@ -44,34 +44,34 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 	s := openTest(t)
 	say := func(what string) {
-		if err := s.Audit(t.Context(), protocol.AuditEntry{Kind: protocol.AuditCall, What: what}); err != nil {
+		if err := s.Audit.Append(t.Context(), protocol.AuditEntry{Kind: protocol.AuditCall, What: what}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 6 {
 		say(fmt.Sprint("call ", i+1))
 	}
-	head := must(s.AuditHead(t.Context()))(t)
+	head := must(s.Audit.Head(t.Context()))(t)
 	say("later")
-	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 0 || res.Lines != 7 || head.Seq != 6 {
+	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 0 || res.Lines != 7 || head.Seq != 6 {
 		t.Errorf("an honest log: %+v, head %+v", res, head)
 	}
 	cut := func(from int64) {
-		if err := s.w.Exec("DELETE FROM audit WHERE seq >= ?", from).Error; err != nil {
+		if err := s.writer.db.Exec("DELETE FROM audit WHERE seq >= ?", from).Error; err != nil {
 			t.Fatal(err)
 		}
 	}
 	cut(4)
-	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 lines are missing") {
+	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 lines are missing") {
 		t.Errorf("cut off: %+v", res)
 	}
-	if res := must(s.VerifyAudit(t.Context(), AuditHead{}))(t); res.Broken != 0 {
+	if res := must(s.Audit.Verify(t.Context(), AuditHead{}))(t); res.Broken != 0 {
 		t.Errorf("the chain alone: %+v", res)
 	}
 	for range 5 {
 		say("made up") // a complete chain again
 	}
-	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all hashes") {
+	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all hashes") {
 		t.Errorf("written anew: %+v", res)
 	}
 }
@@ -79,19 +79,19 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 func TestAuditIsPagedAndFiltered(t *testing.T) {
 	s := openTest(t)
 	for i := range 10 {
-		if err := s.Audit(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: protocol.NodeID(fmt.Sprint("n", i%2)), Rule: fmt.Sprint("r", i%5)}); err != nil {
+		if err := s.Audit.Append(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: protocol.NodeID(fmt.Sprint("n", i%2)), Rule: fmt.Sprint("r", i%5)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, more, err := s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 3})
+	list, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 3})
 	if err != nil || !more || len(list) != 3 || list[0].Seq != 10 || list[0].Hash == "" {
 		t.Errorf("%+v %v %v", list, more, err)
 	}
-	list, more, err = s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10, Before: list[2].Seq, Node: "n1"})
+	list, more, err = s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10, Before: list[2].Seq, Node: "n1"})
 	if err != nil || more || len(list) != 3 || list[0].Seq != 6 {
 		t.Errorf("%+v %v %v", list, more, err)
 	}
-	if list, _, _ = s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10, Rule: "r3", After: 5}); len(list) != 1 || list[0].Seq != 9 {
+	if list, _, _ = s.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10, Rule: "r3", After: 5}); len(list) != 1 || list[0].Seq != 9 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -104,7 +104,7 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 		{Kind: protocol.AuditCall, By: "rule r1", Node: "nas", Tool: "Write", What: "/srv/Größe.txt", Verdict: "deny", Why: "not here"},
 	} {
 		e.At = int64(i)
-		if err := s.Audit(t.Context(), e); err != nil {
+		if err := s.Audit.Append(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 		"make": "[2 1]", "MAKE parser": "[1]", "mak tes": "[2 1]", "grosse": "[]", "grö": "[3]", "phone": "[2]", "nas deny": "[3]", "agent:main": "[1]",
 		`"*) OR what:x`: "[]", "'": "[3 2 1]", "": "[3 2 1]", "absent": "[]", "ake": "[]",
 	} {
-		list, _, err := s.AuditLines(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
+		list, _, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
 		if err != nil {
 			t.Fatalf("%q: %v", query, err)
 		}
@@ -124,22 +124,22 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 			t.Errorf("%q finds %s, want %s", query, got, want)
 		}
 	}
-	list, more, err := s.AuditLines(t.Context(), protocol.AuditListParams{Query: "make", Limit: 1, Before: 3, Kind: protocol.AuditCall})
+	list, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "make", Limit: 1, Before: 3, Kind: protocol.AuditCall})
 	if err != nil || more || len(list) != 1 || list[0].Seq != 1 {
 		t.Errorf("with a filter: %+v %v %v", list, more, err)
 	}
-	if res, err := s.VerifyAudit(t.Context(), AuditHead{}); err != nil || res.Broken != 0 {
+	if res, err := s.Audit.Verify(t.Context(), AuditHead{}); err != nil || res.Broken != 0 {
 		t.Errorf("%+v %v", res, err)
 	}
 }
 
 const auditLines = 1_000_000
 
-func fillAudit(b *testing.B, s *Store) {
+func fillAudit(b *testing.B, s *DB) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
 	lines := make([]protocol.AuditEntry, 0, 10_000)
-	head, err := s.AuditHead(b.Context()) // an earlier benchmark run may have been interrupted
+	head, err := s.Audit.Head(b.Context()) // an earlier benchmark run may have been interrupted
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func fillAudit(b *testing.B, s *Store) {
 			e.Kind, e.Rule = protocol.AuditRuleMade, "r"
 		}
 		if lines = append(lines, e); len(lines) == cap(lines) {
-			if err := s.Audit(b.Context(), lines...); err != nil {
+			if err := s.Audit.Append(b.Context(), lines...); err != nil {
 				b.Fatal(err)
 			}
 			lines = lines[:0]
@@ -189,7 +189,7 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 		q.Limit = 100
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := s.AuditLines(b.Context(), q); err != nil {
+				if _, _, err := s.Audit.List(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -197,14 +197,14 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 	}
 	b.Run("append", func(b *testing.B) {
 		for b.Loop() {
-			if err := s.Audit(b.Context(), protocol.AuditEntry{Kind: protocol.AuditCall}); err != nil {
+			if err := s.Audit.Append(b.Context(), protocol.AuditEntry{Kind: protocol.AuditCall}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("verify", func(b *testing.B) {
 		for b.Loop() {
-			if res, err := s.VerifyAudit(b.Context(), AuditHead{}); err != nil || res.Broken != 0 {
+			if res, err := s.Audit.Verify(b.Context(), AuditHead{}); err != nil || res.Broken != 0 {
 				b.Fatal(res, err)
 			}
 		}

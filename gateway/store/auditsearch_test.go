@@ -18,7 +18,7 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 	for _, w := range what {
 		all = append(all, protocol.AuditEntry{Kind: protocol.AuditCall, Node: "tower", What: w})
 	}
-	if err := s.Audit(t.Context(), all...); err != nil {
+	if err := s.Audit.Append(t.Context(), all...); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][]int64{
@@ -26,7 +26,7 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 		"größ": {5}, "gros": {6}, "quoted": {7}, "file127": {int64(7 + 128)},
 	} {
 		for _, q := range []protocol.AuditListParams{{Query: query, Limit: 10}, {Query: query, Limit: 10, Node: "tower"}} {
-			lines, _, err := s.AuditLines(t.Context(), q)
+			lines, _, err := s.Audit.List(t.Context(), q)
 			var got []int64
 			for _, l := range lines {
 				got = append(got, l.Seq)
@@ -36,7 +36,7 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 			}
 		}
 	}
-	if lines, more, err := s.AuditLines(t.Context(), protocol.AuditListParams{Query: "file", Limit: 2, Before: 10}); err != nil || more || len(lines) != 2 || lines[0].Seq != 9 {
+	if lines, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "file", Limit: 2, Before: 10}); err != nil || more || len(lines) != 2 || lines[0].Seq != 9 {
 		t.Errorf("%+v %v %v", lines, more, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestAnAuditSearchWithFiltersFindsWhatTheyMean(t *testing.T) {
 		{Kind: protocol.AuditRuleMade, Node: "tower", SessionKey: "***", Rule: "r-1", What: "make call"},
 		{Kind: protocol.AuditCall, Node: "go-2", SessionKey: "agent:main:main", Rule: "r-1", What: "make go"},
 	}
-	if err := s.Audit(t.Context(), lines...); err != nil {
+	if err := s.Audit.Append(t.Context(), lines...); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestAnAuditSearchWithFiltersFindsWhatTheyMean(t *testing.T) {
 		{protocol.AuditListParams{Query: "test", Rule: "r-1"}, nil},
 	} {
 		c.q.Limit = 10
-		found, more, err := s.AuditLines(t.Context(), c.q)
+		found, more, err := s.Audit.List(t.Context(), c.q)
 		var got []int64
 		for _, l := range found {
 			got = append(got, l.Seq)

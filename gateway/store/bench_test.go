@@ -11,21 +11,21 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	s := openTest(b)
 	for b.Loop() {
-		if _, err := s.Append(b.Context(), key, user("hello")); err != nil {
+		if _, err := s.Messages.Append(b.Context(), key, user("hello")); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 // long creates a session of 100,000 messages.
-func long(b *testing.B) *Store {
+func long(b *testing.B) *DB {
 	s := openTest(b)
 	batch := make([]protocol.Message, 5000)
 	for i := range batch {
 		batch[i] = user(strings.Repeat("word ", 40))
 	}
 	for range 20 {
-		if _, err := s.Append(b.Context(), key, batch...); err != nil {
+		if _, err := s.Messages.Append(b.Context(), key, batch...); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -35,7 +35,7 @@ func long(b *testing.B) *Store {
 func BenchmarkPreview100Of100000(b *testing.B) {
 	s := long(b)
 	for b.Loop() {
-		if m, err := s.Messages(b.Context(), key, 0, 100); err != nil || len(m) != 100 {
+		if m, err := s.Messages.List(b.Context(), key, 0, 100); err != nil || len(m) != 100 {
 			b.Fatal(len(m), err)
 		}
 	}
@@ -44,12 +44,12 @@ func BenchmarkPreview100Of100000(b *testing.B) {
 func BenchmarkListOf2000Sessions(b *testing.B) {
 	s := openTest(b)
 	for i := range 2000 {
-		if _, err := s.EnsureSession(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", i)), int64(i)); err != nil {
+		if _, err := s.Sessions.Ensure(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", i)), int64(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		if l, _, err := s.Sessions(b.Context(), 0, 100); err != nil || len(l) != 100 {
+		if l, _, err := s.Sessions.List(b.Context(), 0, 100); err != nil || len(l) != 100 {
 			b.Fatal(len(l), err)
 		}
 	}

@@ -28,9 +28,9 @@ func (c Call) over(result string) Call {
 }
 
 // stored returns the number of calls in the database, without writing the delayed ones.
-func stored(t testing.TB, s *Store) (n int) {
+func stored(t testing.TB, s *DB) (n int) {
 	t.Helper()
-	if err := s.r.Raw("SELECT count(*) FROM calls").Scan(&n).Error; err != nil {
+	if err := s.reader.Raw("SELECT count(*) FROM calls").Scan(&n).Error; err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -155,7 +155,7 @@ func TestReadThatIsAskedAboutIsWrittenAtOnce(t *testing.T) {
 		t.Fatal(won, err)
 	}
 	var got string
-	if err := s.r.Raw("SELECT result FROM calls WHERE id = 'large'").Scan(&got).Error; err != nil || got != result {
+	if err := s.reader.Raw("SELECT result FROM calls WHERE id = 'large'").Scan(&got).Error; err != nil || got != result {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
@@ -168,7 +168,7 @@ func TestADiskThatRefusesIsNoticedAndNothingIsLostWhenItRecovers(t *testing.T) {
 		if yes {
 			q = "PRAGMA query_only = 1"
 		}
-		if err := s.w.Exec(q).Error; err != nil {
+		if err := s.writer.db.Exec(q).Error; err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,20 +228,20 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 	if err != nil || len(list) != 1600 || len(seen) != 1600 {
 		t.Errorf("%d calls, %d numbers, %v", len(list), len(seen), err)
 	}
-	if !s.out.late.empty() {
+	if !s.writer.late.empty() {
 		t.Error("calls are left in memory")
 	}
 }
 
 // during runs f during the write of the delayed calls, unless they have been written.
-func during(s *Store, f func()) {
-	<-s.out.turn
-	late := s.out.late.flush()
+func during(s *DB, f func()) {
+	<-s.writer.turn
+	late := s.writer.late.flush()
 	f()
 	if late != nil {
-		s.out.commit([]*change{late})
+		s.writer.commit([]*change{late})
 	}
-	s.out.turn <- struct{}{}
+	s.writer.turn <- struct{}{}
 }
 
 func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {

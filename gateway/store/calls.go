@@ -114,7 +114,7 @@ func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c
 // PutCall stores a new call or updates an open one, and appends entries to the audit log in the
 // same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
 // a read-only call may be written a moment later, see [batchDelay].
-func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
+func (s *DB) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
 	changed, err := s.put(ctx, "store call", c, lines)
 	if err == nil && !changed {
 		err = protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", c.Info.CallID))
@@ -125,13 +125,13 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 // FinishCall ends an open call and appends entries to the audit log in the same transaction. It
 // returns false and changes nothing if the call had ended already. The end survives a crash of this
 // program, unless the call is read-only; a power failure may lose the last moments.
-func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
+func (s *DB) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
 	return s.put(ctx, "store result", c, lines)
 }
 
 // put writes a call unless its row has ended. It reports whether it did.
-func (s *Store) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
-	if len(lines) == 0 && ctx.Err() == nil && s.out.late.add(c) {
+func (s *DB) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
+	if len(lines) == 0 && ctx.Err() == nil && s.writer.late.add(c) {
 		return true, nil
 	}
 	err = s.change(ctx, what, c.lasting(), func(tx *gorm.DB) error {
@@ -184,7 +184,7 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 
 // SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
 // audit log. For any other call it returns false and changes nothing.
-func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
+func (s *DB) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
 	err = s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
 		row := rowOfCall(c)
 		res := tx.Model(&row).Where("state = ?", protocol.CallUnknown).Select("*").Updates(&row)
@@ -197,7 +197,7 @@ func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditE
 }
 
 // Call returns a call, or protocol.ErrNotFound.
-func (s *Store) Call(ctx context.Context, id protocol.CallID) (Call, error) {
+func (s *DB) Call(ctx context.Context, id protocol.CallID) (Call, error) {
 	list, err := s.calls(ctx, "id = ?", string(id))
 	if err == nil && len(list) == 0 {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has the id %s", id))
@@ -210,7 +210,7 @@ func (s *Store) Call(ctx context.Context, id protocol.CallID) (Call, error) {
 
 // CallOfProcess returns the call that left a command running on its node, or protocol.ErrNotFound.
 // It is the first call that names the command: later ones have only inspected it.
-func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
+func (s *DB) CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
 	list, err := s.calls(ctx, "node = ? AND process = ? AND process <> ''", string(node), process)
 	if err == nil && len(list) == 0 {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has left the command %s running on %s", process, node))
@@ -223,7 +223,7 @@ func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process
 
 // CallsOnProcess returns the calls of the tool Process that a chat has made on a node since a given
 // call there, oldest first; protocol.ErrNotFound if that call does not exist.
-func (s *Store) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
+func (s *DB) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
 	first, err := s.Call(ctx, since)
 	if err != nil {
 		return nil, err
@@ -232,17 +232,17 @@ func (s *Store) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, si
 }
 
 // CallsOfRun returns a run's calls in the order of their requests.
-func (s *Store) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
+func (s *DB) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
 	return s.calls(ctx, "run_id = ? AND run_id <> ''", string(run))
 }
 
 // OpenCalls returns the calls that wait or run, or did when the gateway stopped.
-func (s *Store) OpenCalls(ctx context.Context) ([]Call, error) {
+func (s *DB) OpenCalls(ctx context.Context) ([]Call, error) {
 	return s.calls(ctx, "state IN ('waiting', 'running')")
 }
 
 // StoppedCalls returns those of a node's calls that were cancelled before they had ended.
-func (s *Store) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
+func (s *DB) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
 	for part := range slices.Chunk(calls, 500) {
 		list, err := s.calls(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
 		if err != nil {
@@ -255,7 +255,7 @@ func (s *Store) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []
 	return stopped, nil
 }
 
-func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
+func (s *DB) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -275,10 +275,10 @@ func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, e
 }
 
 // settle makes the calls readable that PutCall and FinishCall have taken.
-func (s *Store) settle(ctx context.Context) error { return s.explain("store calls", s.out.settle(ctx)) }
+func (s *DB) settle(ctx context.Context) error { return s.explain("store calls", s.writer.settle(ctx)) }
 
 // Journal returns the calls that match q, newest first, and whether there are more.
-func (s *Store) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
+func (s *DB) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
 	if err := s.settle(ctx); err != nil {
 		return nil, false, err
 	}

@@ -42,6 +42,9 @@ type ChannelRun struct {
 	Route   Route
 }
 
+// Channels are the accounts of channels, the people who write there and the addresses of sessions.
+type Channels struct{ *conn }
+
 type channelAccountRow struct {
 	Channel   string `gorm:"primaryKey"`
 	Account   string `gorm:"primaryKey"`
@@ -85,8 +88,8 @@ type channelRouteRow struct {
 
 func (channelRouteRow) TableName() string { return "channel_routes" }
 
-// ChannelAccounts returns every account, in no order.
-func (s *Store) ChannelAccounts(ctx context.Context) ([]ChannelAccount, error) {
+// Accounts returns every account, in no order.
+func (s *Channels) Accounts(ctx context.Context) ([]ChannelAccount, error) {
 	var rows []channelAccountRow
 	if err := s.read(ctx, "read channel accounts", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
@@ -101,8 +104,8 @@ func (s *Store) ChannelAccounts(ctx context.Context) ([]ChannelAccount, error) {
 	return list, nil
 }
 
-// PutChannelAccount stores a new or changed account.
-func (s *Store) PutChannelAccount(ctx context.Context, a ChannelAccount) error {
+// PutAccount stores a new or changed account.
+func (s *Channels) PutAccount(ctx context.Context, a ChannelAccount) error {
 	if a.Config == nil {
 		a.Config = map[string]json.RawMessage{}
 	}
@@ -112,8 +115,8 @@ func (s *Store) PutChannelAccount(ctx context.Context, a ChannelAccount) error {
 	})
 }
 
-// RemoveChannelAccount deletes an account and its undelivered messages.
-func (s *Store) RemoveChannelAccount(ctx context.Context, channel, account string) error {
+// DeleteAccount deletes an account and its undelivered messages.
+func (s *Channels) DeleteAccount(ctx context.Context, channel, account string) error {
 	return s.write(ctx, "remove channel account", func(tx *gorm.DB) error {
 		if err := tx.Where("channel = ? AND account = ?", channel, account).Delete(&channelAccountRow{}).Error; err != nil {
 			return err
@@ -122,16 +125,16 @@ func (s *Store) RemoveChannelAccount(ctx context.Context, channel, account strin
 	})
 }
 
-// SawChannel stores the time at which an account last received a message.
-func (s *Store) SawChannel(ctx context.Context, channel, account string, at int64) error {
+// SetReceivedAt stores the time at which an account last received a message.
+func (s *Channels) SetReceivedAt(ctx context.Context, channel, account string, at int64) error {
 	row := channelSeenRow{channel, account, at}
 	return s.write(ctx, "note a channel's message", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }
 
-// ChannelsSeen returns when each account last received a message, by CHANNEL:ACCOUNT.
-func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
+// ReceivedAt returns when each account last received a message, by CHANNEL:ACCOUNT.
+func (s *Channels) ReceivedAt(ctx context.Context) (map[string]int64, error) {
 	var rows []channelSeenRow
 	err := s.read(ctx, "read channels", func(db *gorm.DB) error { return db.Find(&rows).Error })
 	seen := make(map[string]int64, len(rows))
@@ -142,7 +145,7 @@ func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
 }
 
 // Pairs returns the unknown senders who wrote, oldest first.
-func (s *Store) Pairs(ctx context.Context) ([]Pair, error) {
+func (s *Channels) Pairs(ctx context.Context) ([]Pair, error) {
 	var rows []channelPairRow
 	if err := s.read(ctx, "read strangers", func(db *gorm.DB) error { return db.Order("requested_at, channel, sender").Find(&rows).Error }); err != nil {
 		return nil, err
@@ -159,7 +162,7 @@ func (s *Store) Pairs(ctx context.Context) ([]Pair, error) {
 // AddPair stores an unknown sender, and reports whether they are new. At most most are stored per
 // channel, and none from before since; when the limit is reached, a new one fails with
 // protocol.ErrUnavailable.
-func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
+func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
 	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, text(p)}
 	err = s.write(ctx, "note a stranger", func(tx *gorm.DB) error {
 		added = false
@@ -184,7 +187,7 @@ func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (add
 
 // TakePair removes an unknown sender and returns them. One from before since, or one that does not
 // exist, fails with protocol.ErrNotFound.
-func (s *Store) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
+func (s *Channels) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
 	var rows []channelPairRow
 	err = s.write(ctx, "take a stranger", func(tx *gorm.DB) error {
 		if err := tx.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since).Find(&rows).Error; err != nil {
@@ -201,9 +204,9 @@ func (s *Store) TakePair(ctx context.Context, channel, sender string, since int6
 	return p, json.Unmarshal([]byte(rows[0].JSON), &p)
 }
 
-// StartChannelRun stores the address for the answers of a run, and makes it the chat's last
+// StartRun stores the address for the answers of a run, and makes it the chat's last
 // address.
-func (s *Store) StartChannelRun(ctx context.Context, r ChannelRun, at int64) error {
+func (s *Channels) StartRun(ctx context.Context, r ChannelRun, at int64) error {
 	return s.write(ctx, "note a channel's run", func(tx *gorm.DB) error {
 		run := channelRunRow{string(r.Run), string(r.Session), text(r.Route)}
 		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&run).Error; err != nil {
@@ -214,15 +217,15 @@ func (s *Store) StartChannelRun(ctx context.Context, r ChannelRun, at int64) err
 	})
 }
 
-// EndChannelRun deletes a run's address.
-func (s *Store) EndChannelRun(ctx context.Context, run protocol.RunID) error {
+// EndRun deletes a run's address.
+func (s *Channels) EndRun(ctx context.Context, run protocol.RunID) error {
 	return s.write(ctx, "end a channel's run", func(tx *gorm.DB) error {
 		return tx.Where("run_id = ?", string(run)).Delete(&channelRunRow{}).Error
 	})
 }
 
-// ChannelRuns returns the runs whose answers are not all in the outbox.
-func (s *Store) ChannelRuns(ctx context.Context) ([]ChannelRun, error) {
+// Runs returns the runs whose answers are not all in the outbox.
+func (s *Channels) Runs(ctx context.Context) ([]ChannelRun, error) {
 	var rows []channelRunRow
 	if err := s.read(ctx, "read channels' runs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
@@ -239,13 +242,13 @@ func (s *Store) ChannelRuns(ctx context.Context) ([]ChannelRun, error) {
 
 // LastRoute returns the last address of a chat, and when it was used. If there is none, it fails
 // with protocol.ErrNotFound.
-func (s *Store) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
+func (s *Channels) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("session_key = ?", string(session)) })
 }
 
-// LastRouteOf returns the last address of any chat of an agent, and when it was used. If there is
+// LastRouteOfAgent returns the last address of any chat of an agent, and when it was used. If there is
 // none, it fails with protocol.ErrNotFound.
-func (s *Store) LastRouteOf(ctx context.Context, agent protocol.AgentID) (r Route, at int64, err error) {
+func (s *Channels) LastRouteOfAgent(ctx context.Context, agent protocol.AgentID) (r Route, at int64, err error) {
 	own := "agent:" + string(agent) + ":"
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB {
 		if agent == protocol.MainAgent { // a key without an agent belongs to the main one
@@ -255,7 +258,7 @@ func (s *Store) LastRouteOf(ctx context.Context, agent protocol.AgentID) (r Rout
 	})
 }
 
-func (s *Store) lastRoute(ctx context.Context, which func(*gorm.DB) *gorm.DB) (r Route, at int64, err error) {
+func (s *Channels) lastRoute(ctx context.Context, which func(*gorm.DB) *gorm.DB) (r Route, at int64, err error) {
 	var row channelRouteRow
 	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error { return which(db).Order("used_at DESC").Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -14,7 +14,7 @@ import (
 )
 
 // hold occupies the writing connection until release is called.
-func hold(t *testing.T, s *Store) (release func()) {
+func hold(t *testing.T, s *DB) (release func()) {
 	t.Helper()
 	began, free := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
@@ -30,11 +30,11 @@ func hold(t *testing.T, s *Store) (release func()) {
 }
 
 // queued waits until n writes are in the queue.
-func queued(s *Store, n int) {
+func queued(s *DB, n int) {
 	for {
-		s.out.mu.Lock()
-		have := len(s.out.waiting)
-		s.out.mu.Unlock()
+		s.writer.mu.Lock()
+		have := len(s.writer.waiting)
+		s.writer.mu.Unlock()
 		if have == n {
 			return
 		}
@@ -63,7 +63,7 @@ func TestWritesThatWaitShareOneCommit(t *testing.T) {
 	wg.Wait()
 	seen := 0
 	tx.Range(func(any, any) bool { seen++; return true })
-	if all := must(s.Settings(t.Context()))(t); len(all) != n || seen != 1 {
+	if all := must(s.Settings.All(t.Context()))(t); len(all) != n || seen != 1 {
 		t.Errorf("%d of %d rows in %d transactions", len(all), n, seen)
 	}
 }
@@ -101,7 +101,7 @@ func TestFailedWriteDoesNotUndoThoseItSharedACommitWith(t *testing.T) {
 	queued(s, 12)
 	release()
 	wg.Wait()
-	all := must(s.Settings(t.Context()))(t)
+	all := must(s.Settings.All(t.Context()))(t)
 	for i := range 3 {
 		if err, _ := got.Load(fmt.Sprint("good", i)); err != nil || all[fmt.Sprint("good", i)] == nil {
 			t.Errorf("a good write: %v, %s", err, all[fmt.Sprint("good", i)])
@@ -144,7 +144,7 @@ func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
 func TestOnlyTheBeginningOfACallWithAnEffectWaitsForTheDisk(t *testing.T) {
 	s := openTest(t)
 	mode := func() (m string) {
-		if err := s.w.Raw("PRAGMA synchronous").Scan(&m).Error; err != nil {
+		if err := s.writer.db.Raw("PRAGMA synchronous").Scan(&m).Error; err != nil {
 			t.Fatal(err)
 		}
 		return m
@@ -159,7 +159,7 @@ func TestOnlyTheBeginningOfACallWithAnEffectWaitsForTheDisk(t *testing.T) {
 			t.Errorf("%q ends: synchronous = %s, %v", effect, mode(), err)
 		}
 	}
-	must(s.Append(t.Context(), key, user("kept")))(t)
+	must(s.Messages.Append(t.Context(), key, user("kept")))(t)
 	if mode() != "2" {
 		t.Error("a message did not wait for the disk")
 	}

@@ -11,16 +11,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CronJob is a scheduled job with the scheduler's internal state. Times are Unix milliseconds, 0
+// Job is a scheduled job with the scheduler's internal state. Times are Unix milliseconds, 0
 // means never.
-type CronJob struct {
+type Job struct {
 	protocol.CronJob
 	Base    int64 // start of an interval without an anchor
 	LastDue int64 // the last due time that was handled
 }
 
-// CronRun is one run of a job; EndedAt 0 means that it has not ended.
-type CronRun struct {
+// JobRun is one run of a job; EndedAt 0 means that it has not ended.
+type JobRun struct {
 	ID                 int64 // set by the store
 	Job                protocol.CronJobID
 	Due                int64 // 0 if a person started it
@@ -32,16 +32,19 @@ type CronRun struct {
 	NextRunAt          int64
 }
 
-type cronJobRow struct {
+// Jobs are the scheduled jobs and their runs.
+type Jobs struct{ *conn }
+
+type jobRow struct {
 	ID        string `gorm:"primaryKey;column:id"`
 	BaseAt    int64
 	LastDueAt int64
 	JSON      string `gorm:"column:json"`
 }
 
-func (cronJobRow) TableName() string { return "cron_jobs" }
+func (jobRow) TableName() string { return "cron_jobs" }
 
-type cronRunRow struct {
+type jobRunRow struct {
 	ID         int64 `gorm:"primaryKey;autoIncrement;column:id"`
 	JobID      string
 	DueAt      int64
@@ -55,26 +58,26 @@ type cronRunRow struct {
 	NextRunAt  int64
 }
 
-func (cronRunRow) TableName() string { return "cron_runs" }
+func (jobRunRow) TableName() string { return "cron_runs" }
 
-func rowOfCronRun(r CronRun) cronRunRow {
-	return cronRunRow{r.ID, string(r.Job), r.Due, string(r.Session), string(r.Run), r.StartedAt, r.EndedAt, r.Status, r.Error, r.Summary, r.NextRunAt}
+func rowOfCronRun(r JobRun) jobRunRow {
+	return jobRunRow{r.ID, string(r.Job), r.Due, string(r.Session), string(r.Run), r.StartedAt, r.EndedAt, r.Status, r.Error, r.Summary, r.NextRunAt}
 }
 
-func (r cronRunRow) run() CronRun {
-	return CronRun{
+func (r jobRunRow) run() JobRun {
+	return JobRun{
 		r.ID, protocol.CronJobID(r.JobID), r.DueAt, protocol.SessionKey(r.SessionKey), protocol.RunID(r.RunID), r.StartedAt, r.EndedAt,
 		r.Status, r.Error, r.Summary, r.NextRunAt,
 	}
 }
 
-// CronJobs returns every job, in no order.
-func (s *Store) CronJobs(ctx context.Context) ([]CronJob, error) {
-	var rows []cronJobRow
+// List returns every job, in no order.
+func (s *Jobs) List(ctx context.Context) ([]Job, error) {
+	var rows []jobRow
 	if err := s.read(ctx, "read jobs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
 	}
-	jobs := make([]CronJob, len(rows))
+	jobs := make([]Job, len(rows))
 	for i, r := range rows {
 		jobs[i].Base, jobs[i].LastDue = r.BaseAt, r.LastDueAt
 		if err := json.Unmarshal([]byte(r.JSON), &jobs[i].CronJob); err != nil {
@@ -84,30 +87,30 @@ func (s *Store) CronJobs(ctx context.Context) ([]CronJob, error) {
 	return jobs, nil
 }
 
-// PutCronJob stores a new or changed job.
-func (s *Store) PutCronJob(ctx context.Context, j CronJob) error {
+// Put stores a new or changed job.
+func (s *Jobs) Put(ctx context.Context, j Job) error {
 	return s.write(ctx, "store job", func(tx *gorm.DB) error { return putCronJob(tx, j) })
 }
 
-func putCronJob(tx *gorm.DB, j CronJob) error {
-	row := cronJobRow{string(j.ID), j.Base, j.LastDue, text(j.CronJob)}
+func putCronJob(tx *gorm.DB, j Job) error {
+	row := jobRow{string(j.ID), j.Base, j.LastDue, text(j.CronJob)}
 	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
-// RemoveCronJob deletes a job with its history.
-func (s *Store) RemoveCronJob(ctx context.Context, id protocol.CronJobID) error {
+// Delete deletes a job with its history.
+func (s *Jobs) Delete(ctx context.Context, id protocol.CronJobID) error {
 	return s.write(ctx, "remove job", func(tx *gorm.DB) error {
-		if err := tx.Where("id = ?", string(id)).Delete(&cronJobRow{}).Error; err != nil {
+		if err := tx.Where("id = ?", string(id)).Delete(&jobRow{}).Error; err != nil {
 			return err
 		}
-		return tx.Where("job_id = ?", string(id)).Delete(&cronRunRow{}).Error
+		return tx.Where("job_id = ?", string(id)).Delete(&jobRunRow{}).Error
 	})
 }
 
-// StartCronRun stores the start of a run of j, together with the new state of j, and returns the
+// StartRun stores the start of a run of j, together with the new state of j, and returns the
 // run with its ID. A second run for one due time fails with protocol.ErrConflict. A skipped run is
 // stored with its end.
-func (s *Store) StartCronRun(ctx context.Context, j CronJob, r CronRun) (CronRun, error) {
+func (s *Jobs) StartRun(ctx context.Context, j Job, r JobRun) (JobRun, error) {
 	row := rowOfCronRun(r)
 	err := s.write(ctx, "start job", func(tx *gorm.DB) error {
 		if err := tx.Create(&row).Error; err != nil {
@@ -118,18 +121,18 @@ func (s *Store) StartCronRun(ctx context.Context, j CronJob, r CronRun) (CronRun
 	return row.run(), err
 }
 
-// EndCronRun stores the end of a run, together with the new state of j; if remove is set, it
+// EndRun stores the end of a run, together with the new state of j; if remove is set, it
 // deletes j instead. All but the newest keep runs of the job are deleted; dropped are their
 // sessions.
-func (s *Store) EndCronRun(ctx context.Context, j CronJob, r CronRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
+func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
 	row := rowOfCronRun(r)
 	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
 		dropped = nil
-		if err := tx.Model(&cronRunRow{}).Where("id = ?", row.ID).Select("*").Omit("id").Updates(&row).Error; err != nil {
+		if err := tx.Model(&jobRunRow{}).Where("id = ?", row.ID).Select("*").Omit("id").Updates(&row).Error; err != nil {
 			return err
 		}
 		if remove {
-			if err := tx.Where("id = ?", string(j.ID)).Delete(&cronJobRow{}).Error; err != nil {
+			if err := tx.Where("id = ?", string(j.ID)).Delete(&jobRow{}).Error; err != nil {
 				return err
 			}
 		} else if err := putCronJob(tx, j); err != nil {
@@ -141,13 +144,13 @@ func (s *Store) EndCronRun(ctx context.Context, j CronJob, r CronRun, keep int, 
 	return dropped, err
 }
 
-// DropCronRun deletes a run whose job no longer exists.
-func (s *Store) DropCronRun(ctx context.Context, id int64) error {
-	return s.write(ctx, "forget run of a job", func(tx *gorm.DB) error { return tx.Delete(&cronRunRow{}, id).Error })
+// DeleteRun deletes a run whose job no longer exists.
+func (s *Jobs) DeleteRun(ctx context.Context, id int64) error {
+	return s.write(ctx, "forget run of a job", func(tx *gorm.DB) error { return tx.Delete(&jobRunRow{}, id).Error })
 }
 
 func trimCronRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
-	var old []cronRunRow
+	var old []jobRunRow
 	err = tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
 	if err != nil || len(old) == 0 {
 		return nil, err
@@ -157,23 +160,23 @@ func trimCronRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []prot
 			dropped = append(dropped, protocol.SessionKey(r.SessionKey))
 		}
 	}
-	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&cronRunRow{}).Error
+	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&jobRunRow{}).Error
 }
 
-// OpenCronRuns returns the runs that have not ended, oldest first.
-func (s *Store) OpenCronRuns(ctx context.Context) ([]CronRun, error) {
-	var rows []cronRunRow
+// UnfinishedRuns returns the runs that have not ended, oldest first.
+func (s *Jobs) UnfinishedRuns(ctx context.Context) ([]JobRun, error) {
+	var rows []jobRunRow
 	err := s.read(ctx, "read runs of jobs", func(db *gorm.DB) error { return db.Where("ended_at = 0").Order("id").Find(&rows).Error })
 	return cronRuns(rows), err
 }
 
-// CronRuns returns a page of the finished runs, newest first, and their total number; if job is not
+// FinishedRuns returns a page of the finished runs, newest first, and their total number; if job is not
 // empty, only of that job.
-func (s *Store) CronRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []CronRun, total int, err error) {
-	var rows []cronRunRow
+func (s *Jobs) FinishedRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []JobRun, total int, err error) {
+	var rows []jobRunRow
 	var n int64
 	err = s.read(ctx, "read runs of jobs", func(db *gorm.DB) error {
-		q := db.Model(&cronRunRow{}).Where("ended_at > 0")
+		q := db.Model(&jobRunRow{}).Where("ended_at > 0")
 		if job != "" {
 			q = q.Where("job_id = ?", string(job))
 		}
@@ -185,13 +188,16 @@ func (s *Store) CronRuns(ctx context.Context, job protocol.CronJobID, offset, li
 	return cronRuns(rows), int(n), err
 }
 
-func cronRuns(rows []cronRunRow) []CronRun {
-	list := make([]CronRun, len(rows))
+func cronRuns(rows []jobRunRow) []JobRun {
+	list := make([]JobRun, len(rows))
 	for i, r := range rows {
 		list[i] = r.run()
 	}
 	return list
 }
+
+// Heartbeats are the states of agents' heartbeats.
+type Heartbeats struct{ *conn }
 
 type heartbeatRow struct {
 	Agent string `gorm:"primaryKey"`
@@ -200,8 +206,8 @@ type heartbeatRow struct {
 
 func (heartbeatRow) TableName() string { return "heartbeats" }
 
-// Heartbeats returns the state of every agent's heartbeat.
-func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, error) {
+// List returns the state of every agent's heartbeat.
+func (s *Heartbeats) List(ctx context.Context) ([]protocol.HeartbeatState, error) {
 	var rows []heartbeatRow
 	if err := s.read(ctx, "read heartbeats", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
@@ -215,8 +221,8 @@ func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, erro
 	return list, nil
 }
 
-// PutHeartbeat stores the state of an agent's heartbeat.
-func (s *Store) PutHeartbeat(ctx context.Context, h protocol.HeartbeatState) error {
+// Put stores the state of an agent's heartbeat.
+func (s *Heartbeats) Put(ctx context.Context, h protocol.HeartbeatState) error {
 	row := heartbeatRow{string(h.AgentID), text(h)}
 	return s.write(ctx, "store heartbeat", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error

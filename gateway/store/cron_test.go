@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func cronJob(id string) CronJob {
+func cronJob(id string) Job {
 	at := int64(1_800_000_000_000)
-	return CronJob{CronJob: protocol.CronJob{
+	return Job{CronJob: protocol.CronJob{
 		ID: protocol.CronJobID(id), AgentID: "main", Name: id, Enabled: true, CreatedAtMs: 1, UpdatedAtMs: 2,
 		Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, Spec: protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hello"},
 		State: protocol.CronJobState{NextRunAtMs: at},
@@ -26,11 +26,11 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := cronJob("a")
-	if err := s.PutCronJob(t.Context(), j); err != nil {
+	if err := s.Jobs.Put(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 	j.State.RunningAtMs = 5
-	r, err := s.StartCronRun(t.Context(), j, CronRun{Job: "a", Due: 100, Session: "agent:main:cron:a:1", Run: "r1", StartedAt: 101})
+	r, err := s.Jobs.StartRun(t.Context(), j, JobRun{Job: "a", Due: 100, Session: "agent:main:cron:a:1", Run: "r1", StartedAt: 101})
 	if err != nil || r.ID == 0 {
 		t.Fatal(r, err)
 	}
@@ -41,26 +41,26 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	jobs, err := s.CronJobs(t.Context())
+	jobs, err := s.Jobs.List(t.Context())
 	if err != nil || len(jobs) != 1 || !reflect.DeepEqual(jobs[0], j) {
 		t.Fatalf("%+v %v", jobs, err)
 	}
-	open, err := s.OpenCronRuns(t.Context())
+	open, err := s.Jobs.UnfinishedRuns(t.Context())
 	if err != nil || len(open) != 1 || open[0] != r {
 		t.Fatalf("%+v %v", open, err)
 	}
 	changed := j
 	changed.Name = "changed"
-	if _, err := s.StartCronRun(t.Context(), changed, CronRun{Job: "a", Due: 100, StartedAt: 102}); !errors.Is(err, protocol.ErrConflict) {
+	if _, err := s.Jobs.StartRun(t.Context(), changed, JobRun{Job: "a", Due: 100, StartedAt: 102}); !errors.Is(err, protocol.ErrConflict) {
 		t.Fatalf("a due time was served twice: %v", err)
 	}
-	if jobs, _ := s.CronJobs(t.Context()); jobs[0].Name != "a" {
+	if jobs, _ := s.Jobs.List(t.Context()); jobs[0].Name != "a" {
 		t.Error("the refused start changed the job")
 	}
-	if _, err := s.StartCronRun(t.Context(), j, CronRun{Job: "a", StartedAt: 103, EndedAt: 103}); err != nil {
+	if _, err := s.Jobs.StartRun(t.Context(), j, JobRun{Job: "a", StartedAt: 103, EndedAt: 103}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.StartCronRun(t.Context(), j, CronRun{Job: "a", StartedAt: 104, EndedAt: 104}); err != nil {
+	if _, err := s.Jobs.StartRun(t.Context(), j, JobRun{Job: "a", StartedAt: 104, EndedAt: 104}); err != nil {
 		t.Fatalf("a person may start a job as often as they want: %v", err)
 	}
 }
@@ -70,10 +70,10 @@ func TestCronHistoryKeepsTheNewestAndNamesTheSessionsThatGo(t *testing.T) {
 	var dropped []protocol.SessionKey
 	for _, id := range []string{"a", "b"} {
 		for i := range 5 {
-			r := CronRun{Job: protocol.CronJobID(id), Due: int64(i + 1), Session: protocol.SessionKey(fmt.Sprintf("%s%d", id, i)), StartedAt: int64(i)}
-			r = must(s.StartCronRun(t.Context(), cronJob(id), r))(t)
+			r := JobRun{Job: protocol.CronJobID(id), Due: int64(i + 1), Session: protocol.SessionKey(fmt.Sprintf("%s%d", id, i)), StartedAt: int64(i)}
+			r = must(s.Jobs.StartRun(t.Context(), cronJob(id), r))(t)
 			r.EndedAt, r.Status = 9, protocol.CronOK
-			gone, err := s.EndCronRun(t.Context(), cronJob(id), r, 3, false)
+			gone, err := s.Jobs.EndRun(t.Context(), cronJob(id), r, 3, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,28 +83,28 @@ func TestCronHistoryKeepsTheNewestAndNamesTheSessionsThatGo(t *testing.T) {
 	if fmt.Sprint(dropped) != "[a0 a1 b0 b1]" {
 		t.Errorf("dropped %v", dropped)
 	}
-	page, total, err := s.CronRuns(t.Context(), "a", 1, 1)
+	page, total, err := s.Jobs.FinishedRuns(t.Context(), "a", 1, 1)
 	if err != nil || total != 3 || len(page) != 1 || page[0].Session != "a3" || page[0].Status != protocol.CronOK {
 		t.Errorf("%+v %d %v", page, total, err)
 	}
-	if err := s.RemoveCronJob(t.Context(), "a"); err != nil {
+	if err := s.Jobs.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	if _, total, _ := s.CronRuns(t.Context(), "", 0, 10); total != 3 {
+	if _, total, _ := s.Jobs.FinishedRuns(t.Context(), "", 0, 10); total != 3 {
 		t.Errorf("%d runs are left of b", total)
 	}
-	last, err := s.StartCronRun(t.Context(), cronJob("b"), CronRun{Job: "b", Due: 50, StartedAt: 50})
+	last, err := s.Jobs.StartRun(t.Context(), cronJob("b"), JobRun{Job: "b", Due: 50, StartedAt: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
 	last.EndedAt = 51
-	if _, err := s.EndCronRun(t.Context(), cronJob("b"), last, 3, true); err != nil {
+	if _, err := s.Jobs.EndRun(t.Context(), cronJob("b"), last, 3, true); err != nil {
 		t.Fatal(err)
 	}
-	if jobs, _ := s.CronJobs(t.Context()); len(jobs) != 0 {
+	if jobs, _ := s.Jobs.List(t.Context()); len(jobs) != 0 {
 		t.Errorf("%d jobs are left", len(jobs))
 	}
-	if _, total, _ := s.CronRuns(t.Context(), "b", 0, 10); total != 3 {
+	if _, total, _ := s.Jobs.FinishedRuns(t.Context(), "b", 0, 10); total != 3 {
 		t.Errorf("the history of a job that removed itself has %d runs", total)
 	}
 }
@@ -114,11 +114,11 @@ func TestHeartbeatsSurvive(t *testing.T) {
 	next := int64(5)
 	for range 2 {
 		next++
-		if err := s.PutHeartbeat(t.Context(), protocol.HeartbeatState{AgentID: "main", NextHeartbeatAt: &next}); err != nil {
+		if err := s.Heartbeats.Put(t.Context(), protocol.HeartbeatState{AgentID: "main", NextHeartbeatAt: &next}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, err := s.Heartbeats(t.Context())
+	list, err := s.Heartbeats.List(t.Context())
 	if err != nil || len(list) != 1 || *list[0].NextHeartbeatAt != 7 || list[0].LastHeartbeatAt != nil {
 		t.Errorf("%+v %v", list, err)
 	}

@@ -18,6 +18,9 @@ type PairedDevice struct {
 	TokenHash string // hex SHA-256; empty while it must fetch a new token
 }
 
+// Devices are the paired devices.
+type Devices struct{ *conn }
+
 type deviceRow struct {
 	ID        string `gorm:"primaryKey;column:id"`
 	Key       []byte
@@ -27,8 +30,8 @@ type deviceRow struct {
 
 func (deviceRow) TableName() string { return "devices" }
 
-// Devices returns every paired device that was not deleted.
-func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
+// List returns every paired device that was not deleted.
+func (s *Devices) List(ctx context.Context) ([]PairedDevice, error) {
 	var rows []deviceRow
 	if err := s.read(ctx, "read devices", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
 		return nil, err
@@ -43,8 +46,8 @@ func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
 	return list, nil
 }
 
-// PutDevice stores a new or changed device, together with the audit entries about it.
-func (s *Store) PutDevice(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
+// Put stores a new or changed device, together with the audit entries about it.
+func (s *Devices) Put(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
 	row := deviceRow{string(d.ID), d.Key, d.TokenHash, text(d.Device)}
 	return s.write(ctx, "store device", func(tx *gorm.DB) error {
 		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
@@ -54,8 +57,8 @@ func (s *Store) PutDevice(ctx context.Context, d PairedDevice, lines ...protocol
 	})
 }
 
-// DeleteDevice deletes a device.
-func (s *Store) DeleteDevice(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
+// Delete deletes a device.
+func (s *Devices) Delete(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "forget device", func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", string(id)).Delete(&deviceRow{}).Error; err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 
 func TestEveryConnectionIsSetUp(t *testing.T) {
 	s := openTest(t)
-	for name, db := range map[string]*gorm.DB{"writer": s.w, "reader": s.r} {
+	for name, db := range map[string]*gorm.DB{"writer": s.writer.db, "reader": s.reader} {
 		for pragma, want := range map[string]string{"foreign_keys": "1", "synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000"} {
 			var got string
 			if err := db.Raw("PRAGMA " + pragma).Scan(&got).Error; err != nil || got != want {
@@ -25,26 +25,26 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 			}
 		}
 	}
-	if err := s.PutRun(t.Context(), Run{ID: "r", Session: "none"}); !errors.Is(err, protocol.ErrNotFound) {
+	if err := s.Runs.Put(t.Context(), Run{ID: "r", Session: "none"}); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a run without its session = %v", err)
 	}
 }
 
 func TestStorageFailuresSayWhatToDo(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("kept")))(t)
+	must(s.Messages.Append(t.Context(), key, user("kept")))(t)
 	fails := func(name, want string) {
 		t.Helper()
-		_, err := s.Append(t.Context(), key, user("lost"))
+		_, err := s.Messages.Append(t.Context(), key, user("lost"))
 		if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), s.path) {
 			t.Errorf("%s: error = %v, want %q and the path", name, err, want)
 		}
 	}
-	s.w.Exec("PRAGMA query_only = 1")
+	s.writer.db.Exec("PRAGMA query_only = 1")
 	fails("read-only", "permissions")
-	s.w.Exec("PRAGMA query_only = 0")
+	s.writer.db.Exec("PRAGMA query_only = 0")
 
-	s.w.Exec("PRAGMA busy_timeout = 20")
+	s.writer.db.Exec("PRAGMA busy_timeout = 20")
 	other := must(connect(t.Context(), s.path, 1, "immediate"))(t)
 	pool := must(other.DB())(t)
 	defer pool.Close()
@@ -52,8 +52,8 @@ func TestStorageFailuresSayWhatToDo(t *testing.T) {
 	fails("locked", "locked")
 	tx.Rollback()
 
-	must(s.Append(t.Context(), key, user("again")))(t)
-	if m := must(s.Messages(t.Context(), key, 0, 0))(t); len(m) != 2 || m[1].Seq != 2 {
+	must(s.Messages.Append(t.Context(), key, user("again")))(t)
+	if m := must(s.Messages.List(t.Context(), key, 0, 0))(t); len(m) != 2 || m[1].Seq != 2 {
 		t.Errorf("messages = %v", m)
 	}
 }
@@ -69,7 +69,7 @@ func TestOddPathsWork(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		must(s.Append(t.Context(), key, user("x")))(t)
+		must(s.Messages.Append(t.Context(), key, user("x")))(t)
 		s.Close()
 		info, err := os.Stat(path)
 		if err != nil {
@@ -97,7 +97,7 @@ func TestWinnerIsStored(t *testing.T) {
 	for i := range 200 {
 		id := protocol.ApprovalID(protocol.NewID())
 		a := protocol.Approval{ID: id, State: protocol.ApprovalPending, CreatedAt: 1}
-		if err := s.PutApproval(t.Context(), a); err != nil {
+		if err := s.Approvals.Put(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 		a.State = protocol.ApprovalAllowed
@@ -109,9 +109,9 @@ func TestWinnerIsStored(t *testing.T) {
 			}
 			cancel()
 		})
-		won, err := s.CloseApproval(ctx, a)
+		won, err := s.Approvals.Close(ctx, a)
 		wg.Wait()
-		got := must(s.Approval(t.Context(), id))(t)
+		got := must(s.Approvals.Get(t.Context(), id))(t)
 		if stored := got.State == protocol.ApprovalAllowed; won != stored || won == (err != nil) {
 			t.Fatalf("won %v, error %v, stored %v", won, err, stored)
 		}
@@ -120,22 +120,22 @@ func TestWinnerIsStored(t *testing.T) {
 
 func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("x")))(t)
-	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
+	must(s.Messages.Append(t.Context(), key, user("x")))(t)
+	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
 	for _, err := range []error{
-		s.PutGrant(t.Context(), Grant{Session: key, Tool: "Bash"}),
-		s.PutApproval(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}),
+		s.Grants.Put(t.Context(), Grant{Session: key, Tool: "Bash"}),
+		s.Approvals.Put(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}),
 		s.PutCall(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(s.PurgeDeleted(t.Context(), 200))(t)
-	if g := must(s.Grants(t.Context(), key))(t); len(g) != 0 {
+	must(s.Sessions.PurgeDeleted(t.Context(), 200))(t)
+	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
 		t.Errorf("grants = %v: the next session of that name would inherit them", g)
 	}
-	if a := must(s.Approval(t.Context(), "a"))(t); a.State != protocol.ApprovalCancelled {
+	if a := must(s.Approvals.Get(t.Context(), "a"))(t); a.State != protocol.ApprovalCancelled {
 		t.Errorf("question is %s", a.State)
 	}
 	must(s.Call(t.Context(), "c"))(t) // the journal stays
@@ -143,14 +143,14 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 
 func TestUserMessageBringsADeletedSessionBack(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("x")))(t)
-	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
-	must(s.Append(t.Context(), key, protocol.Message{Role: protocol.RoleAssistant}))(t)
-	if ses := must(s.Session(t.Context(), key))(t); ses.DeletedAt != 100 {
+	must(s.Messages.Append(t.Context(), key, user("x")))(t)
+	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
+	must(s.Messages.Append(t.Context(), key, protocol.Message{Role: protocol.RoleAssistant}))(t)
+	if ses := must(s.Sessions.Get(t.Context(), key))(t); ses.DeletedAt != 100 {
 		t.Error("an answer that was under way brought it back")
 	}
-	must(s.Append(t.Context(), key, user("y")))(t)
-	if n := must(s.PurgeDeleted(t.Context(), 200))(t); n != 0 {
+	must(s.Messages.Append(t.Context(), key, user("y")))(t)
+	if n := must(s.Sessions.PurgeDeleted(t.Context(), 200))(t); n != 0 {
 		t.Error("an acknowledged message was purged")
 	}
 }
@@ -159,8 +159,8 @@ func TestMessageIsStoredOnce(t *testing.T) {
 	s := openTest(t)
 	m := user("x")
 	m.ID = "m"
-	must(s.Append(t.Context(), key, m))(t)
-	if _, err := s.Append(t.Context(), key, m); !errors.Is(err, protocol.ErrConflict) {
+	must(s.Messages.Append(t.Context(), key, m))(t)
+	if _, err := s.Messages.Append(t.Context(), key, m); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("the same again = %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func parsePlace(s string) (p place, err error) {
 	return p, nil
 }
 
-// FindSessions returns a page of the sessions that match the query and are not deleted. First come
+// Sessions returns a page of the sessions that match the query and are not deleted. First come
 // those with the text anywhere in their label or first words, ignoring case, by last activity; then
 // those with a message that [Store.Search] finds, also from before a reset, by the newest such
 // message. A page has at most limit sessions (1 or more). It may have fewer, or none, and still
@@ -55,7 +55,7 @@ func parsePlace(s string) (p place, err error) {
 // the previous page, empty for the first one; any other value fails with protocol.ErrBadRequest.
 // next is empty when the search is complete. A session whose matching messages are far apart may be
 // on more than one page.
-func (s *Store) FindSessions(ctx context.Context, query, page string, limit int) (list []Session, next string, err error) {
+func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (list []Session, next string, err error) {
 	from, err := parsePlace(page)
 	if err != nil {
 		return nil, "", err
@@ -96,7 +96,7 @@ func (s *Store) FindSessions(ctx context.Context, query, page string, limit int)
 
 // newestHolders returns the sessions of the newest texts with all terms and IDs below top, at most
 // limit. The search continues below next; 0 means that it is complete.
-func (s *Store) newestHolders(db *gorm.DB, terms []string, top int64, limit int) (keys []string, next int64, err error) {
+func (s *Search) newestHolders(db *gorm.DB, terms []string, top int64, limit int) (keys []string, next int64, err error) {
 	if len(terms) == 0 {
 		return nil, 0, nil
 	}
@@ -126,11 +126,11 @@ func (s *Store) newestHolders(db *gorm.DB, terms []string, top int64, limit int)
 }
 
 // tired reports whether a search that began at the given time has used up its time.
-func (s *Store) tired(began time.Time) bool { return s.patience > 0 && time.Since(began) > s.patience }
+func (s *Search) tired(began time.Time) bool { return s.patience > 0 && time.Since(began) > s.patience }
 
 // matching returns the index query for all terms. If the search has a time limit, it also matches
 // marks.
-func (s *Store) matching(terms []string) string {
+func (s *Search) matching(terms []string) string {
 	if s.patience > 0 {
 		marked := make([]string, len(terms))
 		for i, t := range terms {

@@ -11,10 +11,10 @@ import (
 
 // findAll returns the sessions that contain a text, page by page, sorted by key, and the number of
 // pages.
-func findAll(t testing.TB, s *Store, query string, limit int) (keys []protocol.SessionKey, pages int) {
+func findAll(t testing.TB, s *DB, query string, limit int) (keys []protocol.SessionKey, pages int) {
 	t.Helper()
 	for page := ""; ; {
-		list, next, err := s.FindSessions(t.Context(), query, page, limit)
+		list, next, err := s.Search.Sessions(t.Context(), query, page, limit)
 		if err != nil || len(list) > limit {
 			t.Fatalf("%q: %d found, %v", query, len(list), err)
 		}
@@ -42,7 +42,7 @@ func chats(n ...int) (keys []protocol.SessionKey) {
 // long, and all pages together contain the results of one long search.
 func TestChatsAreFoundPageByPage(t *testing.T) {
 	s := openTest(t)
-	s.markEvery = 10
+	s.Search.markEvery = 10
 	for i, key := range chats(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		for j := range 60 {
 			text := "one two three"
@@ -52,9 +52,9 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 			case i == 2 && j == 1 || i == 7 && j == 50:
 				text = "two one"
 			}
-			must(s.Append(t.Context(), key, at(int64(1_700_000_000_000+1000*i+j), "user", text)))(t)
+			must(s.Messages.Append(t.Context(), key, at(int64(1_700_000_000_000+1000*i+j), "user", text)))(t)
 		}
-		must(s.UpdateSession(t.Context(), key, func(s *Session) {
+		must(s.Sessions.Update(t.Context(), key, func(s *Session) {
 			s.LastActiveAt = int64(100 - i)
 			switch i {
 			case 3, 4:
@@ -84,7 +84,7 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 		t.Errorf("a small store is searched in %d pages", pages)
 	}
 	first := func(limit int) (keys []protocol.SessionKey) {
-		list, _, err := s.FindSessions(t.Context(), "two", "", limit)
+		list, _, err := s.Search.Sessions(t.Context(), "two", "", limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +99,8 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	if got, want := first(1), chats(3); !slices.Equal(got, want) {
 		t.Errorf("first %v, want %v", got, want)
 	}
-	s.markAll(t.Context())
-	s.patience = 1
+	s.Search.markAll(t.Context(), nil)
+	s.Search.patience = 1
 	for _, limit := range []int{1, 3, 10} {
 		for query, want := range want {
 			got, pages := findAll(t, s, query, limit)
@@ -116,9 +116,9 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 
 func TestAPageOfChatsThatIsNoneIsRefused(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("word")))(t)
+	must(s.Messages.Append(t.Context(), key, user("word")))(t)
 	for _, page := range []string{"1", "n", "n-1", "t0", "t-5", "x1", "t1.", "n99999999999999999999"} {
-		if _, _, err := s.FindSessions(t.Context(), "word", page, 5); !errors.Is(err, protocol.ErrBadRequest) {
+		if _, _, err := s.Search.Sessions(t.Context(), "word", page, 5); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%q: %v", page, err)
 		}
 	}

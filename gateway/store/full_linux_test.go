@@ -42,22 +42,22 @@ func fill(dir string) error {
 	}
 	kept := 0
 	for ; err == nil && kept < 2000; kept++ {
-		_, err = s.Append(ctx, key, user(strings.Repeat("x", 2000)))
+		_, err = s.Messages.Append(ctx, key, user(strings.Repeat("x", 2000)))
 	}
 	kept--
 	if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), "is full") {
 		return fmt.Errorf("error = %w", err)
 	}
-	if _, err := s.Append(ctx, key, user(strings.Repeat("y", 9000))); !errors.Is(err, protocol.ErrStorage) {
+	if _, err := s.Messages.Append(ctx, key, user(strings.Repeat("y", 9000))); !errors.Is(err, protocol.ErrStorage) {
 		return fmt.Errorf("second error = %w", err)
 	}
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=8m"); err != nil {
 		return fmt.Errorf("%w: %w", errMount, err)
 	}
-	if _, err := s.Append(ctx, key, user("after")); err != nil {
+	if _, err := s.Messages.Append(ctx, key, user("after")); err != nil {
 		return fmt.Errorf("with space again: %w", err)
 	}
-	msgs, err := s.Messages(ctx, key, 0, 0)
+	msgs, err := s.Messages.List(ctx, key, 0, 0)
 	if err != nil || len(msgs) != kept+1 || msgs[kept].Content.Text() != "after" || msgs[kept].Seq != int64(kept+1) {
 		return fmt.Errorf("%d messages, %d were kept: %w", len(msgs), kept, err)
 	}

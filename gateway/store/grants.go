@@ -20,6 +20,9 @@ type Grant struct {
 	From      protocol.ApprovalID
 }
 
+// Grants are the permissions for sessions.
+type Grants struct{ *conn }
+
 type grantRow struct {
 	ID           string `gorm:"primaryKey;column:id"`
 	SessionKey   string
@@ -34,9 +37,9 @@ type grantRow struct {
 
 func (grantRow) TableName() string { return "grants" }
 
-// PutGrant stores a grant together with the audit entries about it, unless its session already has
+// Put stores a grant together with the audit entries about it, unless its session already has
 // the same one.
-func (s *Store) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
+func (s *Grants) Put(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
 	if g.ID == "" {
 		g.ID = protocol.NewID()
 	}
@@ -54,8 +57,8 @@ func (s *Store) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEn
 	})
 }
 
-// Grants returns a session's grants; those of all sessions if session is empty. Oldest first.
-func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
+// List returns a session's grants; those of all sessions if session is empty. Oldest first.
+func (s *Grants) List(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
 	var rows []grantRow
 	err := s.read(ctx, "read grants", func(db *gorm.DB) error {
 		db = db.Where("deleted_at = 0")
@@ -74,9 +77,9 @@ func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Gran
 	return list, nil
 }
 
-// MarkGrant revokes a grant, or restores it if deletedAt is 0, together with the audit entries
+// SetDeleted revokes a grant, or restores it if deletedAt is 0, together with the audit entries
 // about it. done is false if there is no such grant in the other state.
-func (s *Store) MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (done bool, err error) {
+func (s *Grants) SetDeleted(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (done bool, err error) {
 	err = s.write(ctx, "change grant", func(tx *gorm.DB) error {
 		res := tx.Model(&grantRow{}).Where("id = ? AND (deleted_at > 0) = ?", id, deletedAt == 0).Update("deleted_at", deletedAt)
 		if done = res.RowsAffected == 1; res.Error != nil || !done {
@@ -87,8 +90,8 @@ func (s *Store) MarkGrant(ctx context.Context, id string, deletedAt int64, lines
 	return done && err == nil, err
 }
 
-// DropGrants revokes all of a session's grants.
-func (s *Store) DropGrants(ctx context.Context, session protocol.SessionKey) error {
+// DeleteAll revokes all of a session's grants.
+func (s *Grants) DeleteAll(ctx context.Context, session protocol.SessionKey) error {
 	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
 		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error
 	})

@@ -21,11 +21,11 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "new.db")
 	s := must(Open(t.Context(), path))(t)
-	if err := s.PutSetting(t.Context(), "a", []byte("1")); err != nil {
+	if err := s.Settings.Put(t.Context(), "a", []byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	for version, want := range map[int]string{999: "start the newer version", 19: "move the folder " + dir + " away", 1: "move the folder " + dir + " away"} {
-		s.w.Exec(fmt.Sprint("PRAGMA user_version = ", version))
+		s.writer.db.Exec(fmt.Sprint("PRAGMA user_version = ", version))
 		s.Close()
 		_, err := Open(t.Context(), path)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -36,7 +36,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 		pool, _ := db.DB()
 		pool.Close()
 		s = must(Open(t.Context(), path))(t)
-		if all := must(s.Settings(t.Context()))(t); string(all["a"]) != "1" {
+		if all := must(s.Settings.All(t.Context()))(t); string(all["a"]) != "1" {
 			t.Errorf("version %d: settings are %s after the refusal", version, all)
 		}
 	}
@@ -56,22 +56,22 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 
 func TestFullDiskSaysWhatToDoAndLosesNothing(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("kept")))(t)
+	must(s.Messages.Append(t.Context(), key, user("kept")))(t)
 	var pages int
-	s.w.Raw("PRAGMA page_count").Scan(&pages)
-	s.w.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+2))
+	s.writer.db.Raw("PRAGMA page_count").Scan(&pages)
+	s.writer.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+2))
 	var err error
 	for range 50 {
-		if _, err = s.Append(t.Context(), key, user(strings.Repeat("x", 2000))); err != nil {
+		if _, err = s.Messages.Append(t.Context(), key, user(strings.Repeat("x", 2000))); err != nil {
 			break
 		}
 	}
 	if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), "full") {
 		t.Fatalf("error = %v", err)
 	}
-	s.w.Exec("PRAGMA max_page_count = 1000000")
-	must(s.Append(t.Context(), key, user("again")))(t)
-	msgs := must(s.Messages(t.Context(), key, 0, 0))(t)
+	s.writer.db.Exec("PRAGMA max_page_count = 1000000")
+	must(s.Messages.Append(t.Context(), key, user("again")))(t)
+	msgs := must(s.Messages.List(t.Context(), key, 0, 0))(t)
 	for i, m := range msgs {
 		if m.Seq != int64(i+1) {
 			t.Fatalf("message %d has seq %d: a failed write left a gap", i, m.Seq)
@@ -90,10 +90,10 @@ func TestManyWritersAtOnce(t *testing.T) {
 	defer b.Close()
 	var wg sync.WaitGroup
 	for i := range 8 {
-		s := []*Store{a, b}[i%2]
+		s := []*DB{a, b}[i%2]
 		wg.Go(func() {
 			for n := range 20 {
-				if _, err := s.Append(context.Background(), key, user(fmt.Sprint(i, n))); err != nil {
+				if _, err := s.Messages.Append(context.Background(), key, user(fmt.Sprint(i, n))); err != nil {
 					t.Error(err)
 					return
 				}
@@ -101,7 +101,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := must(a.Session(t.Context(), key))(t).MessageCount; n != 160 {
+	if n := must(a.Sessions.Get(t.Context(), key))(t).MessageCount; n != 160 {
 		t.Errorf("%d messages, want 160", n)
 	}
 }
@@ -122,7 +122,7 @@ func TestTwoProcessesShareOneNewFile(t *testing.T) {
 	wg.Wait()
 	s := must(Open(t.Context(), path))(t)
 	defer s.Close()
-	if n := len(must(s.Messages(t.Context(), key, 0, 0))(t)); n != 100 {
+	if n := len(must(s.Messages.List(t.Context(), key, 0, 0))(t)); n != 100 {
 		t.Errorf("%d messages, want 100", n)
 	}
 }
@@ -145,7 +145,7 @@ func TestMain(m *testing.M) {
 				os.Exit(0)
 			}
 			var out []protocol.Message
-			if out, err = s.Append(context.Background(), key, user(fmt.Sprint(i))); err == nil {
+			if out, err = s.Messages.Append(context.Background(), key, user(fmt.Sprint(i))); err == nil {
 				fmt.Println(out[0].Seq)
 			}
 		}
@@ -191,7 +191,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		msgs, err := s.Messages(t.Context(), key, 0, 0)
+		msgs, err := s.Messages.List(t.Context(), key, 0, 0)
 		if err != nil && (last > 0 || !errors.Is(err, protocol.ErrNotFound)) {
 			t.Fatalf("round %d: %v", round, err)
 		}

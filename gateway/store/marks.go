@@ -26,7 +26,7 @@ func orMark(term string) string { return "(" + term + " OR chat : " + markWord +
 // markOwn counts stored texts, and adds a mark after the last one when there are enough. Only the
 // writing goroutine calls it. If the count is lost, because the program stops or a transaction
 // fails, only a gap becomes larger.
-func (s *Store) markOwn(tx *gorm.DB, texts []textRow) error {
+func (s *Search) markOwn(tx *gorm.DB, texts []textRow) error {
 	if s.patience == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func putMark(tx *gorm.DB, id int64) error {
 
 // markAll adds marks between the texts after the last mark: between all of them in a store that has
 // only now become large, or that an older version wrote.
-func (s *Store) markAll(ctx context.Context) {
+func (s *Search) markAll(ctx context.Context, stop <-chan struct{}) {
 	var ids []int64
 	err := s.read(ctx, "count texts", func(db *gorm.DB) error {
 		var last int64
@@ -55,7 +55,7 @@ func (s *Store) markAll(ctx context.Context) {
 		}
 		for {
 			select {
-			case <-s.stop:
+			case <-stop:
 				return nil
 			default:
 			}

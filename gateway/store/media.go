@@ -9,6 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Media are the references of sessions to media files.
+type Media struct{ *conn }
+
 type mediaRef struct {
 	MediaKey   string `gorm:"primaryKey"`
 	SessionKey string `gorm:"primaryKey"`
@@ -32,8 +35,8 @@ func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
 	return tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(&refs, 100).Error
 }
 
-// Unreferred returns those of the given media files that no session shows.
-func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, err error) {
+// Unreferenced returns those of the given media files that no session shows.
+func (s *Media) Unreferenced(ctx context.Context, media []string) (list []string, err error) {
 	if len(media) == 0 {
 		return nil, nil
 	}
@@ -47,8 +50,8 @@ func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, 
 	return list, err
 }
 
-// ArchiveIDs returns the IDs of all archives.
-func (s *Store) ArchiveIDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
+// IDs returns the IDs of all archives.
+func (s *Archives) IDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
 	err = s.read(ctx, "list archives", func(db *gorm.DB) error { return db.Model(&archiveRow{}).Pluck("id", &ids).Error })
 	return ids, err
 }

@@ -27,6 +27,13 @@ type messageRow struct {
 
 func (messageRow) TableName() string { return "messages" }
 
+// Messages are the messages of all sessions.
+type Messages struct {
+	*conn
+	sessions *Sessions
+	search   *Search
+}
+
 // maxFirstText is the greatest length of Session.FirstText, in bytes.
 const maxFirstText = 80
 
@@ -35,17 +42,17 @@ const maxFirstText = 80
 // message restores a deleted session, so that [Store.PurgeDeleted] never deletes a message that was
 // acknowledged after the deletion. A message whose ID exists already fails with
 // protocol.ErrConflict.
-func (s *Store) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
+func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
 	out := slices.Clone(msgs)
-	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return s.appendMessages(tx, key, out) }); err != nil {
+	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return s.append(tx, key, out) }); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
+func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
 	now := time.Now().UnixMilli()
-	row, err := s.ensureSession(tx, key, now)
+	row, err := s.sessions.ensure(tx, key, now)
 	if err != nil {
 		return err
 	}
@@ -114,7 +121,7 @@ func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []prot
 	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
 		return err
 	}
-	return s.markOwn(tx, texts)
+	return s.search.markOwn(tx, texts)
 }
 
 // fold returns the form in which labels are searched.
@@ -131,22 +138,22 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// Messages returns messages of the current session ID in order: the last limit ones with a Seq
+// List returns messages of the current session ID in order: the last limit ones with a Seq
 // below before. limit 0 means all. before 0 means the end, and also omits messages that a
 // compaction has archived.
-func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
-	return s.messages(ctx, key, before, limit, "TRUE")
+func (s *Messages) List(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
+	return s.list(ctx, key, before, limit, "TRUE")
 }
 
 // Conversation is Messages without the notices of compactions.
-func (s *Store) Conversation(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
-	return s.messages(ctx, key, before, limit, noNotice)
+func (s *Messages) Conversation(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
+	return s.list(ctx, key, before, limit, noNotice)
 }
 
 // noNotice is the SQL condition for a message that is not the notice of a compaction.
 const noNotice = "json ->> '$.compaction' IS NULL"
 
-func (s *Store) messages(ctx context.Context, key protocol.SessionKey, before int64, limit int, which string) ([]protocol.Message, error) {
+func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int64, limit int, which string) ([]protocol.Message, error) {
 	var msgs []protocol.Message
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
 		row, err := findSession(db, key)

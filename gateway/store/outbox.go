@@ -26,6 +26,9 @@ type Outbound struct {
 	Event     protocol.ChannelOutbound
 }
 
+// Outbox is the queue of messages to channels.
+type Outbox struct{ *conn }
+
 type outboxRow struct {
 	Seq       int64 `gorm:"primaryKey"`
 	ID        string
@@ -50,8 +53,8 @@ func (r outboxRow) outbound() (Outbound, error) {
 	return o, nil
 }
 
-// PutOutbound adds a message to the outbox. If it is there already, added is false.
-func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err error) {
+// Put adds a message to the outbox. If it is there already, added is false.
+func (s *Outbox) Put(ctx context.Context, o Outbound) (added bool, err error) {
 	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: text(o.Event)}
 	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
 		row.Seq = 0
@@ -62,8 +65,8 @@ func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err er
 	return added, err
 }
 
-// NextOutbound returns the oldest waiting message of an account, or protocol.ErrNotFound.
-func (s *Store) NextOutbound(ctx context.Context, channel, account string) (Outbound, error) {
+// Next returns the oldest waiting message of an account, or protocol.ErrNotFound.
+func (s *Outbox) Next(ctx context.Context, channel, account string) (Outbound, error) {
 	var row outboxRow
 	err := s.read(ctx, "read messages to a channel", func(db *gorm.DB) error {
 		return db.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Order("seq").Take(&row).Error
@@ -77,8 +80,8 @@ func (s *Store) NextOutbound(ctx context.Context, channel, account string) (Outb
 	return row.outbound()
 }
 
-// Outbound returns one message by its ID, or protocol.ErrNotFound.
-func (s *Store) Outbound(ctx context.Context, id string) (Outbound, error) {
+// Get returns one message by its ID, or protocol.ErrNotFound.
+func (s *Outbox) Get(ctx context.Context, id string) (Outbound, error) {
 	var row outboxRow
 	err := s.read(ctx, "read message to a channel", func(db *gorm.DB) error { return db.Where("id = ?", id).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -90,8 +93,8 @@ func (s *Store) Outbound(ctx context.Context, id string) (Outbound, error) {
 	return row.outbound()
 }
 
-// OutboxWaiting returns the number of waiting messages, by CHANNEL:ACCOUNT.
-func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
+// CountWaiting returns the number of waiting messages, by CHANNEL:ACCOUNT.
+func (s *Outbox) CountWaiting(ctx context.Context) (map[string]int, error) {
 	var rows []struct {
 		Channel, Account string
 		N                int
@@ -106,16 +109,16 @@ func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
 	return count, err
 }
 
-// SetOutbound stores the delivery state of a message, unless its delivery has ended already.
-func (s *Store) SetOutbound(ctx context.Context, o Outbound) error {
+// SetState stores the delivery state of a message, unless its delivery has ended already.
+func (s *Outbox) SetState(ctx context.Context, o Outbound) error {
 	return s.write(ctx, "store state of a message to a channel", func(tx *gorm.DB) error {
 		return tx.Model(&outboxRow{}).Where("seq = ? AND state = ?", o.Seq, OutboxWaiting).
 			Updates(map[string]any{"state": o.State, "attempts": o.Attempts, "next_at": o.NextAt, "message_id": o.MessageID, "error": o.Error}).Error
 	})
 }
 
-// PurgeOutbox deletes messages whose delivery ended before the given time.
-func (s *Store) PurgeOutbox(ctx context.Context, before int64) error {
+// Purge deletes messages whose delivery ended before the given time.
+func (s *Outbox) Purge(ctx context.Context, before int64) error {
 	return s.write(ctx, "purge messages to channels", func(tx *gorm.DB) error {
 		return tx.Where("created_at < ? AND state <> ?", before, OutboxWaiting).Delete(&outboxRow{}).Error
 	})

@@ -68,10 +68,10 @@ func (p *promises) redeem(key protocol.SessionKey, now int64) promise {
 	return told
 }
 
-// PeekSession returns a session as EnsureSession would, but stores nothing: a missing one has the
+// Peek returns a session as EnsureSession would, but stores nothing: a missing one has the
 // ID and the time with which it will be created.
-func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
-	out, err := s.Session(ctx, key)
+func (s *Sessions) Peek(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
+	out, err := s.Get(ctx, key)
 	if errors.Is(err, protocol.ErrNotFound) {
 		told := s.promised.give(key, now)
 		return fresh(key, told, told.at), nil
@@ -79,10 +79,10 @@ func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now in
 	return out, err
 }
 
-// PeekAgain assigns another ID to a session without messages, but stores nothing; it returns the
+// ResetUnsaved assigns another ID to a session without messages, but stores nothing; it returns the
 // session with the ID until now. If the session exists, it is not changed and made is true.
-func (s *Store) PeekAgain(ctx context.Context, key protocol.SessionKey, next protocol.SessionID, now int64) (old Session, made bool, err error) {
-	switch old, err = s.Session(ctx, key); {
+func (s *Sessions) ResetUnsaved(ctx context.Context, key protocol.SessionKey, next protocol.SessionID, now int64) (old Session, made bool, err error) {
+	switch old, err = s.Get(ctx, key); {
 	case err == nil:
 		return old, true, nil
 	case !errors.Is(err, protocol.ErrNotFound):

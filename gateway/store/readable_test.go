@@ -14,7 +14,7 @@ func toolResult(text string) protocol.Message {
 
 func TestResultsOfToolsAreFoundByTheTextsWithin(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, toolResult(result), toolResult("[1] not JSON, but output"), user(`{"output":"mine"}`), toolResult(`{"ok":true}`)))(t)
+	must(s.Messages.Append(t.Context(), key, toolResult(result), toolResult("[1] not JSON, but output"), user(`{"output":"mine"}`), toolResult(`{"ok":true}`)))(t)
 	for query, want := range map[string]string{
 		"second":     "first line\n[second] \"quoted\" <b>\na.go\n日本.go\nc.go",
 		"c.go":       "first line\nsecond \"quoted\" <b>\na.go\n日本.go\n[c.go]",

@@ -15,12 +15,12 @@ import (
 // archivePage is the number of messages of an archive that are in memory at once.
 const archivePage = 500
 
-// RestoreArchive makes archived messages current again, under their old session ID; the archive is
+// Restore makes archived messages current again, under their old session ID; the archive is
 // then gone. The current messages are archived first; if there are none, old.ID is empty. If the
 // archive is only a part of a session ID's messages, or some of its messages are missing or
 // unreadable, it fails with protocol.ErrConflict and changes nothing.
-func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID, now int64) (back, old Archive, err error) {
-	if back, err = s.Archive(ctx, key, id); err != nil {
+func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID, now int64) (back, old Archive, err error) {
+	if back, err = s.Get(ctx, key, id); err != nil {
 		return back, old, err
 	}
 	if back.Kind != protocol.ArchiveReset {
@@ -67,12 +67,12 @@ func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id 
 }
 
 // checkArchive reads a whole archive, and returns the first words of its chat.
-func (s *Store) checkArchive(ctx context.Context, a Archive) (first string, err error) {
+func (s *Archives) checkArchive(ctx context.Context, a Archive) (first string, err error) {
 	n := 0
 	for from := a.First; from <= a.Last; from += archivePage {
 		part := a
 		part.First, part.Last = from, min(from+archivePage-1, a.Last)
-		msgs, err := s.ArchiveMessages(ctx, part, 0, 0)
+		msgs, err := s.Messages(ctx, part, 0, 0)
 		switch {
 		case errors.Is(err, errDamaged):
 			return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: one of its messages from %d to %d cannot be read. Nothing was changed.", a.ID, part.First, part.Last))

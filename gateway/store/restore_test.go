@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func texts(t *testing.T, s *Store) (list []string) {
+func texts(t *testing.T, s *DB) (list []string) {
 	t.Helper()
-	for _, m := range must(s.Messages(t.Context(), key, 0, 0))(t) {
+	for _, m := range must(s.Messages.List(t.Context(), key, 0, 0))(t) {
 		list = append(list, m.Content.Text())
 	}
 	return list
@@ -21,42 +21,42 @@ func texts(t *testing.T, s *Store) (list []string) {
 func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 	s := openTest(t)
 	for i := range 4 {
-		must(s.Append(t.Context(), key, user(fmt.Sprint("a", i))))(t)
+		must(s.Messages.Append(t.Context(), key, user(fmt.Sprint("a", i))))(t)
 	}
-	if _, _, err := s.Compact(t.Context(), key, 2, 10, protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("short")}}); err != nil {
+	if _, _, err := s.Archives.Compact(t.Context(), key, 2, 10, protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("short")}}); err != nil {
 		t.Fatal(err)
 	}
-	first := must(s.Session(t.Context(), key))(t)
-	if _, _, err := s.Reset(t.Context(), key, "s2", 20); err != nil {
+	first := must(s.Sessions.Get(t.Context(), key))(t)
+	if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 20); err != nil {
 		t.Fatal(err)
 	}
-	must(s.Append(t.Context(), key, user("b0")))(t)
+	must(s.Messages.Append(t.Context(), key, user("b0")))(t)
 
-	back, old, err := s.RestoreArchive(t.Context(), key, protocol.ArchiveID(first.ID), 30)
+	back, old, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(first.ID), 30)
 	if err != nil || back.Messages != 5 || old.ID != "s2" || old.Messages != 1 {
 		t.Fatalf("%+v %+v %v", back, old, err)
 	}
-	ses := must(s.Session(t.Context(), key))(t)
+	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.ID != first.ID || ses.FirstText != "a0" || ses.MessageCount != first.MessageCount || ses.Cut != 2 || !slices.Equal(ses.Previous, []protocol.SessionID{"s2"}) {
 		t.Errorf("%+v, was %+v", ses, first)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"a2", "a3", "short"}) {
 		t.Errorf("the model reads %q", got)
 	}
-	must(s.Append(t.Context(), key, user("a4")))(t)
+	must(s.Messages.Append(t.Context(), key, user("a4")))(t)
 	if got := texts(t, s); !slices.Equal(got, []string{"a2", "a3", "short", "a4"}) {
 		t.Errorf("after a further message %q", got)
 	}
 
 	// And back again: the current messages are archived under their old ID, with those that were
 	// added since.
-	if _, old, err = s.RestoreArchive(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.Cut != 2 {
+	if _, old, err = s.Archives.Restore(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.Cut != 2 {
 		t.Fatalf("%+v %v", old, err)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"b0"}) {
 		t.Errorf("%q", got)
 	}
-	hits, _, err := s.Search(t.Context(), "a4", "", 0, 0, 0, 5)
+	hits, _, err := s.Search.Messages(t.Context(), "a4", "", 0, 0, 0, 5)
 	if err != nil || len(hits) != 1 || hits[0].Current {
 		t.Errorf("%+v %v", hits, err)
 	}
@@ -64,16 +64,16 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 
 func TestEmptyConversationLeavesNoArchiveBehind(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("a")))(t)
-	id := must(s.Session(t.Context(), key))(t).ID
-	if _, _, err := s.Reset(t.Context(), key, "s2", 20); err != nil {
+	must(s.Messages.Append(t.Context(), key, user("a")))(t)
+	id := must(s.Sessions.Get(t.Context(), key))(t).ID
+	if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 20); err != nil {
 		t.Fatal(err)
 	}
-	_, old, err := s.RestoreArchive(t.Context(), key, protocol.ArchiveID(id), 30)
+	_, old, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(id), 30)
 	if err != nil || old.ID != "" {
 		t.Errorf("%+v %v", old, err)
 	}
-	if list := must(s.Archives(t.Context(), key))(t); len(list) != 0 {
+	if list := must(s.Archives.List(t.Context(), key))(t); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -86,19 +86,19 @@ func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
 		"The chat has no archive ": `DELETE FROM archives`,
 	} {
 		s := openTest(t)
-		must(s.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
-		id := must(s.Session(t.Context(), key))(t).ID
-		if _, _, err := s.Reset(t.Context(), key, "s2", 20); err != nil {
+		must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
+		id := must(s.Sessions.Get(t.Context(), key))(t).ID
+		if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 20); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.w.Exec(damage).Error; err != nil {
+		if err := s.writer.db.Exec(damage).Error; err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := s.RestoreArchive(t.Context(), key, protocol.ArchiveID(id), 30)
+		_, _, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(id), 30)
 		if err == nil || !strings.Contains(err.Error(), what) || !errors.Is(err, protocol.ErrConflict) && !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if ses := must(s.Session(t.Context(), key))(t); ses.ID != "s2" || ses.MessageCount != 0 {
+		if ses := must(s.Sessions.Get(t.Context(), key))(t); ses.ID != "s2" || ses.MessageCount != 0 {
 			t.Errorf("%s: %+v", what, ses)
 		}
 	}

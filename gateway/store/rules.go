@@ -11,6 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Rules are the person's rules.
+type Rules struct{ *conn }
+
 type ruleRow struct {
 	ID        string `gorm:"primaryKey;column:id"`
 	CreatedAt int64  `gorm:"autoCreateTime:false"`
@@ -31,8 +34,8 @@ func (r ruleRow) rule() (protocol.Rule, error) {
 	return out, nil
 }
 
-// Rules returns all rules, including deleted ones, newest first.
-func (s *Store) Rules(ctx context.Context) ([]protocol.Rule, error) {
+// List returns all rules, including deleted ones, newest first.
+func (s *Rules) List(ctx context.Context) ([]protocol.Rule, error) {
 	var rows []ruleRow
 	if err := s.read(ctx, "read rules", func(db *gorm.DB) error { return db.Order("created_at DESC, id").Find(&rows).Error }); err != nil {
 		return nil, err
@@ -47,9 +50,9 @@ func (s *Store) Rules(ctx context.Context) ([]protocol.Rule, error) {
 	return list, nil
 }
 
-// PutRules stores new or changed rules, together with the audit entries about them. The hits of
+// Put stores new or changed rules, together with the audit entries about them. The hits of
 // existing rules do not change.
-func (s *Store) PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
+func (s *Rules) Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
 	rows := make([]ruleRow, len(rules))
 	for i, r := range rules {
 		row := ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt}
@@ -68,8 +71,8 @@ func (s *Store) PutRules(ctx context.Context, rules []protocol.Rule, lines ...pr
 	})
 }
 
-// CountRule increments a rule's hits. It does not wait for the disk.
-func (s *Store) CountRule(ctx context.Context, id string, at int64) error {
+// CountHit increments a rule's hits. It does not wait for the disk.
+func (s *Rules) CountHit(ctx context.Context, id string, at int64) error {
 	return s.change(ctx, "count rule", false, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE rules SET hits = hits + 1, last_used = ? WHERE id = ?", at, id).Error
 	})

@@ -26,6 +26,12 @@ type Run struct {
 	Error                         *protocol.Error
 }
 
+// Runs are the runs of agents, including queued messages.
+type Runs struct {
+	*conn
+	messages *Messages
+}
+
 type runRow struct {
 	ID         string `gorm:"primaryKey;column:id"`
 	SessionKey string
@@ -69,9 +75,9 @@ func (r runRow) run() (Run, error) {
 	return out, nil
 }
 
-// PutRun stores a new or changed run. If its session does not exist, it fails with
+// Put stores a new or changed run. If its session does not exist, it fails with
 // protocol.ErrNotFound.
-func (s *Store) PutRun(ctx context.Context, r Run) error {
+func (s *Runs) Put(ctx context.Context, r Run) error {
 	return s.write(ctx, "store run", func(tx *gorm.DB) error { return putRun(tx, r) })
 }
 
@@ -83,12 +89,12 @@ func putRun(tx *gorm.DB, r Run) error {
 	return refer(tx, row.SessionKey, r.Images)
 }
 
-// StartRun stores a run together with the user message that starts it, and returns the message with
+// Start stores a run together with the user message that starts it, and returns the message with
 // ID and Seq.
-func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
+func (s *Runs) Start(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
 	msgs := []protocol.Message{m}
 	err := s.write(ctx, "start run", func(tx *gorm.DB) error {
-		if err := s.appendMessages(tx, r.Session, msgs); err != nil {
+		if err := s.messages.append(tx, r.Session, msgs); err != nil {
 			return err
 		}
 		return putRun(tx, r)
@@ -99,8 +105,8 @@ func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protoc
 	return msgs[0], nil
 }
 
-// OpenRuns returns the runs that have not ended, oldest first.
-func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
+// Unfinished returns the runs that have not ended, oldest first.
+func (s *Runs) Unfinished(ctx context.Context) ([]Run, error) {
 	var rows []runRow
 	err := s.read(ctx, "list runs", func(db *gorm.DB) error {
 		return db.Where("ended_at = 0").Order("created_at, id").Find(&rows).Error
@@ -118,8 +124,8 @@ func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
 	return runs, nil
 }
 
-// Run returns a run, or protocol.ErrNotFound.
-func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
+// Get returns a run, or protocol.ErrNotFound.
+func (s *Runs) Get(ctx context.Context, id protocol.RunID) (Run, error) {
 	var row runRow
 	err := s.read(ctx, "read run", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -131,8 +137,8 @@ func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
 	return row.run()
 }
 
-// MessagesOfRun returns the messages that a run has stored so far, in order.
-func (s *Store) MessagesOfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
+// OfRun returns the messages that a run has stored so far, in order.
+func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
 	var texts []string
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
 		return db.Model(&messageRow{}).Where("run_id = ? AND run_id <> ''", string(id)).Order("created_at, seq").Pluck("json", &texts).Error

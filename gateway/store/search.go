@@ -15,6 +15,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Search searches the texts of messages.
+type Search struct {
+	*conn
+	// patience is the time after which a search returns its results so far; 0 means no limit.
+	patience  time.Duration
+	markEvery int // see the constant
+	unmarked  int // number of texts since the last mark; used by the writer only
+}
+
 // textRow is a message's text. Triggers update the full-text index.
 type textRow struct {
 	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see perMilli
@@ -165,9 +174,9 @@ const (
 // be none.
 const patience = 30 * time.Millisecond
 
-// SetPatience sets the time after which a search returns its results so far; 0 means no limit. Open
+// SetTimeLimit sets the time after which a search returns its results so far; 0 means no limit. Open
 // sets it for a large store. Call it before the first search.
-func (s *Store) SetPatience(d time.Duration) { s.patience = d }
+func (s *Search) SetTimeLimit(d time.Duration) { s.patience = d }
 
 // large is the size of a store, in bytes, above which a search may take longer than patience.
 const large = 64 << 20
@@ -175,12 +184,12 @@ const large = 64 << 20
 // TextTime returns the time of the texts with an ID, in Unix milliseconds.
 func TextTime(id int64) int64 { return id / perMilli }
 
-// Search returns messages of sessions that are not deleted, newest first: at most limit, with IDs
+// Messages returns messages of sessions that are not deleted, newest first: at most limit, with IDs
 // below before (0 means the newest), at or after from and before until (Unix milliseconds, 0 means
 // any). A key restricts it to one session. next is the before of the next page, 0 when the search is
 // complete. A page may have fewer than limit messages, or none, and still have a next page: in a
 // large store a search returns its results so far after a while.
-func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
+func (s *Search) Messages(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
 	list := inWords(query)
 	if len(list) == 0 {
 		return nil, 0, nil
@@ -208,7 +217,7 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 
 // newest returns the IDs and snippets of the newest messages that match all terms. next is where
 // the search continues, 0 when it is complete.
-func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
+func (s *Search) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
 	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
 			THEN snippet(message_search, 1, ?, ?, '…', 24) END

@@ -17,9 +17,9 @@ func at(ms int64, role protocol.Role, text string) protocol.Message {
 	return protocol.Message{Role: role, Timestamp: ms, Content: protocol.Content{protocol.Text(text)}}
 }
 
-func snippets(t testing.TB, s *Store, query string, key protocol.SessionKey, from, until int64) string {
+func snippets(t testing.TB, s *DB, query string, key protocol.SessionKey, from, until int64) string {
 	t.Helper()
-	found, _, err := s.Search(t.Context(), query, key, from, until, 0, 10)
+	found, _, err := s.Search.Messages(t.Context(), query, key, from, until, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func snippets(t testing.TB, s *Store, query string, key protocol.SessionKey, fro
 func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	s := openTest(t)
 	const other protocol.SessionKey = "agent:main:app:chat:2"
-	must(s.Append(t.Context(), key, at(3000, "user", "Where does the Parser fail?"), at(1000, "assistant", "The parser is fine.")))(t)
-	must(s.Append(t.Context(), other, at(2000, "toolResult", "parse error: Größe\x02 na\u00efve"), at(2000, "user", "日本語の文書を読む")))(t)
+	must(s.Messages.Append(t.Context(), key, at(3000, "user", "Where does the Parser fail?"), at(1000, "assistant", "The parser is fine.")))(t)
+	must(s.Messages.Append(t.Context(), other, at(2000, "toolResult", "parse error: Größe\x02 na\u00efve"), at(2000, "user", "日本語の文書を読む")))(t)
 	must2x := func(query string, key protocol.SessionKey, from, until int64, want string) {
 		t.Helper()
 		if got := snippets(t, s, query, key, from, until); got != want {
@@ -56,17 +56,17 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	must2x("pars", "", 2000, 0, "Where does the [Parser] fail? | [parse] error: Größe  naïve")
 	must2x("pars", "", 0, 2000, "The [parser] is fine.")
 	for _, nothing := range []string{"", " ", `"`, `""`, "*", "%", "AND", "NOT", "parser OR", "words:parser", "(", "-", "^"} {
-		if _, _, err := s.Search(t.Context(), nothing, "", 0, 0, 0, 10); err != nil {
+		if _, _, err := s.Search.Messages(t.Context(), nothing, "", 0, 0, 0, 10); err != nil {
 			t.Errorf("%q: %v", nothing, err)
 		}
 	}
-	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
+	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
 	must2x("pars", "", 0, 0, "[parse] error: Größe  naïve")
-	if n := must(s.PurgeDeleted(t.Context(), 6))(t); n != 1 {
+	if n := must(s.Sessions.PurgeDeleted(t.Context(), 6))(t); n != 1 {
 		t.Fatal(n)
 	}
 	must2x("pars", "", 0, 0, "[parse] error: Größe  naïve")
-	if err := s.w.Exec("INSERT INTO message_search (message_search, rank) VALUES ('integrity-check', 1)").Error; err != nil {
+	if err := s.writer.db.Exec("INSERT INTO message_search (message_search, rank) VALUES ('integrity-check', 1)").Error; err != nil {
 		t.Errorf("the index does not agree with the texts: %v", err)
 	}
 }
@@ -77,16 +77,16 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	for i := range 2500 { // more than fit into one millisecond
 		msgs = append(msgs, at(10, "user", fmt.Sprint("same time ", i)))
 	}
-	must(s.Append(t.Context(), key, msgs[:1500]...))(t)
-	must(s.Append(t.Context(), key, msgs[1500:]...))(t)
-	old, _, err := s.Reset(t.Context(), key, "second", 20)
+	must(s.Messages.Append(t.Context(), key, msgs[:1500]...))(t)
+	must(s.Messages.Append(t.Context(), key, msgs[1500:]...))(t)
+	old, _, err := s.Archives.Reset(t.Context(), key, "second", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	must(s.Append(t.Context(), key, at(30, "user", "same again")))(t)
+	must(s.Messages.Append(t.Context(), key, at(30, "user", "same again")))(t)
 	var got []string
 	for before := int64(0); ; {
-		page, next, err := s.Search(t.Context(), "same", "", 0, 0, before, 700)
+		page, next, err := s.Search.Messages(t.Context(), "same", "", 0, 0, before, 700)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,17 +111,17 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 
 func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 	s := openTest(t)
-	if s.patience != 0 {
+	if s.Search.patience != 0 {
 		t.Error("a small store is not searched whole")
 	}
-	s.patience = 1
+	s.Search.patience = 1
 	for i := range 5 {
-		must(s.Append(t.Context(), key, user(fmt.Sprint("word ", i))))(t)
+		must(s.Messages.Append(t.Context(), key, user(fmt.Sprint("word ", i))))(t)
 	}
 	var got []string
 	before := int64(0)
 	for n := 0; ; n++ {
-		page, next, err := s.Search(t.Context(), "word", "", 0, 0, before, 10)
+		page, next, err := s.Search.Messages(t.Context(), "word", "", 0, 0, before, 10)
 		if err != nil || n > 6 {
 			t.Fatal(n, err)
 		}
@@ -141,7 +141,7 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 // not occur took as long as a scan of everything.
 func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	s := openTest(t)
-	s.markEvery = 50
+	s.Search.markEvery = 50
 	const texts = 430
 	var msgs []protocol.Message
 	for i := range texts {
@@ -152,10 +152,10 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 		// many at one time: times do not reveal their number
 		msgs = append(msgs, at(int64(1_700_000_000_000+i/20), "user", text))
 	}
-	must(s.Append(t.Context(), key, msgs...))(t)
+	must(s.Messages.Append(t.Context(), key, msgs...))(t)
 	all := func(query string, limit int) (ids []int64, pages, empty int) {
 		for before := int64(0); ; {
-			page, next, err := s.Search(t.Context(), query, "", 0, 0, before, limit)
+			page, next, err := s.Search.Messages(t.Context(), query, "", 0, 0, before, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,8 +185,8 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if len(whole[`"two one"`]) != 2 || len(whole["👍"]) != 2 || len(whole["one two"]) != texts {
 		t.Fatal(len(whole[`"two one"`]), len(whole["👍"]), len(whole["one two"]))
 	}
-	s.markAll(t.Context())
-	s.patience = 1
+	s.Search.markAll(t.Context(), nil)
+	s.Search.patience = 1
 	for _, query := range queries {
 		ids, pages, empty := all(query, 100)
 		if !slices.Equal(ids, whole[query]) {
@@ -197,13 +197,13 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 		}
 	}
 	for i := range 120 {
-		must(s.Append(t.Context(), key, at(int64(1_800_000_000_000+i), "user", "two one at last")))(t)
+		must(s.Messages.Append(t.Context(), key, at(int64(1_800_000_000_000+i), "user", "two one at last")))(t)
 	}
 	if ids, pages, _ := all(`"three one"`, 10); len(ids) != 0 || pages < 8 {
 		t.Errorf("after more messages: %v, %d pages", ids, pages)
 	}
-	s.markAll(t.Context()) // finds everything marked
-	s.patience = 0
+	s.Search.markAll(t.Context(), nil) // finds everything marked
+	s.Search.patience = 0
 	if ids, _, _ := all(`"two one"`, 1000); len(ids) != 122 {
 		t.Errorf("%d found", len(ids))
 	}
@@ -215,7 +215,7 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 	s := openTest(t)
 	const chat = protocol.SessionKey("é") // kC3A9
-	if _, err := s.Append(t.Context(), chat, user("look at the kind cabin kab1 kc3 of K9")); err != nil {
+	if _, err := s.Messages.Append(t.Context(), chat, user("look at the kind cabin kab1 kc3 of K9")); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{
@@ -228,7 +228,7 @@ func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 				t.Errorf("%q in %q: %q, want %q", query, in, got, want)
 			}
 		}
-		list, _, err := s.FindSessions(t.Context(), query, "", 5)
+		list, _, err := s.Search.Sessions(t.Context(), query, "", 5)
 		if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
 			t.Errorf("chats with %q: %v %v", query, list, err)
 		}
@@ -245,14 +245,14 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 		f.Add(s)
 	}
 	s := openTest(f)
-	if _, err := s.Append(f.Context(), key, user("a b c d 日本語")); err != nil {
+	if _, err := s.Messages.Append(f.Context(), key, user("a b c d 日本語")); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		if _, _, err := s.Search(t.Context(), query, key, 0, 0, 0, 5); err != nil {
+		if _, _, err := s.Search.Messages(t.Context(), query, key, 0, 0, 0, 5); err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
-		if _, _, err := s.FindSessions(t.Context(), query, "", 5); err != nil {
+		if _, _, err := s.Search.Sessions(t.Context(), query, "", 5); err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
 	})
@@ -262,7 +262,7 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 // frequencies of the words are as in real texts.
 func BenchmarkSearchMillion(b *testing.B) {
 	s := openFilled(b, "messages", fillMessages)
-	s.patience = patience // as if it had been opened now
+	s.Search.patience = patience // as if it had been opened now
 	for _, c := range []struct {
 		name, query string
 		key         protocol.SessionKey
@@ -283,7 +283,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := s.Search(b.Context(), c.query, c.key, c.from, c.until, 0, 20); err != nil {
+				if _, _, err := s.Search.Messages(b.Context(), c.query, c.key, c.from, c.until, 0, 20); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -297,7 +297,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 			for b.Loop() {
 				found := map[protocol.SessionKey]bool{}
 				for page := ""; len(found) < 50; {
-					list, next, err := s.FindSessions(b.Context(), query, page, 50)
+					list, next, err := s.Search.Sessions(b.Context(), query, page, 50)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -317,7 +317,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 
 // openFilled opens a store that fill has filled. With FAIRLEAD_BENCH_STORES, the store is saved in
 // that folder for the next run.
-func openFilled(b *testing.B, name string, fill func(*testing.B, *Store)) *Store {
+func openFilled(b *testing.B, name string, fill func(*testing.B, *DB)) *DB {
 	dir := os.Getenv("FAIRLEAD_BENCH_STORES")
 	if dir == "" {
 		s := openTest(b)
@@ -338,12 +338,12 @@ func openFilled(b *testing.B, name string, fill func(*testing.B, *Store)) *Store
 	return s
 }
 
-func fillMessages(b *testing.B, s *Store) {
+func fillMessages(b *testing.B, s *DB) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
 	const chats, batch = 1000, 1000
 	var have int // of an earlier run that was interrupted
-	if err := s.r.Raw("SELECT count(*) FROM messages").Scan(&have).Error; err != nil {
+	if err := s.reader.Raw("SELECT count(*) FROM messages").Scan(&have).Error; err != nil {
 		b.Fatal(err)
 	}
 	when := 1_700_000_000_000 + 20_000*int64(have)
@@ -359,7 +359,7 @@ func fillMessages(b *testing.B, s *Store) {
 			}
 			msgs[i] = at(when, "user", text.String())
 		}
-		if _, err := s.Append(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", n%chats)), msgs...); err != nil {
+		if _, err := s.Messages.Append(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", n%chats)), msgs...); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -367,15 +367,15 @@ func fillMessages(b *testing.B, s *Store) {
 
 func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
-	found, _, err := s.newest(s.r, []string{"a OR b OR c"}, 0, 1<<62, 10)
+	must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
+	found, _, err := s.Search.newest(s.reader, []string{"a OR b OR c"}, 0, 1<<62, 10)
 	if err != nil || len(found) != 3 {
 		t.Fatal(found, err)
 	}
-	if err := s.w.Exec("DELETE FROM messages WHERE seq = 2").Error; err != nil {
+	if err := s.writer.db.Exec("DELETE FROM messages WHERE seq = 2").Error; err != nil {
 		t.Fatal(err)
 	}
-	if found, err = detailed(s.r, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
+	if found, err = detailed(s.reader, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
 		t.Errorf("%+v %v", found, err)
 	}
 }

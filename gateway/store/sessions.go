@@ -96,8 +96,14 @@ func text(v any) string {
 	return string(raw)
 }
 
-// Session returns a session, or protocol.ErrNotFound.
-func (s *Store) Session(ctx context.Context, key protocol.SessionKey) (out Session, err error) {
+// Sessions are the conversations without their messages.
+type Sessions struct {
+	*conn
+	promised promises
+}
+
+// Get returns a session, or protocol.ErrNotFound.
+func (s *Sessions) Get(ctx context.Context, key protocol.SessionKey) (out Session, err error) {
 	err = s.read(ctx, "read session", func(db *gorm.DB) error {
 		row, err := findSession(db, key)
 		if err == nil {
@@ -117,11 +123,11 @@ func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
 	return row, err
 }
 
-// EnsureSession returns the session and creates it if it does not exist.
-func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
+// Ensure returns the session and creates it if it does not exist.
+func (s *Sessions) Ensure(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	var out Session
 	err := s.write(ctx, "make session", func(tx *gorm.DB) error {
-		row, err := s.ensureSession(tx, key, now)
+		row, err := s.ensure(tx, key, now)
 		if err != nil {
 			return err
 		}
@@ -131,7 +137,7 @@ func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now 
 	return out, err
 }
 
-func (s *Store) ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
+func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
 	row, err := findSession(tx, key)
 	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
 		return row, err
@@ -148,9 +154,9 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// UpdateSession changes a session in one transaction. Changes of Key, ID and MessageCount by edit
+// Update changes a session in one transaction. Changes of Key, ID and MessageCount by edit
 // are ignored; edit must not call the Store, which would deadlock.
-func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
+func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
 	var out Session
 	err := s.write(ctx, "update session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
@@ -169,9 +175,9 @@ func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit
 	return out, err
 }
 
-// Sessions returns one page of the sessions that are not deleted, last active first, and their
+// List returns one page of the sessions that are not deleted, last active first, and their
 // total number. limit 0 means all.
-func (s *Store) Sessions(ctx context.Context, offset, limit int) (list []Session, total int, err error) {
+func (s *Sessions) List(ctx context.Context, offset, limit int) (list []Session, total int, err error) {
 	if limit <= 0 {
 		limit = -1
 	}
@@ -204,8 +210,8 @@ func sessions(q *gorm.DB) ([]Session, error) {
 	return list, nil
 }
 
-// SessionKeys returns the keys of all sessions, including deleted ones, in no order.
-func (s *Store) SessionKeys(ctx context.Context) (keys []protocol.SessionKey, err error) {
+// Keys returns the keys of all sessions, including deleted ones, in no order.
+func (s *Sessions) Keys(ctx context.Context) (keys []protocol.SessionKey, err error) {
 	err = s.read(ctx, "list sessions", func(db *gorm.DB) error { return db.Model(&sessionRow{}).Pluck("key", &keys).Error })
 	return keys, err
 }
@@ -213,7 +219,7 @@ func (s *Store) SessionKeys(ctx context.Context) (keys []protocol.SessionKey, er
 // PurgeDeleted permanently removes the sessions that were deleted before a time, and returns their
 // number. Their grants are deleted and their pending approvals cancelled, so that a later session
 // with the same key inherits no permission; the journal of calls remains.
-func (s *Store) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
+func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
 	err = s.write(ctx, "remove deleted chats", func(tx *gorm.DB) error {
 		var keys []string
 		if err := tx.Model(&sessionRow{}).Where("deleted_at > 0 AND deleted_at < ?", before).Pluck("key", &keys).Error; err != nil {

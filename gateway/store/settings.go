@@ -11,6 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Settings are the settings that differ from their default.
+type Settings struct{ *conn }
+
 type settingRow struct {
 	Key   string `gorm:"primaryKey"`
 	Value string
@@ -18,8 +21,8 @@ type settingRow struct {
 
 func (settingRow) TableName() string { return "settings" }
 
-// Settings returns every setting that differs from its default.
-func (s *Store) Settings(ctx context.Context) (map[string]json.RawMessage, error) {
+// All returns every setting that differs from its default.
+func (s *Settings) All(ctx context.Context) (map[string]json.RawMessage, error) {
 	var rows []settingRow
 	if err := s.read(ctx, "read settings", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
@@ -31,8 +34,8 @@ func (s *Store) Settings(ctx context.Context) (map[string]json.RawMessage, error
 	return all, nil
 }
 
-// PutSetting stores a setting; nil removes it.
-func (s *Store) PutSetting(ctx context.Context, key string, value json.RawMessage) error {
+// Put stores a setting; nil removes it.
+func (s *Settings) Put(ctx context.Context, key string, value json.RawMessage) error {
 	return s.write(ctx, "store setting", func(tx *gorm.DB) error {
 		if value == nil {
 			return tx.Where("key = ?", key).Delete(&settingRow{}).Error
@@ -41,6 +44,9 @@ func (s *Store) PutSetting(ctx context.Context, key string, value json.RawMessag
 	})
 }
 
+// Nodes are the nodes that were ever connected.
+type Nodes struct{ *conn }
+
 type nodeRow struct {
 	ID   string `gorm:"primaryKey;column:id"`
 	JSON string `gorm:"column:json"`
@@ -48,16 +54,16 @@ type nodeRow struct {
 
 func (nodeRow) TableName() string { return "nodes" }
 
-// PutNode stores a node.
-func (s *Store) PutNode(ctx context.Context, n protocol.NodeInfo) error {
+// Put stores a node.
+func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo) error {
 	row := nodeRow{string(n.ID), text(n)}
 	return s.write(ctx, "store machine", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }
 
-// Nodes returns every node that was ever connected.
-func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
+// List returns every node that was ever connected.
+func (s *Nodes) List(ctx context.Context) ([]protocol.NodeInfo, error) {
 	var rows []nodeRow
 	if err := s.read(ctx, "read machines", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
 		return nil, err
@@ -71,8 +77,8 @@ func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	return list, nil
 }
 
-// DeleteNode deletes a node, and reports whether it existed.
-func (s *Store) DeleteNode(ctx context.Context, id protocol.NodeID) (known bool, err error) {
+// Delete deletes a node, and reports whether it existed.
+func (s *Nodes) Delete(ctx context.Context, id protocol.NodeID) (known bool, err error) {
 	err = s.write(ctx, "forget machine", func(tx *gorm.DB) error {
 		done := tx.Where("id = ?", string(id)).Delete(&nodeRow{})
 		known = done.RowsAffected > 0

@@ -15,7 +15,7 @@ import (
 
 const key protocol.SessionKey = "agent:main:main"
 
-func openTest(t testing.TB) *Store {
+func openTest(t testing.TB) *DB {
 	t.Helper()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
 	if err != nil {
@@ -42,20 +42,20 @@ func must[T any](v T, err error) func(testing.TB) T {
 func TestMessagesKeepTheirOrderAndPageBack(t *testing.T) {
 	s := openTest(t)
 	for i := range 25 {
-		must(s.Append(t.Context(), key, user(fmt.Sprint("m", i))))(t)
+		must(s.Messages.Append(t.Context(), key, user(fmt.Sprint("m", i))))(t)
 	}
-	last := must(s.Messages(t.Context(), key, 0, 10))(t)
+	last := must(s.Messages.List(t.Context(), key, 0, 10))(t)
 	if len(last) != 10 || last[0].Content.Text() != "m15" || last[9].Seq != 25 {
 		t.Fatalf("last page = %v", last)
 	}
-	before := must(s.Messages(t.Context(), key, last[0].Seq, 10))(t)
+	before := must(s.Messages.List(t.Context(), key, last[0].Seq, 10))(t)
 	if len(before) != 10 || before[9].Content.Text() != "m14" {
 		t.Errorf("page before = %v", before)
 	}
-	if all := must(s.Messages(t.Context(), key, 0, 0))(t); len(all) != 25 {
+	if all := must(s.Messages.List(t.Context(), key, 0, 0))(t); len(all) != 25 {
 		t.Errorf("all = %d messages", len(all))
 	}
-	ses := must(s.Session(t.Context(), key))(t)
+	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.MessageCount != 25 || ses.FirstText != "m0" || ses.Agent != "main" {
 		t.Errorf("session = %+v", ses)
 	}
@@ -65,9 +65,9 @@ func TestUsageAddsUp(t *testing.T) {
 	s := openTest(t)
 	cost := 0.25
 	for range 2 {
-		must(s.Append(t.Context(), key, protocol.Message{Role: protocol.RoleAssistant, Usage: &protocol.Usage{Input: 10, Output: 5, Total: 15, Cost: &cost}}))(t)
+		must(s.Messages.Append(t.Context(), key, protocol.Message{Role: protocol.RoleAssistant, Usage: &protocol.Usage{Input: 10, Output: 5, Total: 15, Cost: &cost}}))(t)
 	}
-	ses := must(s.Session(t.Context(), key))(t)
+	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.Usage.Total != 30 || *ses.Usage.Cost != 0.5 || ses.ContextTokens != 15 {
 		t.Errorf("usage = %+v, context %d", ses.Usage, ses.ContextTokens)
 	}
@@ -75,17 +75,17 @@ func TestUsageAddsUp(t *testing.T) {
 
 func TestResetKeepsTheOldMessages(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("old")))(t)
-	old, archived, err := s.Reset(t.Context(), key, "second", 5)
+	must(s.Messages.Append(t.Context(), key, user("old")))(t)
+	old, archived, err := s.Archives.Reset(t.Context(), key, "second", 5)
 	if err != nil || archived.Messages != 1 || old.MessageCount != 1 {
 		t.Fatalf("Reset = %+v, %v, %v", old, archived, err)
 	}
-	must(s.Append(t.Context(), key, user("new")))(t)
-	msgs := must(s.Messages(t.Context(), key, 0, 0))(t)
+	must(s.Messages.Append(t.Context(), key, user("new")))(t)
+	msgs := must(s.Messages.List(t.Context(), key, 0, 0))(t)
 	if len(msgs) != 1 || msgs[0].Content.Text() != "new" || msgs[0].Seq != 1 {
 		t.Errorf("messages after reset = %v", msgs)
 	}
-	ses := must(s.Session(t.Context(), key))(t)
+	ses := must(s.Sessions.Get(t.Context(), key))(t)
 	if ses.ID != "second" || len(ses.Previous) != 1 || ses.Previous[0] != old.ID || ses.LastResetAt != 5 {
 		t.Errorf("session = %+v", ses)
 	}
@@ -98,10 +98,10 @@ func must2[T any](v T, _ int, err error) func(testing.TB) T { return must(v, err
 
 func TestSearchFindsLabelsAndMessages(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), "agent:main:app:chat:1", user("The PARSER fails at 100%")))(t)
-	must(s.Append(t.Context(), "agent:main:app:chat:2", user("photos")))(t)
-	must(s.UpdateSession(t.Context(), "agent:main:app:chat:2", func(s *Session) { s.Label = "Holiday" }))(t)
-	must(s.Append(t.Context(), "agent:main:app:chat:2", user("Die GRÖßE stimmt, Привет")))(t)
+	must(s.Messages.Append(t.Context(), "agent:main:app:chat:1", user("The PARSER fails at 100%")))(t)
+	must(s.Messages.Append(t.Context(), "agent:main:app:chat:2", user("photos")))(t)
+	must(s.Sessions.Update(t.Context(), "agent:main:app:chat:2", func(s *Session) { s.Label = "Holiday" }))(t)
+	must(s.Messages.Append(t.Context(), "agent:main:app:chat:2", user("Die GRÖßE stimmt, Привет")))(t)
 	for query, want := range map[string]int{
 		"parser": 1, "holi": 1, "100%": 1, "101": 0, "%": 1, "_": 0, "nothing": 0,
 		"größe": 1, "GRÖSSE": 0, "ПРИВЕТ": 1, "fails PARS": 1, "pars fails": 0,
@@ -114,19 +114,19 @@ func TestSearchFindsLabelsAndMessages(t *testing.T) {
 
 func TestDeletedSessionIsHiddenUntilPurged(t *testing.T) {
 	s := openTest(t)
-	must(s.Append(t.Context(), key, user("x")))(t)
-	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
-	if list := must2(s.Sessions(t.Context(), 0, 0))(t); len(list) != 0 {
+	must(s.Messages.Append(t.Context(), key, user("x")))(t)
+	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
+	if list := must2(s.Sessions.List(t.Context(), 0, 0))(t); len(list) != 0 {
 		t.Errorf("a deleted session is listed")
 	}
-	if n := must(s.PurgeDeleted(t.Context(), 100))(t); n != 0 {
+	if n := must(s.Sessions.PurgeDeleted(t.Context(), 100))(t); n != 0 {
 		t.Errorf("purged %d before its time", n)
 	}
-	if n := must(s.PurgeDeleted(t.Context(), 101))(t); n != 1 {
+	if n := must(s.Sessions.PurgeDeleted(t.Context(), 101))(t); n != 1 {
 		t.Errorf("purged %d, want 1", n)
 	}
 	var left int64
-	s.r.Model(&messageRow{}).Count(&left)
+	s.reader.Model(&messageRow{}).Count(&left)
 	if left != 0 {
 		t.Errorf("%d messages outlive their session: foreign keys are off", left)
 	}
@@ -167,14 +167,14 @@ func TestCallEndsOnce(t *testing.T) {
 func TestFirstAnswerIsStored(t *testing.T) {
 	s := openTest(t)
 	a := protocol.Approval{ID: "a", State: protocol.ApprovalPending, CreatedAt: 1}
-	if err := s.PutApproval(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	a.Shown = true
-	if err := s.PutApproval(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if list := must(s.PendingApprovals(t.Context()))(t); len(list) != 1 || !list[0].Shown {
+	if list := must(s.Approvals.Pending(t.Context()))(t); len(list) != 1 || !list[0].Shown {
 		t.Errorf("pending = %+v", list)
 	}
 	yes, no := a, a
@@ -182,17 +182,17 @@ func TestFirstAnswerIsStored(t *testing.T) {
 	var wg sync.WaitGroup
 	var wins [2]bool
 	for i, answer := range []protocol.Approval{yes, no} {
-		wg.Go(func() { wins[i], _ = s.CloseApproval(context.Background(), answer) })
+		wg.Go(func() { wins[i], _ = s.Approvals.Close(context.Background(), answer) })
 	}
 	wg.Wait()
 	if wins[0] == wins[1] {
 		t.Errorf("wins = %v, want exactly one", wins)
 	}
 	a.Shown = false
-	if err := s.PutApproval(t.Context(), a); err != nil {
+	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(s.Approval(t.Context(), "a"))(t); got.State == protocol.ApprovalPending {
+	if got := must(s.Approvals.Get(t.Context(), "a"))(t); got.State == protocol.ApprovalPending {
 		t.Error("an answered question was opened again")
 	}
 }
@@ -200,24 +200,24 @@ func TestFirstAnswerIsStored(t *testing.T) {
 func TestRunAndItsMessageAreStoredTogether(t *testing.T) {
 	s := openTest(t)
 	r := Run{ID: "r", Session: key, State: protocol.RunThinking, Params: protocol.ChatSendParams{SessionKey: key, Message: "hi"}, CreatedAt: 1}
-	m := must(s.StartRun(t.Context(), r, user("hi")))(t)
+	m := must(s.Runs.Start(t.Context(), r, user("hi")))(t)
 	if m.Seq != 1 || m.ID == "" {
 		t.Errorf("message = %+v", m)
 	}
-	if open := must(s.OpenRuns(t.Context()))(t); len(open) != 1 || open[0].Params.Message != "hi" {
+	if open := must(s.Runs.Unfinished(t.Context()))(t); len(open) != 1 || open[0].Params.Message != "hi" {
 		t.Errorf("open runs = %+v", open)
 	}
 	r.EndedAt, r.State, r.Error = 2, protocol.RunFailed, protocol.ErrModel
-	if err := s.PutRun(t.Context(), r); err != nil {
+	if err := s.Runs.Put(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if open := must(s.OpenRuns(t.Context()))(t); len(open) != 0 {
+	if open := must(s.Runs.Unfinished(t.Context()))(t); len(open) != 0 {
 		t.Errorf("open runs = %+v", open)
 	}
-	if got := must(s.Run(t.Context(), "r"))(t); !errors.Is(got.Error, protocol.ErrModel) {
+	if got := must(s.Runs.Get(t.Context(), "r"))(t); !errors.Is(got.Error, protocol.ErrModel) {
 		t.Errorf("run = %+v", got)
 	}
-	if _, err := s.Run(t.Context(), "none"); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := s.Runs.Get(t.Context(), "none"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("Run of nothing = %v", err)
 	}
 }
@@ -226,11 +226,11 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := must(Open(t.Context(), path))(t)
 	for _, err := range []error{
-		s.PutSetting(t.Context(), "a.b", json.RawMessage(`1`)), s.PutSetting(t.Context(), "a.b", json.RawMessage(`2`)),
-		s.PutSetting(t.Context(), "c", json.RawMessage(`3`)), s.PutSetting(t.Context(), "c", nil),
-		s.PutGrant(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 1}),
-		s.PutGrant(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 2}), // the same, from another answer
-		s.PutNode(t.Context(), protocol.NodeInfo{ID: "n", Online: true}), s.Close(),
+		s.Settings.Put(t.Context(), "a.b", json.RawMessage(`1`)), s.Settings.Put(t.Context(), "a.b", json.RawMessage(`2`)),
+		s.Settings.Put(t.Context(), "c", json.RawMessage(`3`)), s.Settings.Put(t.Context(), "c", nil),
+		s.Grants.Put(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 1}),
+		s.Grants.Put(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 2}), // the same, from another answer
+		s.Nodes.Put(t.Context(), protocol.NodeInfo{ID: "n", Online: true}), s.Close(),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -238,19 +238,19 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	}
 	s = must(Open(t.Context(), path))(t)
 	defer s.Close()
-	if all := must(s.Settings(t.Context()))(t); len(all) != 1 || string(all["a.b"]) != "2" {
+	if all := must(s.Settings.All(t.Context()))(t); len(all) != 1 || string(all["a.b"]) != "2" {
 		t.Errorf("settings = %s", all)
 	}
-	if g := must(s.Grants(t.Context(), key))(t); len(g) != 1 || g[0].Match != "m" {
+	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 1 || g[0].Match != "m" {
 		t.Errorf("grants = %+v", g)
 	}
-	if err := s.DropGrants(t.Context(), key); err != nil {
+	if err := s.Grants.DeleteAll(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	if g := must(s.Grants(t.Context(), key))(t); len(g) != 0 {
+	if g := must(s.Grants.List(t.Context(), key))(t); len(g) != 0 {
 		t.Errorf("grants = %+v", g)
 	}
-	if n := must(s.Nodes(t.Context()))(t); len(n) != 1 || n[0].ID != "n" {
+	if n := must(s.Nodes.List(t.Context()))(t); len(n) != 1 || n[0].ID != "n" {
 		t.Errorf("nodes = %+v", n)
 	}
 }

@@ -11,8 +11,8 @@ func TestEmojiAreFound(t *testing.T) {
 	s := openTest(t)
 	const other protocol.SessionKey = "agent:main:app:chat:2"
 	long := strings.Repeat("ä", 100)
-	must(s.Append(t.Context(), key, at(1000, "user", "The build is 👍 now"), at(3000, "assistant", long+"❤\uFE0F"+long)))(t)
-	must(s.Append(t.Context(), other, at(2000, "user", "👍 👍🏽 → done")))(t)
+	must(s.Messages.Append(t.Context(), key, at(1000, "user", "The build is 👍 now"), at(3000, "assistant", long+"❤\uFE0F"+long)))(t)
+	must(s.Messages.Append(t.Context(), other, at(2000, "user", "👍 👍🏽 → done")))(t)
 	for _, c := range []struct {
 		query       string
 		key         protocol.SessionKey
@@ -39,7 +39,7 @@ func TestEmojiAreFound(t *testing.T) {
 			t.Errorf("%q: searchable is %v", query, !can)
 		}
 	}
-	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
+	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
 	if got := snippets(t, s, "❤", "", 0, 0); got != "" {
 		t.Errorf("in a deleted chat: %q", got)
 	}
@@ -48,11 +48,11 @@ func TestEmojiAreFound(t *testing.T) {
 func TestEmojiArePagedThrough(t *testing.T) {
 	s := openTest(t)
 	for i := range 5 {
-		must(s.Append(t.Context(), key, at(int64(i+1), "user", "👍"+strings.Repeat("!", i))))(t)
+		must(s.Messages.Append(t.Context(), key, at(int64(i+1), "user", "👍"+strings.Repeat("!", i))))(t)
 	}
 	var got []string
 	for before := int64(0); ; {
-		found, next, err := s.Search(t.Context(), "👍", "", 0, 0, before, 2)
+		found, next, err := s.Search.Messages(t.Context(), "👍", "", 0, 0, before, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,9 @@ type Transfer struct {
 	Policy string           // fingerprint of the rules under which it was allowed
 }
 
+// Transfers are the queue of transfers and its history.
+type Transfers struct{ *conn }
+
 type transferRow struct {
 	ID        string `gorm:"primaryKey;column:id"`
 	State     string
@@ -51,16 +54,16 @@ func transfersOf(rows []transferRow) ([]Transfer, error) {
 	return list, nil
 }
 
-// PutTransfer stores a new or changed transfer.
-func (s *Store) PutTransfer(ctx context.Context, t Transfer) error {
+// Put stores a new or changed transfer.
+func (s *Transfers) Put(ctx context.Context, t Transfer) error {
 	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, text(t.Transfer)}
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }
 
-// Transfer returns one transfer, or protocol.ErrNotFound.
-func (s *Store) Transfer(ctx context.Context, id protocol.TransferID) (Transfer, error) {
+// Get returns one transfer, or protocol.ErrNotFound.
+func (s *Transfers) Get(ctx context.Context, id protocol.TransferID) (Transfer, error) {
 	var rows []transferRow
 	err := s.read(ctx, "read transfer", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Limit(1).Find(&rows).Error })
 	switch {
@@ -72,8 +75,8 @@ func (s *Store) Transfer(ctx context.Context, id protocol.TransferID) (Transfer,
 	return rows[0].transfer()
 }
 
-// OpenTransfers returns the unfinished transfers, oldest first.
-func (s *Store) OpenTransfers(ctx context.Context) ([]Transfer, error) {
+// Unfinished returns the unfinished transfers, oldest first.
+func (s *Transfers) Unfinished(ctx context.Context) ([]Transfer, error) {
 	var rows []transferRow
 	if err := s.read(ctx, "read transfers", func(db *gorm.DB) error {
 		return db.Where("ended_at = 0").Order("created_at, id").Find(&rows).Error
@@ -83,9 +86,9 @@ func (s *Store) OpenTransfers(ctx context.Context) ([]Transfer, error) {
 	return transfersOf(rows)
 }
 
-// EndedTransfers returns a page of the finished transfers, newest first, and their total number; if
+// Finished returns a page of the finished transfers, newest first, and their total number; if
 // node is not empty, only of that node.
-func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) (list []Transfer, total int, err error) {
+func (s *Transfers) Finished(ctx context.Context, node protocol.NodeID, offset, limit int) (list []Transfer, total int, err error) {
 	var rows []transferRow
 	var n int64
 	err = s.read(ctx, "read transfers", func(db *gorm.DB) error {
@@ -105,17 +108,17 @@ func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset
 	return list, int(n), err
 }
 
-// TidyTransfer records that a cancelled transfer has left no unfinished files; any other transfer
+// ClearCurrent records that a cancelled transfer has left no unfinished files; any other transfer
 // is not changed.
-func (s *Store) TidyTransfer(ctx context.Context, id protocol.TransferID) error {
+func (s *Transfers) ClearCurrent(ctx context.Context, id protocol.TransferID) error {
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
 		return tx.Model(&transferRow{}).Where("id = ? AND state = ?", string(id), protocol.TransferCancelled).
 			Update("json", gorm.Expr("json_remove(json, '$.current')")).Error
 	})
 }
 
-// ForgetTransfers deletes finished transfers, all of them without ids, and returns the deleted IDs.
-func (s *Store) ForgetTransfers(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
+// Delete deletes finished transfers, all of them without ids, and returns the deleted IDs.
+func (s *Transfers) Delete(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	err = s.write(ctx, "forget transfers", func(tx *gorm.DB) error {
 		gone = nil
 		q := tx.Model(&transferRow{}).Where("ended_at > 0")

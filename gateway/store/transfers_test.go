@@ -15,7 +15,7 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 			ID: protocol.TransferID(id), State: protocol.TransferDone, From: from, To: to, Sources: []string{string(from) + ":a"},
 			CreatedAt: created, EndedAt: ended,
 		}, Agent: "main", Policy: "p"}
-		if err := s.PutTransfer(t.Context(), tr); err != nil {
+		if err := s.Transfers.Put(t.Context(), tr); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -24,27 +24,27 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 	put("c", 3, 20, "y", "gsv")
 	put("d", 4, 0, "gsv", "x")
 	put("a", 1, 30, "x", "y") // ends
-	open, err := s.OpenTransfers(t.Context())
+	open, err := s.Transfers.Unfinished(t.Context())
 	if err != nil || len(open) != 1 || open[0].ID != "d" || open[0].Policy != "p" || open[0].Agent != "main" {
 		t.Errorf("open: %+v, %v", open, err)
 	}
-	ended, n, err := s.EndedTransfers(t.Context(), "", 0, 2)
+	ended, n, err := s.Transfers.Finished(t.Context(), "", 0, 2)
 	if err != nil || n != 3 || len(ended) != 2 || ended[0].ID != "a" || ended[1].ID != "c" {
 		t.Errorf("ended: %+v of %d, %v", ended, n, err)
 	}
-	if ended, n, err := s.EndedTransfers(t.Context(), "gsv", 0, 9); err != nil || n != 1 || ended[0].ID != "c" {
+	if ended, n, err := s.Transfers.Finished(t.Context(), "gsv", 0, 9); err != nil || n != 1 || ended[0].ID != "c" {
 		t.Errorf("of the workspace: %+v of %d, %v", ended, n, err)
 	}
-	if gone, err := s.ForgetTransfers(t.Context(), []protocol.TransferID{"b", "d", "z"}); err != nil || len(gone) != 1 || gone[0] != "b" {
+	if gone, err := s.Transfers.Delete(t.Context(), []protocol.TransferID{"b", "d", "z"}); err != nil || len(gone) != 1 || gone[0] != "b" {
 		t.Errorf("forgot %v, %v: one that has not ended stays", gone, err)
 	}
-	if gone, err := s.ForgetTransfers(t.Context(), nil); err != nil || len(gone) != 2 {
+	if gone, err := s.Transfers.Delete(t.Context(), nil); err != nil || len(gone) != 2 {
 		t.Errorf("forgot %v, %v", gone, err)
 	}
-	if _, err := s.Transfer(t.Context(), "d"); err != nil {
+	if _, err := s.Transfers.Get(t.Context(), "d"); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Transfer(t.Context(), "a"); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := s.Transfers.Get(t.Context(), "a"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a forgotten one: %v", err)
 	}
 }
@@ -53,13 +53,13 @@ func TestOnlyACancelledTransferIsTidied(t *testing.T) {
 	s := openTest(t)
 	for _, state := range []string{protocol.TransferCancelled, protocol.TransferQueued} {
 		id := protocol.TransferID(state)
-		if err := s.PutTransfer(t.Context(), Transfer{Transfer: protocol.Transfer{ID: id, State: state, Current: "x", Bytes: 7}}); err != nil {
+		if err := s.Transfers.Put(t.Context(), Transfer{Transfer: protocol.Transfer{ID: id, State: state, Current: "x", Bytes: 7}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.TidyTransfer(t.Context(), id); err != nil {
+		if err := s.Transfers.ClearCurrent(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Transfer(t.Context(), id)
+		got, err := s.Transfers.Get(t.Context(), id)
 		if err != nil || got.Bytes != 7 || (got.Current == "") != (state == protocol.TransferCancelled) {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -156,7 +156,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	case queued != nil:
 		return queued.view(), nil
 	}
-	row, err := e.store.Transfer(ctx, in.ID)
+	row, err := e.store.Get(ctx, in.ID)
 	t := &row.Transfer
 	switch {
 	case err != nil:
@@ -167,7 +167,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	}
 	t.State, t.Error, t.EndedAt, t.Failed, t.Skipped, t.Problems, t.ExpiresAt = protocol.TransferQueued, "", 0, 0, 0, nil, 0
 	if err == nil {
-		err = e.store.PutTransfer(ctx, row)
+		err = e.store.Put(ctx, row)
 	}
 	e.mu.Lock()
 	delete(e.ending, in.ID)
@@ -225,14 +225,14 @@ func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l
 // ones, because nobody can retry them any more.
 func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 	var failed []store.Transfer
-	if list, _, err := e.store.EndedTransfers(ctx, "", 0, 500); err == nil {
+	if list, _, err := e.store.Finished(ctx, "", 0, 500); err == nil {
 		for _, row := range list {
 			if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
 				failed = append(failed, row)
 			}
 		}
 	}
-	gone, err := e.store.ForgetTransfers(ctx, in.IDs)
+	gone, err := e.store.Delete(ctx, in.IDs)
 	for _, id := range gone {
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
 			e.discard(ctx, &job{e: e, row: failed[i]}, func(Link) {})

@@ -24,14 +24,14 @@ const (
 
 // Store stores the queue and its history.
 type Store interface {
-	PutTransfer(ctx context.Context, t store.Transfer) error
-	Transfer(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
-	OpenTransfers(ctx context.Context) ([]store.Transfer, error)
-	EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
-	ForgetTransfers(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
-	// TidyTransfer records that a cancelled transfer has no unfinished files left. It does not
+	Put(ctx context.Context, t store.Transfer) error
+	Get(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
+	Unfinished(ctx context.Context) ([]store.Transfer, error)
+	Finished(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
+	Delete(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
+	// ClearCurrent records that a cancelled transfer has no unfinished files left. It does not
 	// change transfers in other states.
-	TidyTransfer(ctx context.Context, id protocol.TransferID) error
+	ClearCurrent(ctx context.Context, id protocol.TransferID) error
 }
 
 // Options configure an engine.
@@ -102,7 +102,7 @@ func (e *Engine) Guard(policy func() string, again func(ctx context.Context, t p
 // Load restores the queue of an earlier start. The transfers continue as soon as their nodes are
 // connected.
 func (e *Engine) Load(ctx context.Context) error {
-	rows, err := e.store.OpenTransfers(ctx)
+	rows, err := e.store.Unfinished(ctx)
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (e *Engine) putLocked(j *job) {
 	row, version := j.row, j.version
 	j.storing = done
 	e.mu.Unlock()
-	if err := e.store.PutTransfer(context.WithoutCancel(e.ctx), row); err != nil {
+	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
 		slog.Error("A transfer could not be stored", "transfer", row.ID, "err", err)
 	}
 	e.publish(row.Transfer)

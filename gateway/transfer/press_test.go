@@ -24,7 +24,7 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	s := &slowStore{Store: st, writing: make(chan struct{}), write: make(chan struct{})}
+	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
 	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
@@ -57,20 +57,20 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 			t.Errorf("%+v", now)
 		}
 	}
-	if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
+	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
 		t.Errorf("in the database: %+v, %v", row, err)
 	}
 }
 
 // lateStore is slow with the first rows, so that later writes overtake them unless writes are
 // serialized.
-type lateStore struct{ *store.Store }
+type lateStore struct{ *store.Transfers }
 
-func (s lateStore) PutTransfer(ctx context.Context, t store.Transfer) error {
+func (s lateStore) Put(ctx context.Context, t store.Transfer) error {
 	if t.State != protocol.TransferCancelled {
 		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 	}
-	return s.Store.PutTransfer(ctx, t)
+	return s.Transfers.Put(ctx, t)
 }
 
 // Windows send all requests at once: the last change must be the one in the database, and a
@@ -81,7 +81,7 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	e := transfer.New(transfer.Options{Store: lateStore{st}, Bus: new(event.Bus), Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: lateStore{st.Transfers}, Bus: new(event.Bus), Machines: nobody{}})
 	defer e.Close()
 	for range 30 {
 		tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
@@ -102,11 +102,11 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled {
+		if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled {
 			t.Fatalf("in the database: %+v, %v", row, err)
 		}
 	}
-	if open, err := st.OpenTransfers(t.Context()); err != nil || len(open) != 0 || len(e.Open()) != 0 {
+	if open, err := st.Transfers.Unfinished(t.Context()); err != nil || len(open) != 0 || len(e.Open()) != 0 {
 		t.Errorf("open: %v, %v, %v", open, e.Open(), err)
 	}
 }

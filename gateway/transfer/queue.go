@@ -66,7 +66,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		j.row.ExpiresIn = max(in.ExpiresIn, 0)
 		j.row.ExpiresAt = expiry(j.row.Transfer, now)
 	}
-	if err := e.store.PutTransfer(ctx, j.row); err != nil {
+	if err := e.store.Put(ctx, j.row); err != nil {
 		return protocol.Transfer{}, err
 	}
 	t = j.row.Transfer
@@ -193,7 +193,7 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 	offset := max(in.Offset, 0)
 	out := protocol.TransferListResult{Transfers: []protocol.Transfer{}}
 	if in.History {
-		rows, n, err := e.store.EndedTransfers(ctx, in.Node, offset, limit)
+		rows, n, err := e.store.Finished(ctx, in.Node, offset, limit)
 		for _, r := range rows {
 			out.Transfers = append(out.Transfers, r.Transfer)
 		}
@@ -216,7 +216,7 @@ func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.
 	if j := e.find(in.ID); j != nil {
 		return j.view(), nil
 	}
-	row, err := e.store.Transfer(ctx, in.ID)
+	row, err := e.store.Get(ctx, in.ID)
 	return row.Transfer, err
 }
 
@@ -246,7 +246,7 @@ func (e *Engine) meet(ctx context.Context, id protocol.TransferID) (*job, error)
 // ended returns an error for a transfer that is not in the queue and so cannot be changed, or the
 // transfer if it is in the state same.
 func (e *Engine) ended(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
-	row, err := e.store.Transfer(ctx, id)
+	row, err := e.store.Get(ctx, id)
 	if err != nil || row.State == same {
 		return row.Transfer, err
 	}

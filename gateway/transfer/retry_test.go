@@ -16,19 +16,19 @@ import (
 
 // slowStore is a database that is slow to store cancelled transfers.
 type slowStore struct {
-	*store.Store
+	*store.Transfers
 	writing chan struct{}
 	write   chan struct{}
 	puts    atomic.Int32
 }
 
-func (s *slowStore) PutTransfer(ctx context.Context, t store.Transfer) error {
+func (s *slowStore) Put(ctx context.Context, t store.Transfer) error {
 	if t.State == protocol.TransferCancelled {
 		s.writing <- struct{}{}
 		<-s.write
 	}
 	s.puts.Add(1)
-	return s.Store.PutTransfer(ctx, t)
+	return s.Transfers.Put(ctx, t)
 }
 
 // nobody is a list of nodes without any.
@@ -45,7 +45,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	s := &slowStore{Store: st, writing: make(chan struct{}), write: make(chan struct{})}
+	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
 	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
@@ -85,7 +85,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 			t.Errorf("retry: %+v", now)
 		}
 	}
-	if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
+	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
 		t.Errorf("in the database: %+v, %v after %d changes", row, err, s.puts.Load())
 	}
 	if open := e.Open(); len(open) != 1 {

@@ -68,7 +68,7 @@ type stage struct {
 	oneTool
 	t     *testing.T
 	e     *transfer.Engine
-	store *store.Store
+	store *store.DB
 	kinds []string // extensions of the nodes
 	// conflict is the conflict setting of new transfers; empty is the default.
 	conflict string
@@ -112,7 +112,7 @@ func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
 			t.Fatal(err)
 		}
 		s := &stage{t: t, store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
-		s.e = transfer.New(transfer.Options{Store: db, Bus: new(event.Bus), Machines: s})
+		s.e = transfer.New(transfer.Options{Store: db.Transfers, Bus: new(event.Bus), Machines: s})
 		begin(s)
 		if err := s.e.Load(t.Context()); err != nil {
 			t.Fatal(err)
@@ -260,7 +260,7 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 				ID: protocol.TransferID(fmt.Sprint("t", i)), State: protocol.TransferCancelled, Sources: []string{"a:x"}, Destination: "stuck:x", From: "a", To: "stuck",
 				Attempts: 1, Current: "x", CreatedAt: 1, EndedAt: int64(i + 1),
 			}}
-			if err := s.store.PutTransfer(s.t.Context(), row); err != nil {
+			if err := s.store.Transfers.Put(s.t.Context(), row); err != nil {
 				s.t.Fatal(err)
 			}
 		}

@@ -69,7 +69,7 @@ func leftover(t protocol.Transfer) bool {
 
 // loadLeft restores the cancelled transfers that left unfinished files on offline nodes.
 func (e *Engine) loadLeft(ctx context.Context) error {
-	rows, _, err := e.store.EndedTransfers(ctx, "", 0, maxLeft)
+	rows, _, err := e.store.Finished(ctx, "", 0, maxLeft)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	row := l.row
 	row.Current = ""
 	return func() {
-		if err := e.store.TidyTransfer(context.WithoutCancel(e.ctx), id); err != nil {
+		if err := e.store.ClearCurrent(context.WithoutCancel(e.ctx), id); err != nil {
 			slog.Warn("A transfer could not be stored", "transfer", id, "err", err)
 		}
 		e.publish(row.Transfer)

@@ -67,7 +67,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 			e.left[in.ID] = l
 		}
 	}()
-	row, err := e.store.Transfer(ctx, in.ID)
+	row, err := e.store.Get(ctx, in.ID)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
@@ -94,7 +94,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 			t.KeptUntil = 0
 		}
 	}
-	if err := e.store.PutTransfer(context.WithoutCancel(ctx), row); err != nil {
+	if err := e.store.Put(context.WithoutCancel(ctx), row); err != nil {
 		return protocol.Transfer{}, err
 	}
 	e.publish(*t)

@@ -58,7 +58,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 	}
 	defer st.Close()
 	machine := &nas{screen: newScreen("")}
-	e := transfer.New(transfer.Options{Store: st, Bus: new(event.Bus), Machines: machine})
+	e := transfer.New(transfer.Options{Store: st.Transfers, Bus: new(event.Bus), Machines: machine})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan struct{})
 	go func() { defer close(ran); e.Run(ctx) }()
@@ -117,7 +117,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		ID: "t", State: protocol.TransferDone, Sources: []string{"nas:x"}, Destination: "@here:/y", From: "nas", To: protocol.Here, Device: "laptop", Kept: 1,
 		KeptUntil: time.Now().Add(time.Hour).UnixMilli(), EndedAt: 1, CreatedAt: 1,
 	}}
-	if err := st.PutTransfer(t.Context(), done); err != nil {
+	if err := st.Transfers.Put(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Undo(t.Context(), protocol.TransferParams{ID: "t"}, desk); !errors.Is(err, protocol.ErrConflict) || desk.events.Load() != 0 {

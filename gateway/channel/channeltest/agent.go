@@ -48,7 +48,7 @@ func (b *Bench) Commands() []string {
 // an approval, "hold" and "ask" leave the run open for [Bench.Answer], "twice" sends a text before
 // its answer, "slowly" waits for Bench.Slow first, any other message is repeated.
 func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
-	if _, err := b.Store.Run(ctx, in.RunID); err == nil {
+	if _, err := b.Store.Runs.Get(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict
 	}
 	words := strings.Fields(in.Message)
@@ -67,7 +67,7 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	}
 	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: now(), StartedAt: now()}
 	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}, Timestamp: now()}
-	if _, err := b.Store.StartRun(ctx, r, m); err != nil {
+	if _, err := b.Store.Runs.Start(ctx, r, m); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
 	b.mu.Lock()
@@ -96,7 +96,7 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 
 // Answer finishes an open run with a text.
 func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) error {
-	r, err := b.Store.Run(ctx, id)
+	r, err := b.Store.Runs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) erro
 }
 
 func (b *Bench) say(ctx context.Context, r store.Run, text string) error {
-	_, err := b.Store.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	_, err := b.Store.Messages.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
 	return err
 }
 
 func (b *Bench) end(ctx context.Context, r store.Run, state string) error {
 	r.State, r.EndedAt = state, now()
-	if err := b.Store.PutRun(ctx, r); err != nil {
+	if err := b.Store.Runs.Put(ctx, r); err != nil {
 		return err
 	}
 	b.run(r)

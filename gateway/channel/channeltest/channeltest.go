@@ -22,7 +22,7 @@ import (
 // Bench is a hub with its environment. It also implements the hub's sessions and files.
 type Bench struct {
 	*channel.Hub
-	Store   *store.Store
+	Store   *store.DB
 	Bus     *event.Bus
 	Config  *config.Store
 	Secrets Secrets
@@ -90,7 +90,7 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {
 		t.Fatal(err)
 	}
-	if b.Config, _, err = config.Open(context.Background(), b.Store, b.Secrets); err != nil {
+	if b.Config, _, err = config.Open(context.Background(), b.Store.Settings, b.Secrets); err != nil {
 		t.Fatal(err)
 	}
 	route := func(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {

@@ -32,7 +32,7 @@ type Sent struct {
 // "hang" works until it is cancelled, "ask" waits for an approval, "unanswered X" answers X after
 // one call whose approval expired and one that the person denied, anything else is answered "done".
 type Agent struct {
-	Store *store.Store
+	Store *store.DB
 	Bus   *event.Bus
 	// Takes is the duration of an answer.
 	Takes time.Duration
@@ -127,7 +127,7 @@ func (a *Agent) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	a.stops[in.RunID] = stop
 	a.mu.Unlock()
 	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: at, StartedAt: at}
-	_, err := a.Store.StartRun(ctx, r, protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}})
+	_, err := a.Store.Runs.Start(ctx, r, protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}})
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}
@@ -137,7 +137,7 @@ func (a *Agent) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 
 // Resume continues the runs that an earlier agent on the same store left.
 func (a *Agent) Resume(t testing.TB) {
-	open, err := a.Store.OpenRuns(context.Background())
+	open, err := a.Store.Runs.Unfinished(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +197,12 @@ func (a *Agent) run(r store.Run, stop chan struct{}) {
 		info.State = protocol.RunFailed
 	default:
 		msg := protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)}}
-		if _, err := a.Store.Append(context.Background(), r.Session, msg); err != nil {
+		if _, err := a.Store.Messages.Append(context.Background(), r.Session, msg); err != nil {
 			panic(err)
 		}
 	}
 	r.State, r.EndedAt, r.Error = info.State, info.EndedAt, end
-	if err := a.Store.PutRun(context.Background(), r); err != nil {
+	if err := a.Store.Runs.Put(context.Background(), r); err != nil {
 		panic(err)
 	}
 	a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &info})
@@ -213,7 +213,7 @@ func (a *Agent) refused(r store.Run, state string) {
 	ctx, id := context.Background(), protocol.NewCallID()
 	q := protocol.Approval{ID: protocol.ApprovalID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
 	info := protocol.CallInfo{CallID: id, SessionKey: r.Session, RunID: r.ID, Node: "box", Tool: "Bash", State: protocol.CallDenied, ApprovalID: q.ID, EndedAt: 1}
-	if err := errors.Join(a.Store.PutApproval(ctx, q), a.Store.PutCall(ctx, store.Call{Info: info})); err != nil {
+	if err := errors.Join(a.Store.Approvals.Put(ctx, q), a.Store.PutCall(ctx, store.Call{Info: info})); err != nil {
 		panic(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Create implements cron.Sessions.
 func (a *Agent) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
-	_, err := a.Store.EnsureSession(ctx, in.SessionKey, time.Now().UnixMilli())
+	_, err := a.Store.Sessions.Ensure(ctx, in.SessionKey, time.Now().UnixMilli())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.labels[in.SessionKey] = in.Label

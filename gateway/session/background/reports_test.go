@@ -41,7 +41,7 @@ func (c *chats) PostCompletion(_ context.Context, chat protocol.SessionKey, run,
 type desk struct {
 	*Reports
 	t     *testing.T
-	store *store.Store
+	store *store.DB
 	chats *chats
 }
 
@@ -52,7 +52,7 @@ func open(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := &chats{runs: map[protocol.RunID]bool{}}
-	return &desk{New(s, c, c), t, s, c}
+	return &desk{New(store.CallStore{DB: s}, c, c), t, s, c}
 }
 
 // begin stores a running call, end its result.
@@ -159,7 +159,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	for _, id := range []string{"1", "1", "2"} {
 		d.want(d.report(finished(id, "p")), "ok")
 	}
-	d.Reports = New(d.store, d.chats, d.chats) // after a restart
+	d.Reports = New(store.CallStore{DB: d.store}, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
 		t.Errorf("told %q", d.chats.told)

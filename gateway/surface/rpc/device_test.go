@@ -38,11 +38,11 @@ func fakeDevices(f *fakes) Devices {
 
 type keptDevices struct{ list []store.PairedDevice }
 
-func (k *keptDevices) Devices(context.Context) ([]store.PairedDevice, error) { return k.list, nil }
-func (k *keptDevices) PutDevice(context.Context, store.PairedDevice, ...protocol.AuditEntry) error {
+func (k *keptDevices) List(context.Context) ([]store.PairedDevice, error) { return k.list, nil }
+func (k *keptDevices) Put(context.Context, store.PairedDevice, ...protocol.AuditEntry) error {
 	return nil
 }
-func (k *keptDevices) Audit(context.Context, ...protocol.AuditEntry) error { return nil }
-func (k *keptDevices) DeleteDevice(context.Context, protocol.DeviceID, ...protocol.AuditEntry) error {
+func (k *keptDevices) Append(context.Context, ...protocol.AuditEntry) error { return nil }
+func (k *keptDevices) Delete(context.Context, protocol.DeviceID, ...protocol.AuditEntry) error {
 	return nil
 }

@@ -61,7 +61,7 @@ func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil), channels: (*channel.Hub)(nil)}
 	f.hub = nodes.New(f.bus, nil)
 	var err error
-	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }}); err != nil {
+	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, noGrants{}, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }}); err != nil {
 		panic(err)
 	}
 	home, err := os.MkdirTemp(workspaces, "")

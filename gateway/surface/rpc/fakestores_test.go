@@ -74,28 +74,31 @@ var errSpelling = errors.New("nothing is stored under that spelling")
 // noRules stores nothing: its user holds the rules.
 type noRules struct{}
 
-func (noRules) Rules(context.Context) ([]protocol.Rule, error) { return nil, nil }
+// noGrants has one grant and stores nothing.
+type noGrants struct{}
 
-func (noRules) Grants(context.Context, protocol.SessionKey) ([]store.Grant, error) {
+func (noRules) List(context.Context) ([]protocol.Rule, error) { return nil, nil }
+
+func (noGrants) List(context.Context, protocol.SessionKey) ([]store.Grant, error) {
 	return []store.Grant{{ID: "g", Session: "s", Node: "n", Tool: "Write", Match: "path /a", Words: "any write of /a", CreatedAt: 7, From: "asked"}}, nil
 }
 
-func (noRules) PutGrant(context.Context, store.Grant, ...protocol.AuditEntry) error { return nil }
+func (noGrants) Put(context.Context, store.Grant, ...protocol.AuditEntry) error { return nil }
 
-func (noRules) MarkGrant(_ context.Context, id string, _ int64, _ ...protocol.AuditEntry) (bool, error) {
+func (noGrants) SetDeleted(_ context.Context, id string, _ int64, _ ...protocol.AuditEntry) (bool, error) {
 	return id == "g", nil
 }
 
-func (noRules) CountRule(context.Context, string, int64) error { return nil }
+func (noRules) CountHit(context.Context, string, int64) error { return nil }
 
-func (noRules) PutRules(context.Context, []protocol.Rule, ...protocol.AuditEntry) error {
+func (noRules) Put(context.Context, []protocol.Rule, ...protocol.AuditEntry) error {
 	return nil
 }
 
 // fakeAudit has two lines.
 type fakeAudit struct{}
 
-func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]protocol.AuditEntry, bool, error) {
+func (fakeAudit) List(_ context.Context, q protocol.AuditListParams) ([]protocol.AuditEntry, bool, error) {
 	all := []protocol.AuditEntry{
 		{Seq: 2, At: 20, Kind: protocol.AuditCall, By: "owner c", Node: "n", Tool: "Bash", What: "ls", Verdict: "allow", State: "done", Hash: "b"},
 		{Seq: 1, At: 10, Kind: protocol.AuditRuleMade, By: "owner c", Rule: "r", Hash: "a"},
@@ -107,8 +110,8 @@ func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]pr
 	return all[:n], n < len(all), fails(string(q.SessionKey))
 }
 
-func (fakeAudit) Audit(context.Context, ...protocol.AuditEntry) error { return nil }
+func (fakeAudit) Append(context.Context, ...protocol.AuditEntry) error { return nil }
 
-func (fakeAudit) VerifyAudit(context.Context) (protocol.AuditVerifyResult, error) {
+func (fakeAudit) Verify(context.Context) (protocol.AuditVerifyResult, error) {
 	return protocol.AuditVerifyResult{Lines: 2}, nil
 }

@@ -18,15 +18,15 @@ import (
 // slowDisk stores a node slowly.
 type slowDisk struct{}
 
-func (slowDisk) PutNode(context.Context, protocol.NodeInfo) error {
+func (slowDisk) Put(context.Context, protocol.NodeInfo) error {
 	time.Sleep(time.Second)
 	return nil
 }
 
-func (slowDisk) Nodes(context.Context) ([]protocol.NodeInfo, error) {
+func (slowDisk) List(context.Context) ([]protocol.NodeInfo, error) {
 	return nil, nil
 }
-func (slowDisk) DeleteNode(context.Context, protocol.NodeID) (bool, error) { return false, nil }
+func (slowDisk) Delete(context.Context, protocol.NodeID) (bool, error) { return false, nil }
 func (slowDisk) StoppedCalls(context.Context, protocol.NodeID, []protocol.CallID) ([]protocol.CallID, error) {
 	return nil, nil
 }

@@ -92,7 +92,7 @@ func TestRefusedLoginsAreLoggedOnceAndThenCounted(t *testing.T) {
 func TestRefusedLoginsOfManyAddressesAreFewLines(t *testing.T) {
 	log := captureLog(t)
 	synctest.Test(t, func(t *testing.T) {
-		r := refusals{audit: fakeAudit{}.Audit}
+		r := refusals{audit: fakeAudit{}.Append}
 		for i := range 10_000 {
 			r.add(fmt.Sprintf("10.0.%d.%d", i/256, i%256), protocol.ErrUnauthorized)
 		}

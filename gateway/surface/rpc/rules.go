@@ -23,9 +23,9 @@ type Rules interface {
 
 // Audit is the audit log.
 type Audit interface {
-	AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
-	VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error)
-	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
+	List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
+	Verify(ctx context.Context) (protocol.AuditVerifyResult, error)
+	Append(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
 func (s *Server) rules(all map[string]handler) {
@@ -61,7 +61,7 @@ func (s *Server) rules(all map[string]handler) {
 	})
 	handle(all, protocol.AuditList, s.auditList)
 	handle(all, protocol.AuditVerify, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.AuditVerifyResult, error) {
-		return s.s.Audit.VerifyAudit(ctx)
+		return s.s.Audit.Verify(ctx)
 	})
 }
 
@@ -120,6 +120,6 @@ func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListPar
 		p.Limit = protocol.DefaultJournal
 	}
 	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), s.chatOf(p.SessionKey)
-	lines, more, err := s.s.Audit.AuditLines(ctx, p)
+	lines, more, err := s.s.Audit.List(ctx, p)
 	return protocol.AuditListResult{Entries: list(lines), More: more}, err
 }

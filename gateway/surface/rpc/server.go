@@ -40,7 +40,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), refused: refusals{audit: s.Audit.Audit}}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), refused: refusals{audit: s.Audit.Append}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),

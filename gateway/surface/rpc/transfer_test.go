@@ -20,7 +20,7 @@ type transferRows struct {
 	rows []store.Transfer
 }
 
-func (s *transferRows) PutTransfer(_ context.Context, t store.Transfer) error {
+func (s *transferRows) Put(_ context.Context, t store.Transfer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.rows, func(r store.Transfer) bool { return r.ID == t.ID }); i >= 0 {
@@ -31,7 +31,7 @@ func (s *transferRows) PutTransfer(_ context.Context, t store.Transfer) error {
 	return nil
 }
 
-func (s *transferRows) Transfer(_ context.Context, id protocol.TransferID) (store.Transfer, error) {
+func (s *transferRows) Get(_ context.Context, id protocol.TransferID) (store.Transfer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.rows {
@@ -42,9 +42,9 @@ func (s *transferRows) Transfer(_ context.Context, id protocol.TransferID) (stor
 	return store.Transfer{}, protocol.ErrNotFound.With("There is no transfer " + string(id))
 }
 
-func (s *transferRows) OpenTransfers(context.Context) ([]store.Transfer, error) { return nil, nil }
+func (s *transferRows) Unfinished(context.Context) ([]store.Transfer, error) { return nil, nil }
 
-func (s *transferRows) EndedTransfers(context.Context, protocol.NodeID, int, int) (list []store.Transfer, n int, err error) {
+func (s *transferRows) Finished(context.Context, protocol.NodeID, int, int) (list []store.Transfer, n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range slices.Backward(s.rows) {
@@ -55,9 +55,9 @@ func (s *transferRows) EndedTransfers(context.Context, protocol.NodeID, int, int
 	return list, len(list), nil
 }
 
-func (s *transferRows) TidyTransfer(context.Context, protocol.TransferID) error { return nil }
+func (s *transferRows) ClearCurrent(context.Context, protocol.TransferID) error { return nil }
 
-func (s *transferRows) ForgetTransfers(_ context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
+func (s *transferRows) Delete(_ context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows = slices.DeleteFunc(s.rows, func(r store.Transfer) bool {

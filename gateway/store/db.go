@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// DB is an open database with its families of tables. It is safe for concurrent use. Every method
+// may block on the disk.
+type DB struct {
+	Sessions   *Sessions
+	Messages   *Messages
+	Archives   *Archives
+	Media      *Media
+	Runs       *Runs
+	Search     *Search
+	Approvals  *Approvals
+	Grants     *Grants
+	Rules      *Rules
+	Audit      *Audit
+	Transfers  *Transfers
+	Jobs       *Jobs
+	Heartbeats *Heartbeats
+	Channels   *Channels
+	Outbox     *Outbox
+	Devices    *Devices
+	Nodes      *Nodes
+	Settings   *Settings
+
+	*conn
+	stop chan struct{} // closed by Close
+	once sync.Once
+	wg   sync.WaitGroup
+}
+
+// Open opens the database file at path, and creates it if it is missing, readable by its owner only.
+// A file that is not a database, or of another version, is not changed and returns an error.
+func Open(ctx context.Context, path string) (*DB, error) {
+	db := &DB{conn: &conn{path: path}, stop: make(chan struct{})}
+	if err := db.open(ctx); err != nil {
+		db.Close()
+		return nil, db.explain("open store", err)
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(db.path), 0o700); err != nil {
+		return err
+	}
+	// SQLite gives its -wal and -shm files the same mode
+	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	w, err := connect(ctx, db.path, 1, "immediate")
+	if err != nil {
+		return err
+	}
+	db.writer = newWriter(w)
+	if err := createSchema(ctx, w, db.path); err != nil {
+		return err
+	}
+	if db.reader, err = connect(ctx, db.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)"); err != nil {
+		return err
+	}
+	db.openFamilies()
+	var size int64
+	if err := w.Raw("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size).Error; err != nil {
+		return err
+	}
+	if size > large {
+		db.Search.SetTimeLimit(patience)
+		db.wg.Go(func() { db.Search.markAll(context.Background(), db.stop) })
+	}
+	db.wg.Go(func() { db.writer.late.loop(db.writer, db.stop) })
+	return nil
+}
+
+func (db *DB) openFamilies() {
+	db.Sessions = &Sessions{conn: db.conn}
+	db.Search = &Search{conn: db.conn, markEvery: markEvery}
+	db.Messages = &Messages{conn: db.conn, sessions: db.Sessions, search: db.Search}
+	db.Archives = &Archives{db.conn, db.Messages}
+	db.Media = &Media{db.conn}
+	db.Runs = &Runs{db.conn, db.Messages}
+	db.Approvals = &Approvals{db.conn}
+	db.Grants = &Grants{db.conn}
+	db.Rules = &Rules{db.conn}
+	db.Audit = &Audit{db.conn}
+	db.Transfers = &Transfers{db.conn}
+	db.Jobs = &Jobs{db.conn}
+	db.Heartbeats = &Heartbeats{db.conn}
+	db.Channels = &Channels{db.conn}
+	db.Outbox = &Outbox{db.conn}
+	db.Devices = &Devices{db.conn}
+	db.Nodes = &Nodes{db.conn}
+	db.Settings = &Settings{db.conn}
+}
+
+// Close writes delayed calls, and closes the database. All other acknowledged data is on the disk
+// already. It may be called twice.
+func (db *DB) Close() error {
+	var errs []error
+	db.once.Do(func() { close(db.stop) })
+	db.wg.Wait()
+	pools := []*gorm.DB{db.reader}
+	if db.writer != nil {
+		db.writer.late.close()
+		errs = append(errs, db.explain("store the last calls", db.writer.settle(context.Background())))
+		pools = append(pools, db.writer.db)
+	}
+	for _, p := range pools {
+		if p == nil {
+			continue
+		}
+		pool, err := p.DB()
+		if err == nil {
+			err = pool.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
