@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// special validates values that tags cannot describe, whose errors would otherwise show up only in
+// checkSpecial validates values that tags cannot describe, whose errors would otherwise show up only in
 // use.
-func special(path string, v reflect.Value) error {
+func checkSpecial(path string, v reflect.Value) error {
 	switch x := v.Interface().(type) {
 	case protocol.ResetPolicy:
 		return CheckResetPolicy(path, x)
@@ -95,7 +95,7 @@ func (h Heartbeat) check(path string) error {
 	case "", "user", "local":
 	default:
 		if _, err := time.LoadLocation(h.ActiveHours.Timezone); err != nil {
-			return bad("%s.timezone must be empty for yours, or a name such as Europe/Berlin, not %q", path, h.ActiveHours.Timezone)
+			return bad("%s.timezone must be a name such as Europe/Berlin, or empty for your time zone, not %q", path, h.ActiveHours.Timezone)
 		}
 	}
 	return nil
@@ -108,9 +108,9 @@ func (a Agents) check(path string) error {
 		name := Name(e.ID)
 		switch {
 		case name == "":
-			return bad("%s.id must have a letter or a digit, not %q", at, e.ID)
+			return bad("%s.id must contain a letter or a digit, not %q", at, e.ID)
 		case seen[name]:
-			return bad("%s.id is %q, which another agent of the list has", at, e.ID)
+			return bad("%s.id is %q, but another agent in the list has the same", at, e.ID)
 		case e.Model != nil && (strings.TrimSpace(e.Model.Provider) == "") != (strings.TrimSpace(e.Model.ID) == ""):
 			return bad("%s.model needs both a provider and an id", at)
 		}
@@ -126,7 +126,7 @@ func (a Agents) check(path string) error {
 
 func (r ToolRule) check(path string) error {
 	if strings.TrimSpace(r.Tool) == "" {
-		return bad("%s.tool must name a tool; * stands for any text", path)
+		return bad("%s.tool must name a tool; * matches any text", path)
 	}
 	for i, w := range r.When {
 		if w.Op != "regex" {
@@ -143,7 +143,7 @@ func (r ToolRule) check(path string) error {
 func (w ToolWhen) Regex() (*regexp.Regexp, error) {
 	text, ok := w.Value.(string)
 	if !ok {
-		return nil, bad("an expression is a text")
+		return nil, bad("not a text with a regular expression")
 	}
 	// these flags of JavaScript make no difference here
 	if flags := strings.Trim(w.Flags, "gu"); flags != "" {

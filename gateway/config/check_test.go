@@ -18,7 +18,7 @@ func TestWhatCouldNotBeUsedIsRefusedAtOnce(t *testing.T) {
 		{"agents.defaultHeartbeat.activeHours.start", `"breakfast"`, "agents.defaultHeartbeat.activeHours.start must be a time of day such as 08:00"},
 		{"agents.defaultHeartbeat.activeHours.end", `"25:00"`, "agents.defaultHeartbeat.activeHours.end must be"},
 		{"agents.defaultHeartbeat.activeHours.timezone", `"Mars/Olympus"`, "Europe/Berlin"},
-		{"agents.list", `[{"id":"???"}]`, "agents.list.0.id must have a letter"},
+		{"agents.list", `[{"id":"???"}]`, "agents.list.0.id must contain a letter"},
 		{"agents.list", `[{"id":"Mail"},{"id":"mail"}]`, "agents.list.1.id"},
 		{"agents.list", `[{"id":"a","model":{"provider":"openai","id":""}}]`, "agents.list.0.model needs both"},
 		{"agents.bindings", `[{"agentId":"","match":{}}]`, "agents.bindings.0.agentId"},
@@ -33,7 +33,7 @@ func TestWhatCouldNotBeUsedIsRefusedAtOnce(t *testing.T) {
 		{"toolApproval.rules", `[{"id":"1","tool":"","decision":"deny"}]`, "toolApproval.rules.0.tool"},
 		{"toolApproval.rules", `[{"id":"1","tool":"*","decision":"deny","when":[{"path":"command","op":"regex","value":"rm ("}]}]`, "toolApproval.rules.0.when.0.value: error parsing regexp"},
 		{"toolApproval.rules", `[{"id":"1","tool":"*","decision":"deny","when":[{"path":"command","op":"regex","value":"rm","flags":"x"}]}]`, "toolApproval.rules.0.when.0.value"},
-		{"toolApproval.rules", `[{"id":"1","tool":"*","decision":"deny","when":[{"path":"command","op":"regex","value":7}]}]`, "an expression is a text"},
+		{"toolApproval.rules", `[{"id":"1","tool":"*","decision":"deny","when":[{"path":"command","op":"regex","value":7}]}]`, "not a text with a regular expression"},
 	} {
 		err := s.Set(t.Context(), c.path, json.RawMessage(c.value))
 		if !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), c.why) {

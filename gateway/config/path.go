@@ -56,7 +56,7 @@ func lookup(path string) (field, error) {
 		case reflect.Slice:
 			return field{}, bad("%s is a list: set it as a whole", above)
 		default:
-			return field{}, bad("%s is a single value: nothing lies below it", above)
+			return field{}, bad("%s is a single value without parts", above)
 		}
 	}
 	return f, nil
@@ -95,7 +95,7 @@ func checkKey(where, name string) error {
 	case name == "__proto__" || name == "prototype" || name == "constructor":
 		return bad("%s: the name %q is reserved", where, name)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return bad("%s: the name %q holds characters that cannot be written", where, name)
+		return bad("%s: the name %q contains invalid characters", where, name)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func member(t reflect.Type, name string) (found reflect.StructField, names []str
 func (f field) check(path string, value json.RawMessage) error {
 	var any any
 	if err := json.Unmarshal(value, &any); err != nil {
-		return bad("%s must be %s, not %s", path, describe(f), short(value))
+		return bad("%s must be %s, not %s", path, typeText(f), short(value))
 	}
 	if err := names(path, f.typ, any); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (f field) blame(path string, value json.RawMessage) error {
 			}
 		}
 	}
-	return bad("%s must be %s, not %s", path, describe(f), short(value))
+	return bad("%s must be %s, not %s", path, typeText(f), short(value))
 }
 
 // names checks the names in v. Go's decoder accepts them in any case; a misspelled name would then
@@ -191,7 +191,7 @@ func names(path string, t reflect.Type, v any) error {
 		}
 		for i, x := range v {
 			if x == nil { // the decoder would make it empty
-				return bad("%s.%d must be %s, not null", path, i, describe(field{typ: t.Elem()}))
+				return bad("%s.%d must be %s, not null", path, i, typeText(field{typ: t.Elem()}))
 			}
 			if err := names(fmt.Sprintf("%s.%d", path, i), t.Elem(), x); err != nil {
 				return err
@@ -208,7 +208,8 @@ func short(v json.RawMessage) string {
 	return string(v)
 }
 
-func describe(f field) string {
+// typeText returns what a value of the field must be.
+func typeText(f field) string {
 	switch deref(f.typ).Kind() {
 	case reflect.Int, reflect.Int64:
 		return "a whole number" + bounds(f.tag)

@@ -29,11 +29,12 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
-	for _, table := range []map[string]string{about, titles, units} {
-		for path := range table {
-			if !described[path] {
-				t.Errorf("%s is described and does not exist", path)
+	for _, g := range groups {
+		for _, s := range g.settings {
+			if !described[s.path] {
+				t.Errorf("%s is described and does not exist, or twice", s.path)
 			}
+			delete(described, s.path)
 		}
 	}
 }

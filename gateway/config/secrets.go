@@ -53,7 +53,7 @@ func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessa
 			return nil, err
 		}
 		if f.secret == "" || strings.Contains(name, ".") {
-			return nil, bad("%s cannot be addressed", part)
+			return nil, bad("%s is not the path of a secret", part)
 		}
 		switch string(parts[name]) {
 		case `"` + protocol.MaskedSecret + `"`:
@@ -122,7 +122,7 @@ func (s *Store) found(path string) {
 	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
 }
 
-var errTokenStays = bad("the token cannot be removed: a gateway without one would obey anybody")
+var errTokenStays = bad("the token cannot be removed: without it, anyone could control the gateway")
 
 // plainSecret decodes a secret. Its errors do not contain it.
 func plainSecret(path string, value json.RawMessage) (string, error) {
@@ -145,7 +145,7 @@ func plainSecret(path string, value json.RawMessage) (string, error) {
 	case "":
 		return "", bad("%s must not be empty", path)
 	case protocol.MaskedSecret:
-		return "", bad("%s must be the secret itself, not the %s that it reads as", path, protocol.MaskedSecret)
+		return "", bad("%s must be the secret itself, not its placeholder %s", path, protocol.MaskedSecret)
 	}
 	return plain, nil
 }

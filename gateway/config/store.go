@@ -55,10 +55,10 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 				s.keys[path] = v.Reveal()
 			} else if errors.Is(err, keychain.ErrNotFound) {
 				s.missing = append(s.missing, path)
-				err = fmt.Errorf("%s was set, but %s does not have it: enter it again", path, secrets.Where())
+				err = fmt.Errorf("%s is missing in %s: enter it again", path, secrets.Where())
 			}
 		} else if path == "auth" || path == "apiKeys" {
-			err = fmt.Errorf("%s was stored as a whole and is ignored: secrets belong in the keychain, set them again", path)
+			err = fmt.Errorf("%s is ignored because it was stored as a whole: set its secrets one by one", path)
 		} else if err == nil {
 			if err = f.check(path, value); err == nil {
 				s.overrides[path] = value

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -15,46 +14,41 @@ import (
 // read.
 const maxText = 100_000
 
+// validate checks the limits of a value and of everything below it. The tag is that of the field
+// which holds it.
 func validate(path string, v reflect.Value, tag reflect.StructTag) error {
-	f := field{typ: v.Type(), tag: tag}
 	switch v.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Float64:
-		n := 0.0
-		if v.CanInt() {
-			n = float64(v.Int())
-		} else {
-			n = v.Float()
+	case reflect.Int, reflect.Int64:
+		if err := checkNumber(path, float64(v.Int()), field{typ: v.Type(), tag: tag}); err != nil {
+			return err
 		}
-		if lo, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && n < lo {
-			return bad("%s must be %s, not %v", path, describe(f), v)
-		}
-		if hi, err := strconv.ParseFloat(tag.Get("max"), 64); err == nil && n > hi {
-			return bad("%s must be %s, not %v", path, describe(f), v)
+	case reflect.Float64:
+		if err := checkNumber(path, v.Float(), field{typ: v.Type(), tag: tag}); err != nil {
+			return err
 		}
 	case reflect.String:
-		if v.Len() > maxText {
-			return bad("%s has %d bytes; at most %d are possible", path, v.Len(), maxText)
-		}
-		if one, ok := tag.Lookup("oneof"); ok && !slices.Contains(strings.Split(one, ","), v.String()) {
-			return bad("%s must be %s, not %q", path, describe(f), v)
-		}
-		if tag.Get("url") != "" && v.String() != "" {
-			if u, err := url.Parse(v.String()); err == nil && u.User != nil {
-				return bad("%s must not hold a name or password: it is shown to everyone who may read the configuration", path)
-			} else if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-				return bad("%s must be an address such as http://127.0.0.1:1234/v1, not %q", path, v)
-			}
+		if err := checkString(path, v.String(), field{typ: v.Type(), tag: tag}); err != nil {
+			return err
 		}
 	case reflect.Pointer:
-		if !v.IsNil() {
-			return validate(path, v.Elem(), tag)
+		if v.IsNil() {
+			return nil
 		}
-		return nil
+		return validate(path, v.Elem(), tag)
+	default:
+		if err := validateParts(path, v); err != nil {
+			return err
+		}
+	}
+	return checkSpecial(path, v)
+}
+
+func validateParts(path string, v reflect.Value) error {
+	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			sf := v.Type().Field(i)
-			name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
-			if err := validate(join(path, name), v.Field(i), sf.Tag); err != nil {
+		for f, part := range v.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if err := validate(join(path, name), part, f.Tag); err != nil {
 				return err
 			}
 		}
@@ -65,13 +59,40 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 			}
 		}
 	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if err := validate(path+"."+it.Key().String(), it.Value(), ""); err != nil {
+		for name, part := range v.Seq2() {
+			if err := validate(path+"."+name.String(), part, ""); err != nil {
 				return err
 			}
 		}
 	}
-	return special(path, v)
+	return nil
+}
+
+func checkNumber(path string, n float64, f field) error {
+	lo, hi := bound(f.tag.Get("min")), bound(f.tag.Get("max"))
+	if lo != nil && n < *lo || hi != nil && n > *hi {
+		return bad("%s must be %s, not %v", path, typeText(f), n)
+	}
+	return nil
+}
+
+func checkString(path, text string, f field) error {
+	if len(text) > maxText {
+		return bad("%s has %d bytes; the maximum is %d", path, len(text), maxText)
+	}
+	if one, ok := f.tag.Lookup("oneof"); ok && !slices.Contains(strings.Split(one, ","), text) {
+		return bad("%s must be %s, not %q", path, typeText(f), text)
+	}
+	if f.tag.Get("url") == "" || text == "" {
+		return nil
+	}
+	switch u, err := url.Parse(text); {
+	case err == nil && u.User != nil:
+		return bad("%s must not contain a user name or password: everyone who can read the configuration sees it", path)
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return bad("%s must be an address such as http://127.0.0.1:1234/v1, not %q", path, text)
+	}
+	return nil
 }
 
 // checkProvider refuses an unknown model provider.
