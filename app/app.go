@@ -26,18 +26,18 @@ type flags struct {
 	peer       *trust.Peer // the paired gateway that join names; nil if join is a URL
 }
 
-const usage = `fairlead-desktop: an agent that works on your computers, under your hand
+const usage = `fairlead-desktop: an AI agent that works on your computers, with your approval
 
   --hidden          start in the tray, without a window
-  --home DIR        folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)
-  --workspace DIR   folder that the agent works in on this machine (default: as in the settings, else the current folder)
-  --listen ADDR     address the gateway listens on (default: as in the settings, else 127.0.0.1:8787); none for nowhere
+  --home DIR        data folder (default: FAIRLEAD_HOME, or the system's folder for user data)
+  --workspace DIR   the agent's folder on this machine (default: from the settings, or the current folder)
+  --listen ADDR     address that the gateway listens on (default: from the settings, or 127.0.0.1:8787); none to not listen
   --join GATEWAY    use another gateway instead of one of its own: the name of one that this computer is paired with, or a URL, for which
                     FAIRLEAD_TOKEN gives the token
   --version         print the version
   --help            print this
 
-With a fairlead:// link of an invitation to pair, the settings open with it.
+A fairlead:// pairing link opens the settings with that invitation.
 `
 
 // Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage.
@@ -60,7 +60,7 @@ func Main(args []string) int {
 	case errors.Is(err, flag.ErrHelp):
 		return say(0, usage)
 	case err != nil || set.NArg() > 0 && f.link == "":
-		return say(2, "fairlead-desktop: wrong usage\n\n"+usage)
+		return say(2, "fairlead-desktop: invalid arguments\n\n"+usage)
 	case *version:
 		return say(0, gateway.Version+"\n")
 	}

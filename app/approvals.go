@@ -37,7 +37,7 @@ func (a *approvals) update(v state.View) {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
 			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here && len(v.Approvals) == 0 {
-				a.ui.messages.show("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
+				a.ui.messages.show("This approval was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
 			}
 		}
 		return

@@ -22,7 +22,7 @@ func readAttachment(path string) (protocol.Attachment, error) {
 		return protocol.Attachment{}, err
 	}
 	if info.Size() > maxAttachment {
-		return protocol.Attachment{}, fmt.Errorf("%s has %.1f MB; pictures may have 10 MB", filepath.Base(path), float64(info.Size())/(1<<20))
+		return protocol.Attachment{}, fmt.Errorf("%s is %.1f MB; pictures can be up to 10 MB", filepath.Base(path), float64(info.Size())/(1<<20))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -145,12 +145,12 @@ func (b *backend) open() error {
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
-		b.log.Info("A gateway of this data folder runs already; this window joins it")
+		b.log.Info("Joining the gateway that already runs on this data folder")
 		token, err := local{b}.Token()
 		b.join = &client.Options{URL: "ws://" + listen + "/ws", Token: token}
 		return err
 	case errors.As(err, &taken):
-		b.log.Warn("The address is taken, another is used", "listen", listen, "err", err)
+		b.log.Warn("The listen address is in use, using another one", "listen", listen, "err", err)
 		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
@@ -163,12 +163,12 @@ func (b *backend) open() error {
 	b.noGw = noGw
 	b.gwWG.Go(func() {
 		if err := g.Run(gwCtx); err != nil {
-			b.log.Error("The gateway ended", "err", err)
+			b.log.Error("The gateway stopped", "err", err)
 		}
 	})
 	if err := b.startNode(b.workspace()); err != nil {
 		b.log.Error("The node did not start", "err", err)
-		b.state.Notify("error", "This machine's tools did not start: "+err.Error())
+		b.state.Notify("error", "The agent's tools on this computer did not start: "+err.Error())
 	}
 	b.wg.Go(func() {
 		b.elsewhere.works.serve(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
@@ -202,7 +202,7 @@ func (b *backend) stop() bool {
 			b.noGw()
 			b.gwWG.Wait()
 			if err := b.gw.Close(ctx); err != nil {
-				b.log.Error("The store did not close", "err", err)
+				b.log.Error("Closing the store failed", "err", err)
 			}
 		}
 	}()
@@ -210,7 +210,7 @@ func (b *backend) stop() bool {
 	case <-done:
 		return true
 	case <-time.After(b.quit):
-		b.log.Warn("Not everything stopped in time; what was confirmed is stored")
+		b.log.Warn("Shutdown timed out; confirmed data is stored")
 		return false
 	}
 }

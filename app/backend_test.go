@@ -95,9 +95,9 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Approvals.Answer([]protocol.Approval{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "not now"})
+	b.state.Approvals.Answer([]protocol.Approval{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
-	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.Here || c.Reason != "not now" {
+	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.Here || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)
 	}
 	await(t, b, "the end of the run", func(v state.View) bool { return !v.Working() })
@@ -163,7 +163,7 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	right.stop()
 	wrong := join("fl_wrong")
 	v := await(t, wrong, "the refusal", func(v state.View) bool { return v.Problem != "" })
-	if !strings.Contains(v.Problem, "refused this computer's token") {
+	if !strings.Contains(v.Problem, "rejected the token") {
 		t.Errorf("problem %q", v.Problem)
 	}
 	wrong.stop()

@@ -22,7 +22,7 @@ type chatWindows struct {
 func (cw *chatWindows) create() {
 	bind.Go(cw.ui.ctx, cw.ui.b.state.Chats.Create, func(key protocol.SessionKey, err error) {
 		if err != nil {
-			cw.ui.messages.show("No new chat: " + err.Error())
+			cw.ui.messages.show("The chat could not be created: " + err.Error())
 			return
 		}
 		cw.ui.main.open(key)
@@ -82,7 +82,7 @@ func (cw *chatWindows) openAnother(but protocol.SessionKey) {
 func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
 	bind.Go(cw.ui.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, cw.ui.b.state.Chats.Restore(ctx, key) }, func(_ struct{}, err error) {
 		if err != nil {
-			cw.ui.messages.show("The chat could not be brought back: " + err.Error())
+			cw.ui.messages.show("The chat could not be restored: " + err.Error())
 			return
 		}
 		if show {
@@ -95,7 +95,7 @@ func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
 func (cw *chatWindows) menu(e protocol.SessionEntry, at fyne.Position) {
 	widgets.ShowMenuAt(cw.ui.main.sidebar.rows, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { cw.ui.main.open(e.SessionKey) }),
-		fyne.NewMenuItem("Open in a window of its own", func() { cw.openWindow(e.SessionKey) }),
+		fyne.NewMenuItem("Open in new window", func() { cw.openWindow(e.SessionKey) }),
 		fyne.NewMenuItem("Rename", func() { cw.ui.main.open(e.SessionKey); cw.ui.main.pane.Rename() }),
 		fyne.NewMenuItem("Export as Markdown…", func() { cw.export(e.SessionKey, cw.ui.main.window) }),
 		fyne.NewMenuItemSeparator(),

@@ -17,7 +17,7 @@ import (
 const clipboardTime = 5 * time.Second
 
 // errNoPicture is shown when the clipboard has no picture.
-var errNoPicture = errors.New("the clipboard holds no picture")
+var errNoPicture = errors.New("the clipboard does not contain a picture")
 
 // pasteImage returns the picture in the clipboard, or nil. Fyne can only read text, so the system's
 // own small programs read the picture.

@@ -30,7 +30,7 @@ func (b *backend) setConfinement(c confined) error {
 			return err
 		}
 		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is no folder that can be opened", g.Dir)
+			return fmt.Errorf("%s is not a folder that can be opened", g.Dir)
 		}
 	}
 	before := b.prefs.get().Confine

@@ -171,7 +171,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
 			bind.Go(u.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return u.b.state.Chats.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
 				if err != nil {
-					u.messages.showIn(c.window, "The pictures of that message cannot be read: "+err.Error())
+					u.messages.showIn(c.window, "The pictures in that message could not be loaded: "+err.Error())
 					return
 				}
 				done(list)
@@ -210,9 +210,9 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 		}
 		c.pane.Reveal("")
 		if err != nil {
-			c.ui.messages.show("The message cannot be shown: " + err.Error())
+			c.ui.messages.show("The message could not be loaded: " + err.Error())
 			return
 		}
-		c.ui.messages.show("The message is not in this chat any more.")
+		c.ui.messages.show("That message is no longer in this chat.")
 	})
 }

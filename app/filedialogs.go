@@ -76,7 +76,7 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 			return text, errors.Join(err, w.Close())
 		}, func(text string, err error) {
 			if err != nil {
-				o.ui.messages.show("The file is not complete: " + err.Error())
+				o.ui.messages.show("The file was not saved completely: " + err.Error())
 				return
 			}
 			o.ui.messages.show(text)
@@ -95,7 +95,7 @@ func (o *opener) openFile(done func([]byte)) {
 		bind.Go(o.ui.ctx, func(context.Context) ([]byte, error) {
 			data, err := io.ReadAll(io.LimitReader(r, maxRulesFile+1))
 			if err == nil && len(data) > maxRulesFile {
-				err = errors.New("it has more than 8 MB")
+				err = errors.New("it is larger than 8 MB")
 			}
 			return data, errors.Join(err, r.Close())
 		}, func(data []byte, err error) {

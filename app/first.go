@@ -34,21 +34,21 @@ func newFirstPage(u *ui) *firstPage {
 			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
-	p.again = button("reset", "Look again", p.look)
-	p.begin = button("play", "Begin now", func() { u.main.endFirstRun(); u.main.focusComposer() })
+	p.again = button("reset", "Search again", p.look)
+	p.begin = button("play", "Start now", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { u.main.endFirstRun(); u.settings.open() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.Limit(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
-			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", style.ColorText, "text"),
-			choice("The built-in operator", "Carries out plain requests at once, such as run ls -la or read README.md. No key, no network. You can connect a model at any time.",
+			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. Which model should answer you?", style.ColorText, "text"),
+			choice("The built-in operator", "Carries out simple requests, such as “run ls -la” or “read README.md”. It needs no key and no network. You can connect a model at any time.",
 				widgets.Row(style.Inside, -1, p.begin)),
-			choice("A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain, or where none answers into a file that only you can read.",
+			choice("A hosted model", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. Paste a key; it is stored in this system's keychain or, without one, in a file that only you can read.",
 				widgets.Row(style.Inside, -1, connect)),
-			choice("A model on this computer", "Ollama, LM Studio and llama.cpp are found by themselves when they run.", p.found),
+			choice("A model on this computer", "Fairlead finds Ollama, LM Studio and llama.cpp automatically while they are running.", p.found),
 		)))))
-	p.say("Looking for model servers…", style.ColorMuted)
+	p.say("Searching for model servers…", style.ColorMuted)
 	return p
 }
 
@@ -81,9 +81,9 @@ func (p *firstPage) look() {
 	}
 	p.looking = true
 	if p.acts == nil {
-		p.say("Looking for model servers…", style.ColorMuted)
+		p.say("Searching for model servers…", style.ColorMuted)
 	} else { // the button stays under the pointer
-		p.say("Looking for model servers…", style.ColorMuted, p.again)
+		p.say("Searching for model servers…", style.ColorMuted, p.again)
 	}
 	bind.Go(p.ui.ctx, p.ui.b.state.Models.Detect, p.show)
 }
@@ -96,7 +96,7 @@ func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 		p.say("The search failed: "+err.Error(), style.ColorBad, p.again)
 		return
 	case len(list) == 0:
-		p.say("None runs right now.", style.ColorMuted, p.again)
+		p.say("None is running.", style.ColorMuted, p.again)
 		return
 	}
 	var rows []fyne.CanvasObject
@@ -114,7 +114,7 @@ func serverText(s protocol.DetectedServer) string {
 	case "loading":
 		return s.Name + " at " + s.BaseURL + " is loading its model"
 	case "needs-key":
-		return s.Name + " at " + s.BaseURL + " wants a key"
+		return s.Name + " at " + s.BaseURL + " needs a key"
 	}
 	if len(s.Models) == 1 {
 		return fmt.Sprintf("%s at %s, with %s", s.Name, s.BaseURL, s.Models[0].ID)
@@ -137,7 +137,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 				return
 			}
 			p.ui.main.endFirstRun()
-			p.ui.messages.show(ref.ID + " answers from now on.")
+			p.ui.messages.show("Now using " + ref.ID + ".")
 			p.ui.main.focusComposer()
 		})
 }

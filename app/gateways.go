@@ -72,7 +72,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		}
 		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
 		if item.Works {
-			item.Down = "its node does not run"
+			item.Down = "its node is not running"
 			if w := g.works.worker(p.Pin); w != nil {
 				item.Down = w.state()
 			}
@@ -188,14 +188,14 @@ func (g *gateways) Open(id string) error {
 	cmd := exec.Command(program, "--home", g.home, "--join", id, "--with-parent")
 	leash, err := cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("start a window: %w", err)
+		return fmt.Errorf("open a window: %w", err)
 	}
 	told, err := cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("start a window: %w", err)
+		return fmt.Errorf("open a window: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start a window: %w", err)
+		return fmt.Errorf("open a window: %w", err)
 	}
 	open, closeIt := context.WithCancel(g.end)
 	g.mu.Lock()
@@ -214,7 +214,7 @@ func (g *gateways) Open(id string) error {
 			g.needs(id, 0) // the number of approvals is unknown without the window
 		}
 		if err := cmd.Wait(); err != nil && open.Err() == nil {
-			g.log.Warn("A window on another gateway ended", "err", err)
+			g.log.Warn("The window of a remote gateway exited", "err", err)
 		}
 		closeIt()
 		if first {

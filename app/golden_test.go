@@ -36,6 +36,6 @@ func TestFirstPageLooksAsItDid(t *testing.T) {
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	u.main.setFirstRun(true)
 	golden.Markup(t, "first", u.main.first.box)
-	u.main.first.say("None runs right now.", "muted")
+	u.main.first.say("None is running.", "muted")
 	golden.Markup(t, "first-none", u.main.first.box)
 }

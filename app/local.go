@@ -38,7 +38,7 @@ func (l local) Token() (string, error) {
 func (l local) program() launch.Program {
 	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), style.AppIcon().Content())
 	if err != nil {
-		l.b.log.Error("It is not known where this program lies", "err", err)
+		l.b.log.Error("Finding the path of this program failed", "err", err)
 	}
 	return p
 }

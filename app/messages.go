@@ -66,7 +66,7 @@ func (m *messages) showMissingSecrets(v state.View) {
 func (m *messages) showProblem(v state.View) {
 	switch {
 	case v.Status.Storage != "":
-		m.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
+		m.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until this is fixed.", Button: "Resume"})
 		m.banner.OnButton = func() { m.ui.b.state.Pause(false) }
 	case !v.Loaded && v.Problem != "" && m.ui.b.f.join == "":
 		m.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
@@ -74,7 +74,7 @@ func (m *messages) showProblem(v state.View) {
 	case !v.Loaded && v.Problem != "":
 		m.banner.Set(widgets.Problem{What: "No connection to the gateway " + m.ui.b.f.joined() + ".", Do: v.Problem})
 	case !v.Connected && v.Problem != "" && m.ui.b.f.join != "":
-		m.banner.Set(widgets.Problem{What: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Do: "What is shown is how it was last. The chat says more."})
+		m.banner.Set(widgets.Problem{What: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Do: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {
 			m.banner.Hide()

@@ -48,7 +48,7 @@ func (l *localNode) dir() string {
 // has stopped.
 func (b *backend) startNode(dir string) error {
 	if b.gw == nil {
-		return errors.New("this window uses a gateway elsewhere; start the node there")
+		return errors.New("this window is connected to a remote gateway; start the node there")
 	}
 	opts, err := b.nodeOptions(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *backend) startNode(dir string) error {
 	go func() {
 		defer close(done)
 		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
-			b.log.Error("The node ended", "err", err)
+			b.log.Error("The node stopped", "err", err)
 		}
 	}()
 	return nil
@@ -115,7 +115,7 @@ func (b *backend) workspace() string {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
 		}
-		b.log.Warn("The workspace of the settings is gone", "dir", dir)
+		b.log.Warn("The workspace in the settings does not exist", "dir", dir)
 	}
 	user, _ := os.UserHomeDir()
 	dir, err := os.Getwd()

@@ -82,7 +82,7 @@ func (ns *notifications) update(v state.View) {
 	}
 	want := make(map[string]notify.Message)
 	if waiting := v.Waiting(); len(waiting) > maxNotes {
-		text := fmt.Sprintf("%d questions wait for you", len(waiting))
+		text := fmt.Sprintf("%d approvals need you", len(waiting))
 		want[manyNote] = notify.Message{ID: manyNote, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
 	} else {
 		for _, q := range waiting {

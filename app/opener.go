@@ -35,7 +35,7 @@ func (o *opener) openURL(u *url.URL) {
 		return
 	}
 	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
-		o.ui.messages.show("Only addresses of the web and of mail are opened, and this is none: " + u.String())
+		o.ui.messages.show("Only web and mail links can be opened: " + u.String())
 		return
 	}
 	if err := o.ui.app.OpenURL(u); err != nil {
@@ -46,7 +46,7 @@ func (o *opener) openURL(u *url.URL) {
 func (o *opener) openLink(link string) {
 	u, err := url.Parse(link)
 	if err != nil {
-		o.ui.messages.show("The link is no address: " + link)
+		o.ui.messages.show("This link is not valid: " + link)
 		return
 	}
 	o.openURL(u)
@@ -54,7 +54,7 @@ func (o *opener) openLink(link string) {
 
 func (o *opener) openPath(path string) {
 	if err := o.ui.app.OpenURL(fileURL(filepath.ToSlash(path))); err != nil {
-		o.ui.messages.show("It could not be opened: " + path)
+		o.ui.messages.show("This could not be opened: " + path)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
 }
 
 func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
-	for link, want := range map[string]string{"README.md": "Only addresses of the web", "file:///etc/passwd": "this is none", "http://[": "is no address"} {
+	for link, want := range map[string]string{"README.md": "Only web and mail links", "file:///etc/passwd": "can be opened", "http://[": "is not valid"} {
 		u := newTestUI(t)
 		u.update(sample())
 		u.opener.openLink(link)

@@ -75,7 +75,7 @@ func openPrefs(home string, log *slog.Logger) *prefs {
 		err = json.Unmarshal(data, &p.v)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("What the windows remembered cannot be read", "err", err)
+		log.Warn("Reading the window settings failed", "err", err)
 		p.v = remembered{}
 	}
 	go p.run()
@@ -118,7 +118,7 @@ func (p *prefs) run() {
 	defer close(p.done)
 	for range p.wake {
 		if err := p.write(p.get()); err != nil {
-			p.log.Warn("What the windows remember cannot be written", "err", err)
+			p.log.Warn("Writing the window settings failed", "err", err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func onX(talk func(*xgb.Conn) error) {
 		err = talk(c)
 	}
 	if err != nil {
-		slog.Warn("A window could not be opened without the keyboard", "err", err)
+		slog.Warn("Opening a window without focus failed", "err", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func runGUI(f flags, b *backend, i *instance) {
 		} else if f.join == "" {
 			b.wg.Go(func() {
 				if err := b.elsewhere.start(b.early); err != nil {
-					b.log.Warn("Not all other gateways could be read and told", "err", err)
+					b.log.Warn("Loading the remote gateways failed", "err", err)
 				}
 			})
 		}

@@ -93,7 +93,7 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 
 func (s *sender) showSent(t protocol.Transfer, err error) {
 	if err != nil {
-		s.ui.messages.show("Nothing was sent: " + err.Error())
+		s.ui.messages.show("The transfer did not start: " + err.Error())
 		return
 	}
 	s.ui.messages.show("Sending " + state.TransferTitle(s.ui.view, t))
@@ -124,7 +124,7 @@ func (s *sender) askMachine(paths []string, at fyne.Position) {
 		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", state.NameOf(n)), func() { s.send(paths, n.ID) }))
 	}
 	if len(items) == 0 {
-		s.ui.messages.show("There is no machine to send to.")
+		s.ui.messages.show("There is no machine to send files to.")
 		return
 	}
 	s.ui.main.window.RequestFocus() // the file manager has the focus
@@ -143,7 +143,7 @@ func (s *sender) fetch(from protocol.NodeID, path string) {
 			return s.ui.b.state.Transfers.Fetch(ctx, from, path, dir)
 		}, func(t protocol.Transfer, err error) {
 			if err != nil {
-				s.ui.messages.show("Nothing was copied: " + err.Error())
+				s.ui.messages.show("The transfer did not start: " + err.Error())
 				return
 			}
 			s.ui.messages.show("Copying " + state.TransferTitle(s.ui.view, t))

@@ -52,15 +52,15 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		}
 	}
 	if b.query != "" {
-		lines = append(lines, line{heading: "FOUND"})
+		lines = append(lines, line{heading: "RESULTS"})
 		for i, e := range b.found {
 			// Enter opens the highlighted chat
 			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0)))
 		}
 		if len(b.found) == 0 && b.looked {
-			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
+			lines = append(lines, line{item: widgets.SidebarItem{Title: "No results", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message"}, tap: func() { u.nav.search(b.query) }})
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { u.nav.search(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false
@@ -197,7 +197,7 @@ func ago(ms int64, now time.Time) string {
 	y, m, d := now.Date()
 	switch today := time.Date(y, m, d, 0, 0, 0, 0, now.Location()); {
 	case now.Sub(t) < time.Hour:
-		return fmt.Sprintf("%d min", max(1, int(now.Sub(t).Minutes())))
+		return fmt.Sprintf("%d min ago", max(1, int(now.Sub(t).Minutes())))
 	case !t.Before(today):
 		return t.Format("15:04")
 	case !t.Before(today.AddDate(0, 0, -1)):

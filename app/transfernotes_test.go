@@ -28,7 +28,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 		end(fmt.Sprint(i), 2)
 	}
 	u.notes.updateTransfers(v)
-	want(`show transfer-many "5 transfers have ended" deny false`)
+	want(`show transfer-many "5 transfers finished" deny false`)
 	u.setFocused(true)
 	want("remove transfer-a", "remove transfer-many")
 	u.setFocused(true)
@@ -49,7 +49,7 @@ func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
 		u.update(v)
 	}
 	end("a")
-	pagetest.Shows(t, u.main.window.Content(), "a to box: Arrived")
+	pagetest.Shows(t, u.main.window.Content(), "a to box: Done")
 	u.messages.toast.Close()
 	u.nav.openTitled(transfersTitle)
 	if end("c"); u.messages.toast.Visible() {

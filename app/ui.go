@@ -200,7 +200,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 	case state.TrayGateway:
 		if err := u.b.elsewhere.Open(i.Gateway); err != nil {
 			u.main.show()
-			u.messages.show("No window was opened: " + err.Error())
+			u.messages.show("The window could not be opened: " + err.Error())
 		}
 	case state.TraySettings:
 		u.settings.open()

@@ -277,7 +277,7 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	}
 	c.Focus(p.again)
 	p.looking = true
-	p.say("Looking for model servers…", "muted", p.again)
+	p.say("Searching for model servers…", "muted", p.again)
 	p.show(nil, errors.New("no network"))
 	if c.Focused() != fyne.Focusable(p.again) {
 		t.Errorf("after it failed, %T has the keyboard", c.Focused())
@@ -325,7 +325,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	v.Approvals = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
-	pagetest.Shows(t, u.main.body, "The key of anthropic is not there.", "may be locked", "/data/secrets.json")
+	pagetest.Shows(t, u.main.body, "The key for anthropic is missing.", "may be locked", "/data/secrets.json")
 	pagetest.Shot(t, u.main.window, "shell-locked")
 	u.messages.toast.Close()
 	u.update(v)
@@ -398,7 +398,7 @@ func TestFileNamesOfExports(t *testing.T) {
 func TestTimesInTheSidebar(t *testing.T) {
 	now := time.Date(2026, 5, 3, 12, 0, 0, 0, time.Local)
 	for before, want := range map[time.Duration]string{
-		30 * time.Second: "1 min", 20 * time.Minute: "20 min", 3 * time.Hour: "09:00", 30 * time.Hour: "yesterday", 90 * time.Hour: "29 Apr",
+		30 * time.Second: "1 min ago", 20 * time.Minute: "20 min ago", 3 * time.Hour: "09:00", 30 * time.Hour: "yesterday", 90 * time.Hour: "29 Apr",
 	} {
 		if got := ago(now.Add(-before).UnixMilli(), now); got != want {
 			t.Errorf("%s before: %q, want %q", before, got, want)

@@ -73,7 +73,7 @@ func (s *works) serve(options func() (node.Options, error)) {
 func (s *works) startLocked() {
 	peers, err := s.peers.List()
 	if err != nil {
-		s.log.Error("The gateways this computer works for cannot be read", "err", err)
+		s.log.Error("Reading the list of gateways failed", "err", err)
 		return
 	}
 	for _, p := range peers {
@@ -81,7 +81,7 @@ func (s *works) startLocked() {
 			continue
 		}
 		if err := s.start(p); err != nil {
-			s.log.Error("The node for a gateway elsewhere did not start", "gateway", p.Name, "err", err)
+			s.log.Error("The node for a remote gateway did not start", "gateway", p.Name, "err", err)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *works) start(p trust.Peer) error {
 		}
 		defer release()
 		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("The node for a gateway elsewhere ended", "gateway", p.Name, "err", err)
+			s.log.Warn("The node for a remote gateway stopped", "gateway", p.Name, "err", err)
 			s.tell(w, err.Error())
 		}
 	}()
@@ -146,13 +146,13 @@ func (s *works) alone(ctx context.Context, w *worker, p trust.Peer) (release fun
 	tick := time.NewTicker(s.look)
 	defer tick.Stop()
 	for {
-		release, err := node.Hold(s.home, p, "the Fairlead program with the window")
+		release, err := node.Hold(s.home, p, "the Fairlead desktop app")
 		if err == nil {
 			return release, true
 		}
 		if text := err.Error(); text != told {
 			told = text
-			s.log.Warn("Another program is this computer's machine of a gateway", "gateway", p.Name, "err", err)
+			s.log.Warn("Another program already serves this gateway", "gateway", p.Name, "err", err)
 			s.tell(w, text)
 		}
 		select {
@@ -220,7 +220,7 @@ func (s *works) applicant(name string) (trust.Applicant, error) {
 	options := s.options
 	s.turn.Unlock()
 	if options == nil {
-		return trust.Applicant{}, errors.New("this computer's own gateway does not run, so its tools cannot be offered")
+		return trust.Applicant{}, errors.New("this computer's gateway is not running, so its tools cannot be offered")
 	}
 	opts, err := options()
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *works) applicant(name string) (trust.Applicant, error) {
 	opts.URL = "ws://not.used/ws"
 	n, err := node.New(opts)
 	if err != nil {
-		return trust.Applicant{}, fmt.Errorf("look at this computer's tools: %w", err)
+		return trust.Applicant{}, fmt.Errorf("list this computer's tools: %w", err)
 	}
 	defer n.Close()
 	return n.Applicant(), nil

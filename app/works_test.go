@@ -126,7 +126,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	there(true)
 	says("")
 	var works *node.WorksError
-	if _, err := node.Hold(home, peers[0], "a third one"); !errors.As(err, &works) || works.By != fmt.Sprintf("the Fairlead program with the window (process %d)", os.Getpid()) {
+	if _, err := node.Hold(home, peers[0], "a third one"); !errors.As(err, &works) || works.By != fmt.Sprintf("the Fairlead desktop app (process %d)", os.Getpid()) {
 		t.Errorf("while the desktop program is the machine: %v", err)
 	}
 

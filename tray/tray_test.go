@@ -58,7 +58,7 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	var chosen []state.TrayItem
 	tray := New(p, func(i state.TrayItem) { chosen = append(chosen, i) })
 	tray.Show(state.TrayOf(view()))
-	want := `(1 question waits for you)
+	want := `(1 approval needs you)
 --
 Needs you (1)
   Run make -j4 on nas
@@ -71,13 +71,13 @@ Machines
   laptop · online
   nas · offline
 --
-How it asks in “Refactor the parser”
+Approval mode in “Refactor the parser”
   [x] Ask
-  Accept changes of files in the workspace
+  Accept file changes in the workspace
   Trust for 15 minutes
-  Trust for an hour
-  Only read
-  Ask about every call
+  Trust for 1 hour
+  Read only
+  Ask for every call
 [x] Pause agent
 Settings
 --

@@ -42,7 +42,7 @@ func TestEmptyCommandDoesNotRun(t *testing.T) {
 	b.wait(2 * time.Second)
 	test.Tap(b.frame.confirm)
 	b.want()
-	if !strings.Contains(b.frame.notice.Text, "there is no command") {
+	if !strings.Contains(b.frame.notice.Text, "the command is empty") {
 		t.Errorf("says %q", b.frame.notice.Text)
 	}
 }

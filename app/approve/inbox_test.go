@@ -90,7 +90,7 @@ func TestInboxSaysWhichQuestionsNobodyHasSeen(t *testing.T) {
 	v.Approvals[0].Unseen, v.Approvals[2].Unseen, v.Approvals[2].Shown = 1, 1, true
 	in.Update(v)
 	markup := test.RenderObjectToMarkup(in.Box)
-	for _, want := range []string{">not yet seen · 4:50 left<", ">shown · 4:50 left<"} {
+	for _, want := range []string{">not seen yet · 4:50 left<", ">shown · 4:50 left<"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -231,7 +231,7 @@ func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 	b := newBench(t, q)
 	pagetest.Shot(b.t, b.window, "approve-unconfined")
 	markup := test.RenderObjectToMarkup(b.Dialog)
-	for _, want := range []string{"not enforced on this machine: the command can do everything you can", "asked for; not enforced on this machine"} {
+	for _, want := range []string{"not enforced on this machine: the command can do everything you can", "requested; not enforced on this machine"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", want)
 		}

@@ -82,15 +82,15 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 // draw shows the list.
 func (p *Page) draw() {
 	var body fyne.CanvasObject
-	back := widgets.NewQuiet("To the chat", "back", p.toChat)
+	back := widgets.NewQuiet("Back to chat", "back", p.toChat)
 	switch {
 	case p.problem != "":
-		body = widgets.NewFailed("The earlier conversations cannot be listed.", p.problem, p.Load)
+		body = widgets.NewFailed("The earlier conversations could not be loaded.", p.problem, p.Load)
 	case !p.loaded:
 		body = widgets.NewLoading()
 	case len(p.known) == 0:
-		body = widgets.NewNothing("clock", "Nothing earlier",
-			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))
+		body = widgets.NewNothing("clock", "No earlier conversations",
+			"When you clear a chat, its messages are archived here. This chat was never cleared.", widgets.NewButton("Back to chat", "back", p.toChat))
 		back.Hide()
 	default:
 		name := widgets.NewText(p.app.Chats.Title(p.key), style.ColorMuted, "text")
@@ -137,7 +137,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Reach(ctx, seq) }, func(_ struct{}, err error) {
 		p.show(c.Value.Get())
 		if p.pane.Wanted() != "" && p.h.Say != nil {
-			p.h.Say("The message is not in the archive any more.")
+			p.h.Say("The message is no longer in the archive.")
 		}
 	})
 }
@@ -150,9 +150,9 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	p.pane = chat.NewReader(h, p.h.Machines)
 	back := widgets.NewQuiet("Earlier conversations", "back", p.back)
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
-	p.bring = widgets.NewButton("Bring back", "undo", func() { p.bringBack(a) })
+	p.bring = widgets.NewButton("Restore", "undo", func() { p.bringBack(a) })
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
-		". Brought back, the chat goes on with it, and what it holds now is kept here.", style.ColorText, "text")
+		". Restoring it replaces the current conversation, which is archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
 	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.bring, export), banner)
@@ -197,7 +197,7 @@ func (p *Page) export() {
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {
-			p.h.Say("The conversation cannot be exported: " + err.Error())
+			p.h.Say("The conversation could not be exported: " + err.Error())
 			return
 		}
 		p.h.Save(r[0], r[1])

@@ -76,7 +76,7 @@ func TestThousandsOfArchivesAreListed(t *testing.T) {
 	if n := len(p.list.Items()); n != 3000 {
 		t.Errorf("%d lines", n)
 	}
-	test.Tap(pagetest.Button(t, p.Box, "To the chat"))
+	test.Tap(pagetest.Button(t, p.Box, "Back to chat"))
 	if *opened != "agent:main:2" {
 		t.Errorf("opened %q", *opened)
 	}
@@ -108,7 +108,7 @@ func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
 		var said string
 		p.h.Say = func(text string) { said = text }
 		p.read(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
-		bring := pagetest.Button(t, p.Box, "Bring back")
+		bring := pagetest.Button(t, p.Box, "Restore")
 		test.Tap(bring)
 		pagetest.Settle() // there is no gateway
 		if !strings.Contains(said, "not connected") || bring.Disabled() || *opened != "" {

@@ -23,7 +23,7 @@ func (p *Page) bringBack(a protocol.ArchiveInfo) {
 		if p.ctx.Err() == nil { // the page is still open
 			p.toChat()
 		}
-		p.h.Undo("The chat goes on with the earlier conversation.", undo, time.Now().Add(undoFor))
+		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
 	}, button.Enable)
 }
 
@@ -32,7 +32,7 @@ func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveI
 		func(before protocol.ArchiveID, err error) {
 			if err != nil {
 				failed()
-				p.h.Say("The conversation was not brought back: " + err.Error())
+				p.h.Say("The conversation was not restored: " + err.Error())
 				return
 			}
 			done(before)

@@ -28,11 +28,11 @@ func (p *Page) kinds() []*fyne.MenuItem {
 	}
 	add("Everything", "")
 	add("Calls", protocol.AuditCall)
-	add("Rules that were made", protocol.AuditRuleMade)
-	add("Rules that were changed", protocol.AuditRuleChanged)
-	add("Rules that were deleted", protocol.AuditRuleDeleted)
-	add("Permissions withdrawn", protocol.AuditGrantGone)
-	add("Ways of asking", protocol.AuditMode)
+	add("Rules created", protocol.AuditRuleMade)
+	add("Rules changed", protocol.AuditRuleChanged)
+	add("Rules deleted", protocol.AuditRuleDeleted)
+	add("Permissions revoked", protocol.AuditGrantGone)
+	add("Approval modes", protocol.AuditMode)
 	return items
 }
 
@@ -41,7 +41,7 @@ func (p *Page) times() []*fyne.MenuItem {
 	for _, t := range []struct {
 		words string
 		d     time.Duration
-	}{{"Ever", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
+	}{{"Any time", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
 		items = append(items, fyne.NewMenuItem(t.words, func() {
 			p.params.After = 0
 			if t.d > 0 {

@@ -44,16 +44,16 @@ func (p *Page) open(i int) {
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, style.ColorText, "text")}
 	for _, f := range []struct{ name, value string }{
-		{"Line", fmt.Sprint(e.Seq)},
+		{"Entry", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
 		{"Who", state.AuditWho(e, view)},
 		{"Machine", machine},
 		{"Chat", chat},
 		{"Rule", e.Rule},
-		{"The rule then", string(e.Policy)},
-		{"Question", string(e.Approval)},
+		{"Rule at that time", string(e.Policy)},
+		{"Approval", string(e.Approval)},
 		{"Arguments, SHA-256", e.Input},
-		{"Chain", e.Hash},
+		{"Chain hash", e.Hash},
 	} {
 		if f.value != "" {
 			value, _ := state.Reveal(f.value)
@@ -64,18 +64,18 @@ func (p *Page) open(i int) {
 	}
 	var buttons []fyne.CanvasObject
 	if e.SessionKey != "" && p.h.OpenChat != nil {
-		buttons = append(buttons, widgets.NewButton("Open the chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
+		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
 	if state.Gave(e) {
-		undo := widgets.NewQuiet("Undo this grant", "undo", func() { p.undo(e) })
+		undo := widgets.NewQuiet("Revoke this permission", "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)
 	}
 	if buttons != nil {
 		rows = append(rows, widgets.Flow(style.Inside, buttons...))
 	}
-	back := widgets.NewQuiet("All lines", "back", p.openList)
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Line of the audit log", widgets.NewForm(rows...), back)}
+	back := widgets.NewQuiet("All entries", "back", p.openList)
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back)}
 	p.Box.Refresh()
 }
 
@@ -87,15 +87,15 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		if e.Approval != "" {
 			res, err := p.b.RevokeGrants(ctx, e.Approval)
 			if err == nil || e.Rule == "" {
-				what = takenBack(res) + " What has run has run."
+				what = takenBack(res) + " Calls that already ran are not undone."
 				return err
 			}
 		}
-		what = "The rule was deleted. What has run has run."
+		what = "The rule was deleted. Calls that already ran are not undone."
 		return p.b.DeleteRule(ctx, e.Rule)
 	}, func(err error) {
 		if err != nil {
-			p.h.Say("Nothing was taken back: " + err.Error())
+			p.h.Say("Nothing was revoked: " + err.Error())
 			return
 		}
 		p.h.Say(what)
@@ -114,9 +114,9 @@ func takenBack(r protocol.ApprovalUndoResult) string {
 		parts = append(parts, state.Plural(r.Grants, "permission", "permissions")+" of a chat")
 	}
 	if len(parts) == 0 {
-		return "There was nothing left to take back."
+		return "There was nothing left to revoke."
 	}
-	return "Taken back: " + strings.Join(parts, " and ") + "."
+	return "Revoked: " + strings.Join(parts, " and ") + "."
 }
 
 // Back returns from one entry to the list, and reports whether one was shown.

@@ -80,14 +80,14 @@ func newPage(b Backend, h Handlers) *Page {
 	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack(), chain: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
-	p.search = widgets.NewSearchField("Search all lines", "")
+	p.search = widgets.NewSearchField("Search the log", "")
 	p.search.OnChanged = func(text string) {
 		p.params.Query = text
 		p.Load()
 	}
 	p.node, p.chat = pick("All machines", p.machines), pick("All chats", p.chats)
-	p.kind, p.since = pick("Everything", p.kinds), pick("Ever", p.times)
-	p.older = widgets.NewQuiet("Older lines", "down", p.next)
+	p.kind, p.since = pick("Everything", p.kinds), pick("Any time", p.times)
+	p.older = widgets.NewQuiet("Older entries", "down", p.next)
 	p.openList()
 	return p
 }
@@ -146,9 +146,9 @@ func (p *Page) draw() {
 	p.list.Set(items)
 	empty := p.loaded && len(p.shown) == 0
 	if empty {
-		title, text := "Nothing yet", "Each call with an effect and each change of a rule leaves a line here."
+		title, text := "Nothing yet", "Calls that change something and changes of rules are listed here."
 		if narrow := (protocol.AuditListParams{Limit: p.params.Limit}); p.params != narrow {
-			title, text = "No line found", "No line fits what is chosen above."
+			title, text = "No entries found", "No entry matches the filter."
 		}
 		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
 	}
@@ -160,14 +160,14 @@ func (p *Page) draw() {
 }
 
 func (p *Page) verify() {
-	p.chain.Set("Looking at every line…", style.ColorMuted)
+	p.chain.Set("Verifying every entry…", style.ColorMuted)
 	p.chain.Show()
 	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
 	p.run(func(ctx context.Context) (err error) { res, err = p.b.Verify(ctx); return err }, func(err error) {
 		text, ok := state.Verified(res)
 		if err != nil {
-			text, ok = "It could not be verified: "+err.Error(), false
+			text, ok = "The log could not be verified: "+err.Error(), false
 		}
 		color := style.ColorGood
 		if !ok {
@@ -186,7 +186,7 @@ func (p *Page) export(asCSV bool) {
 	}
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
 		n, err := p.b.Export(ctx, w, params, asCSV)
-		return state.Plural(n, "line was", "lines were") + " written.", err
+		return state.Plural(n, "entry", "entries") + " exported.", err
 	})
 }
 

@@ -111,17 +111,17 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
 		b.open(0)
 		pagetest.Shot(t, b.w, name+"-one")
-		pagetest.Shows(t, b.Box, "Undo this grant", "Open the chat", "q1", "abc", "The parser (main)")
+		pagetest.Shows(t, b.Box, "Revoke this permission", "Open chat", "q1", "abc", "The parser (main)")
 	}
 }
 
 func TestEmptyAndBrokenLog(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.verify()
-	pagetest.Shows(t, b.Box, "All 4 lines hold together")
+	pagetest.Shows(t, b.Box, "4 entries verified")
 	b.g.broken = protocol.AuditVerifyResult{Lines: 4, Broken: 2, Why: "its hash is another"}
 	b.verify()
-	pagetest.Shows(t, b.Box, "Line 2 does not follow from the line before it: its hash is another.")
+	pagetest.Shows(t, b.Box, "Entry 2 does not match the entry before it: its hash is another.")
 	b.g.lines = nil
 	b.Load()
 	b.chain.Set("", style.ColorMuted)
@@ -146,7 +146,7 @@ func TestLogIsFilteredAndSearched(t *testing.T) {
 	if len(b.shown) != 0 || b.chat.Text != "The parser" {
 		t.Errorf("of a chat that had nothing there %v", b.shown)
 	}
-	pagetest.Shows(t, b.Box, "No line found")
+	pagetest.Shows(t, b.Box, "No entries found")
 	b.machines()[0].Action()
 	if len(b.shown) != 1 || b.shown[0].SessionKey != "main" {
 		t.Errorf("of one chat %v", b.shown)
@@ -178,13 +178,13 @@ func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.g.did = nil
 	b.undo(b.shown[0])
-	if b.g.did[0] != "undo q1" || b.said[0] != "Taken back: 1 rule. What has run has run." {
+	if b.g.did[0] != "undo q1" || b.said[0] != "Revoked: 1 rule. Calls that already ran are not undone." {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}
 	b.g.gone, b.g.did, b.said = true, nil, nil
 	b.undo(b.shown[0]) // it granted nothing and names no rule
 	b.undo(b.shown[3])
-	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was taken back") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
+	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was revoked") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}
 }
@@ -194,7 +194,7 @@ func TestLogIsExported(t *testing.T) {
 	b.kinds()[1].Action()
 	b.export(true)
 	b.export(false)
-	if got := b.file.String(); got != "csv true kind callcsv false kind call" || b.said[0] != "fairlead-audit.csv 3 lines were written. <nil>" {
+	if got := b.file.String(); got != "csv true kind callcsv false kind call" || b.said[0] != "fairlead-audit.csv 3 entries exported. <nil>" {
 		t.Errorf("%q, %v", got, b.said)
 	}
 }

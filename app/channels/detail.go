@@ -120,7 +120,7 @@ func (d *detail) buttons() {
 		d.toggle.Set("Stop", "stop")
 	}
 	d.logout.Danger = d.sure
-	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and forget it"}[d.sure])
+	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and delete"}[d.sure])
 	for _, b := range []*widgets.Button{d.toggle, d.login, d.change, d.logout} {
 		if d.a.Own {
 			b.Show()
@@ -159,9 +159,9 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 		rows = append(rows, widgets.NewParagraph(l.Message, style.ColorText, "text"))
 	}
 	if l.QR != nil {
-		done := widgets.NewButton("It is scanned: connect", "check", func() { d.p.m.Start(d.a) })
+		done := widgets.NewButton("I've scanned it", "check", func() { d.p.m.Start(d.a) })
 		done.Primary = true
-		rows = append(rows, widgets.Flow(style.Inside, done, widgets.NewQuiet("Another picture", "reset", func() { d.p.m.Login(d.a) })))
+		rows = append(rows, widgets.Flow(style.Inside, done, widgets.NewQuiet("New QR code", "reset", func() { d.p.m.Login(d.a) })))
 	}
 	d.scan.Objects = []fyne.CanvasObject{widgets.Col(style.Inside, rows...)}
 }
@@ -180,19 +180,19 @@ func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject
 	if d.sure {
-		rows = append(rows, widgets.NewParagraph("The account and its password are forgotten here, and what it had still to say is lost. Press once more to do that.", style.ColorBad, "text"))
+		rows = append(rows, widgets.NewParagraph("This deletes the account, its password and its undelivered messages from this gateway. Press again to confirm.", style.ColorBad, "text"))
 	}
 	if !a.Own {
-		rows = append(rows, widgets.NewParagraph("Another program is connected to the gateway and serves this account; it is started and stopped there.", style.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("Another program serves this account. Start and stop it there.", style.ColorMuted, "text"))
 	}
 	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {
 		rows = append(rows, fact("Last activity", state.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
-		text := fmt.Sprintf("%d messages are not delivered yet; they are, as soon as that is possible.", a.Waiting)
+		text := fmt.Sprintf("%d messages waiting to be delivered", a.Waiting)
 		if a.Waiting == 1 {
-			text = "1 message is not delivered yet; it is, as soon as that is possible."
+			text = "1 message waiting to be delivered"
 		}
 		rows = append(rows, fact("Waiting", text))
 	}
@@ -201,7 +201,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		text := form.Values[f.Name]
 		switch {
 		case f.Secret && a.Own:
-			text = "•••••••• kept, and never shown"
+			text = "•••••••• (saved, never shown)"
 		case f.Long && text != "":
 			text, _, _ = strings.Cut(text, "\n")
 			text += " …"

@@ -50,7 +50,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	title := "Add an account"
 	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, style.ColorText, "text")
 	if f.Known {
-		title = "Settings of " + f.Account
+		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
 		var words []string
 		for _, k := range p.view.Kinds {
@@ -116,7 +116,7 @@ func (o *form) draw() {
 		name := widget.NewEntry()
 		name.SetText(o.f.Account)
 		name.OnChanged = func(s string) { o.f.Account = s }
-		rows = append(rows, widgets.NewField("Name of the account here", name))
+		rows = append(rows, widgets.NewField("Account name", name))
 	}
 	o.fields.Objects = []fyne.CanvasObject{widgets.Col(style.Group, rows...)}
 	o.fields.Refresh()
@@ -141,7 +141,7 @@ func (o *form) submit() {
 	ctx, stop := context.WithCancel(p.ctx)
 	o.stop = stop
 	o.save.Disable()
-	o.say(widgets.NewParagraph("Logging in… a network may take half a minute.", style.ColorMuted, "text"))
+	o.say(widgets.NewParagraph("Logging in… This can take half a minute.", style.ColorMuted, "text"))
 	f := o.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return p.m.Save(ctx, f) }, func(key string, err error) {
 		stop()
@@ -171,17 +171,17 @@ func (o *form) cancel() {
 	o.stop()
 	o.stop = nil
 	o.save.Enable()
-	o.say(widgets.NewParagraph("Not logged in.", style.ColorMuted, "text"))
+	o.say(widgets.NewParagraph("Login cancelled.", style.ColorMuted, "text"))
 }
 
 // problem shows an error, with a button to continue.
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
-	what := widgets.Problem{What: "The account was not connected.", Do: sentence(err) + " Correct what is above and try again.", Button: "Try again"}
+	what := widgets.Problem{What: "The account was not connected.", Do: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
 	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
-		what = widgets.Problem{What: "The account is not connected yet.", Do: sentence(err) + " The settings are kept. Correct them, or let Fairlead try again and again.", Button: "Keep trying"}
+		what = widgets.Problem{What: "The account is not connected yet.", Do: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {
 			p.m.Start(a)

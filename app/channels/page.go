@@ -131,7 +131,7 @@ func (p *Page) drawList() {
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
-		body = widgets.NewFailed("The channels cannot be loaded.", v.Problem, p.reload)
+		body = widgets.NewFailed("The channels could not be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
@@ -139,8 +139,8 @@ func (p *Page) drawList() {
 		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 		make.Primary = true
 		first = make
-		body = widgets.NewNothing("channel", "Nobody reaches the agent from outside",
-			"Give it an account of a chat network, such as XMPP, and you can write to it from your phone. Who else may write, you say.", make)
+		body = widgets.NewNothing("channel", "No channels yet",
+			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", make)
 	default:
 		var rows []fyne.CanvasObject
 		rows, first = p.strangers(first)

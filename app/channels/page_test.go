@@ -130,12 +130,12 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 				}
 			}
 			fits("")
-			pagetest.Shows(t, p.Box, "Ann (ann@example.org)", "Hello, may I?", "connected", "cannot log in", "stopped", "Let in", "Refuse")
+			pagetest.Shows(t, p.Box, "Ann (ann@example.org)", "Hello, may I?", "connected", "login failed", "stopped", "Allow", "Deny")
 			v := full()
 			v.Logins = map[string]state.ChannelLogin{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
 			p.open("xmpp:agent")
 			fits("one-")
-			pagetest.Shows(t, p.Box, "kept, and never shown", "2 messages are not delivered yet", "-----BEGIN CERTIFICATE----- …", "Those I let in", "me@example.org")
+			pagetest.Shows(t, p.Box, "saved, never shown", "2 messages waiting to be delivered", "-----BEGIN CERTIFICATE----- …", "People I allow", "me@example.org")
 			p.show(v)
 			fits("qr-")
 			p.open("xmpp:barred")
@@ -150,7 +150,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:away")
-	if got := p.detail.state.Text(); got != "It is offline: dial tcp: connection refused. It is tried again in 30 s." {
+	if got := p.detail.state.Text(); got != "Offline: dial tcp: connection refused. Trying again in 30 s." {
 		t.Error(got)
 	}
 	p.now = func() time.Time { return pagetest.Noon.Add(20 * time.Second) }
@@ -182,9 +182,9 @@ func TestLoggingOutAsksOnceMore(t *testing.T) {
 	p.show(full())
 	p.open("xmpp:agent")
 	test.Tap(pagetest.Button(t, p.Box, "Log out"))
-	pagetest.Shows(t, p.Box, "are forgotten here")
+	pagetest.Shows(t, p.Box, "undelivered messages")
 	p.show(full())
-	test.Tap(pagetest.Button(t, p.Box, "Log out and forget it"))
+	test.Tap(pagetest.Button(t, p.Box, "Log out and delete"))
 	if a, _ := p.m.Value.Get().Account("xmpp:agent"); a.Busy == "" && p.detail.sure {
 		t.Error("nothing happens")
 	}
@@ -230,7 +230,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	pagetest.Button(t, p.Box, "Add account")
 	p.open("xmpp:agent")
 	test.Tap(pagetest.Button(t, p.Box, "Settings"))
-	pagetest.Shows(t, p.Box, "Settings of agent", "Unchanged", "agent@example.org")
+	pagetest.Shows(t, p.Box, "Settings for agent", "Unchanged", "agent@example.org")
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
 	pagetest.Button(t, p.Box, "Log in again")
 }
@@ -240,8 +240,8 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	p.show(full())
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
 	for err, want := range map[error][2]string{
-		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct what is above and try again.", "Try again"},
-		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"Not connected: refused. The settings are kept.", "Keep trying"},
+		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct the fields above and try again.", "Try again"},
+		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"Not connected: refused. The settings are saved.", "Keep trying"},
 		fmt.Errorf("fill in: %s", kind.Fields[0].Title+" (jid)"): {"Fill in: Address", "Try again"},
 	} {
 		box := o.problem("xmpp:away", err)
@@ -272,12 +272,12 @@ func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
 	pagetest.Shows(t, p.Box, "42 more")
 	test.Tap(pagetest.Button(t, p.Box, "42 more"))
 	pagetest.Shows(t, p.Box, "22 more")
-	first := pagetest.Button(t, p.Box, "Refuse") // the last visible one
+	first := pagetest.Button(t, p.Box, "Deny") // the last visible one
 	p.w.Canvas().Focus(first)
 	first.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	v.Pending = v.Pending[:1]
 	p.show(v)
-	if b := p.w.Canvas().Focused(); b != fyne.Focusable(pagetest.Button(t, p.Box, "Refuse")) {
+	if b := p.w.Canvas().Focused(); b != fyne.Focusable(pagetest.Button(t, p.Box, "Deny")) {
 		t.Errorf("the keyboard is at %v", b)
 	}
 }
@@ -292,14 +292,14 @@ func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
 	p.detail.policy.name.SetText("me@example.org")
 	p.detail.policy.add()
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
-	want := "Who may write was changed.|“bob@example.org” may write to the agent.|“" + strings.Repeat("long", 40) + "@example.org” may not write any more."
+	want := "You changed who may write.|“bob@example.org” may write to the agent.|“" + strings.Repeat("long", 40) + "@example.org” may no longer write to the agent."
 	if got := strings.Join(p.said, "|"); got != want {
 		t.Errorf("said %s", got)
 	}
 	v := full()
 	v.Policies["xmpp"] = state.ChannelPolicy{DMPolicy: state.PolicyOpen}
 	p.show(v)
-	pagetest.Shows(t, p.Box, "Everybody who knows the address", "Nobody yet.")
+	pagetest.Shows(t, p.Box, "Everyone who knows the address", "Nobody yet.")
 	if len(p.said) != 3 {
 		t.Error("what came in was taken for a choice")
 	}

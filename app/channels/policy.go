@@ -28,9 +28,9 @@ type policy struct {
 }
 
 var policies = []struct{ value, words, about string }{
-	{state.PolicyPairing, "Those I let in", "Whoever is not listed and writes is told to wait, and you are asked once."},
-	{state.PolicyAllowlist, "Only those listed", "Whoever is not listed gets no answer, and you are not asked."},
-	{state.PolicyOpen, "Everybody", "Everybody who knows the address can give the agent tasks. What has an effect still needs you, but what it reads may be told to strangers."},
+	{state.PolicyPairing, "People I allow", "Other people are told to wait, and you are asked once."},
+	{state.PolicyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
+	{state.PolicyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
 }
 
 func newPolicy(p *Page, channel string) *policy {
@@ -42,7 +42,7 @@ func newPolicy(p *Page, channel string) *policy {
 	o.choose = widgets.NewSelect(words, func(string) {
 		if i := o.choose.SelectedIndex(); !o.quiet && i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
-			p.h.Undo("Who may write was changed.", undo, p.now().Add(state.UndoTime))
+			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
 	})
 	o.name = widget.NewEntry()
@@ -93,7 +93,7 @@ func (o *policy) list() {
 	for i, who := range o.now.AllowFrom {
 		shown, _ := state.Reveal(who)
 		if who == "*" {
-			shown = "* (everybody)"
+			shown = "* (everyone)"
 		}
 		name := widgets.NewText(shown, style.ColorText, "text")
 		name.Ellipsis = true
@@ -117,6 +117,6 @@ func (o *policy) remove(i int, who string) {
 		return // the list changed in the meantime
 	}
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
-	o.p.h.Undo("“"+who+"” may not write any more.", undo, o.p.now().Add(state.UndoTime))
+	o.p.h.Undo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
 	o.p.focus(o.name)
 }

@@ -22,7 +22,7 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 		return nil, first
 	}
 	_, about := state.PendingText(list[0])
-	rows := []fyne.CanvasObject{widgets.NewPart("WANT TO WRITE TO THE AGENT"), widgets.NewParagraph(about, style.ColorMuted, "text")}
+	rows := []fyne.CanvasObject{widgets.NewPart("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
 	for i, s := range list {
 		if i == p.waiting {
 			more := widgets.NewQuiet(fmt.Sprintf("%d more", len(list)-i), "down", func() {
@@ -64,8 +64,8 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 			p.m.Answer(s, allow)
 		}
 	}
-	refuse := widgets.NewButton("Refuse", "cross", answer(false))
-	allow := widgets.NewButton("Let in", "check", answer(true))
+	refuse := widgets.NewButton("Deny", "cross", answer(false))
+	allow := widgets.NewButton("Allow", "check", answer(true))
 	p.keys["refuse "+s.Channel+":"+s.SenderID], p.keys["allow "+s.Channel+":"+s.SenderID] = refuse, allow
 	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
 	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)

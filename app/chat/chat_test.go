@@ -101,7 +101,7 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		unseen int
 		shown  bool
 		want   string
-	}{{0, false, "waiting for you"}, {1, false, "waiting, not yet seen"}, {2, false, "waiting, not yet seen"}, {2, true, "shown, waiting for you"}} {
+	}{{0, false, "waiting for you"}, {1, false, "waiting, not seen yet"}, {2, false, "waiting, not seen yet"}, {2, true, "waiting for you"}} {
 		s.Approvals = []protocol.Approval{s.Approvals[0]}
 		s.Approvals[0].Unseen, s.Approvals[0].Shown = c.unseen, c.shown
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+c.want+"]")
@@ -112,7 +112,7 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+want+"]")
 	}
 	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
-	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting, not yet seen]")
+	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting, not seen yet]")
 }
 
 func TestRunStatesAreSaid(t *testing.T) {

@@ -137,7 +137,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.page("Audit")
 	d.click(d.waitTextIn(mainWindow, "Rule made", right))
 	d.shot("audit-line")
-	d.click(d.waitTextIn(mainWindow, "Undo this", right))
+	d.click(d.waitTextIn(mainWindow, "Revoke this", right))
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })
 	d.waitTextIn(mainWindow, "rule deleted", right)
 	d.shot("audit-undone")

@@ -20,7 +20,7 @@ import (
 func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	attic := p.machine(c, "attic")
 	for name, text := range map[string]string{"winter.txt": "snow\n", "summer.txt": "rain and rain\n", "letters/one.txt": "dear\n"} {
 		path := filepath.Join(attic, name)

@@ -21,7 +21,7 @@ import (
 func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
 		if err := setConfig(c, path, value); err != nil {
 			t.Fatal(err)
@@ -121,11 +121,11 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 		colours(fmt.Sprint("windows-", width))
 	}
 	p.clickText(mainWindow, "tablet")
-	p.waitText(mainWindow, "Presence")
+	p.waitText(mainWindow, "Status")
 	p.shot("window")
 	p.clickText(mainWindow, "Revoke")
-	p.clickText(mainWindow, "Really")
+	p.clickText(mainWindow, "Revoke and disconnect")
 	p.until("the end of the pairing", func() bool { return named("tablet").RevokedAt > 0 })
-	p.waitText(mainWindow, "Forget")
+	p.waitText(mainWindow, "Remove")
 	p.shot("revoked")
 }

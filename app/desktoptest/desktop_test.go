@@ -215,7 +215,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	p := start(d)
 
 	// First run: one click to begin.
-	d.clickText(mainWindow, "Begin now")
+	d.clickText(mainWindow, "Start now")
 	d.waitText(mainWindow, "What would you")
 	d.shot("empty-chat")
 

@@ -118,7 +118,7 @@ func (p *program) pause(c *client.Client) (stopped bool) {
 func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	there := p.machine(c, "server")
 	dir := filepath.Join(t.TempDir(), "Suitcase")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -198,7 +198,7 @@ func noise(t *testing.T, path string, size int) [32]byte {
 func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	attic, cellar := p.machine(c, "attic"), p.machine(c, "cellar")
 	sum := noise(t, filepath.Join(attic, "holiday.bin"), 128<<20)
 	noise(t, filepath.Join(attic, "photos", "beach.bin"), 10)

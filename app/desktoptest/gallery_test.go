@@ -278,14 +278,14 @@ func newGallery(t *testing.T, set string) *gallery {
 func TestGalleryOfWhatIsEmpty(t *testing.T) {
 	g := newGallery(t, "empty")
 	g.main("first-run")
-	g.clickText(mainWindow, "Begin now")
+	g.clickText(mainWindow, "Start now")
 	g.pages()
 	g.settings()
 }
 
 func TestGalleryOfWhatIsInUse(t *testing.T) {
 	g := newGallery(t, "full")
-	g.clickText(mainWindow, "Begin now")
+	g.clickText(mainWindow, "Start now")
 	g.fill()
 	g.pages()
 	g.page("Machines")
@@ -318,7 +318,7 @@ func TestGalleryOfWhatIsInUse(t *testing.T) {
 	g.typeText("package")
 	g.main("search-found")
 	g.rightClick(g.waitTextIn(mainWindow, "Go files", left))
-	g.clickText(mainWindow, "window of its own")
+	g.clickText(mainWindow, "new window")
 	const own = "Go files – Fairlead$"
 	g.take(own, "torn-off", shape{"wide", 720, 640}, shapes[1])
 	g.activate(g.waitWindow(own))
@@ -342,7 +342,7 @@ func TestGalleryOfWhatIsInUse(t *testing.T) {
 
 func TestGalleryOfLargeText(t *testing.T) {
 	g := newGallery(t, "large")
-	g.clickText(mainWindow, "Begin now")
+	g.clickText(mainWindow, "Start now")
 	g.fill()
 	if err := setConfig(g.c, "ui.textSize", 1.5); err != nil {
 		t.Fatal(err)

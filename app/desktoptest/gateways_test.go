@@ -19,7 +19,7 @@ import (
 // the first, stops that gateway, and closes both windows with the program.
 func TestAWindowForEachGateway(t *testing.T) {
 	p := start(newDesktop(t))
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 
 	home, fairlead := t.TempDir(), filepath.Join(filepath.Dir(binary(t)), "fairlead")
 	addr := porttest.Free(t)

@@ -17,7 +17,7 @@ import (
 func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	if err := setConfig(c, "network.enabled", true); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func hasPicture(m protocol.Message) bool {
 
 func TestAPersonsSecondDay(t *testing.T) {
 	p := start(newDesktop(t))
-	p.clickText(mainWindow, "Begin now")
+	p.clickText(mainWindow, "Start now")
 	d := &day{p, p.gateway()}
 	const two, three = protocol.SessionKey("agent:main:two"), protocol.SessionKey("agent:main:three")
 	d.seed(two, "what can you do")
@@ -105,7 +105,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 		t.Errorf("the keyboard is with %q", front)
 	}
 	d.shot("typing-on")
-	if e := d.waitTray("1 question waits for you"); !e.disabled {
+	if e := d.waitTray("1 approval needs you"); !e.disabled {
 		t.Error("the status line can be chosen")
 	}
 	d.chooseTray("Needs you (1)/Run ls -la")
@@ -131,7 +131,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	}
 	d.chooseTray("Pause agent")
 	d.until("the pause", paused)
-	d.waitTray("The agent is paused")
+	d.waitTray("Paused")
 	d.chooseTray("Pause agent")
 	d.until("the end of the pause", func() bool { return !paused() })
 	d.main()
@@ -207,7 +207,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 
 	// A chat in a window of its own.
 	d.rightClick(d.waitTextIn(mainWindow, "Go files", left))
-	d.clickText(mainWindow, "window of its own")
+	d.clickText(mainWindow, "new window")
 	const own = "Go files – Fairlead$"
 	d.activate(d.waitWindow(own))
 	d.typeText("list md files")
@@ -233,7 +233,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.keys("ctrl+k")
 	d.typeText("Go files")
 	// the search waits for a pause in typing
-	d.waitPlaces(mainWindow, left, "FOUND", "the Go files")
+	d.waitPlaces(mainWindow, left, "RESULTS", "the Go files")
 	d.shot("drawer")
 	d.keys("Return")
 	d.typeText("list txt files")

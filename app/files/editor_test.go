@@ -26,7 +26,7 @@ func inEditor(t *testing.T, f state.OpenFile) (p *Page, edit *editor) {
 
 func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
 	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
-	pagetest.Shows(t, p.Box, "Who the agent is and how it behaves.")
+	pagetest.Shows(t, p.Box, "The agent's personality and behaviour.")
 	e.text.SetText(strings.Repeat("x", state.FileCap+5))
 	pagetest.Shows(t, p.Box, "5 bytes too long")
 	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "as new", Missing: true})
@@ -103,7 +103,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 	for _, e := range p.view.Entries {
 		trails = append(trails, p.list.marks[e.Path])
 	}
-	if got := strings.Join(trails, "; "); got != "unsaved; who it is; who you are · not created yet; " {
+	if got := strings.Join(trails, "; "); got != "unsaved; personality; about you · not created yet; " {
 		t.Errorf("%q", got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 const Scheme = "fairlead"
 
 // ErrNoLinks means that the system opens links only with installed programs that declare them.
-var ErrNoLinks = errors.New("links are given to installed programs only on this system")
+var ErrNoLinks = errors.New("this system opens links only with installed programs")
 
 // Program is the command line to register.
 type Program struct {

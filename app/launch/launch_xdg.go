@@ -99,7 +99,7 @@ func (p Program) set(on bool, where func() (string, error), args []string, more 
 	if err != nil {
 		return err
 	}
-	return write(file, []byte("[Desktop Entry]\nType=Application\nVersion=1.5\nName=Fairlead\nComment=An agent that works on your computers, under your hand\n"+
+	return write(file, []byte("[Desktop Entry]\nType=Application\nVersion=1.5\nName=Fairlead\nComment=An AI agent that works on your computers, with your approval\n"+
 		p.line(args)+"\nIcon="+icon+"\nTerminal=false\n"+more))
 }
 

@@ -79,14 +79,14 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 			})
 		}
 	}
-	text, really, do := "Revoke", "Really? Its connection ends", end(p.app.Pairings.RevokeClient, "The window was not revoked: ")
+	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked: ")
 	switch {
 	case state.PairingEnded(d, p.now()):
-		text, really, do = "Forget", "Really? It leaves this list", end(p.app.Pairings.ForgetClient, "The window was not forgotten: ")
+		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed: ")
 	case d.ID == p.view.Device:
-		really = "Really? This window is let in no more"
+		really = "Revoke access for this device"
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}
 	buttons = append(buttons, p.until(&c.acts, d)...)
-	return widgets.Flow(style.Inside, append(buttons, c.acts.twice(text, "trash", really, "Keep it", do)...)...)
+	return widgets.Flow(style.Inside, append(buttons, c.acts.twice(text, "trash", really, "Cancel", do)...)...)
 }

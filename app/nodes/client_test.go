@@ -53,7 +53,7 @@ func TestWindowsLookAsTheyDid(t *testing.T) {
 
 func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 	p := withWindows(t)
-	pagetest.Shows(t, p.Box, "PAIRED WINDOWS", "Tablet")
+	pagetest.Shows(t, p.Box, "PAIRED DEVICES", "Tablet")
 	r := windows()
 	r.Devices = r.Devices[:1]
 	p.showPairing(r)
@@ -77,7 +77,7 @@ func TestWindowsStayWhileTheGatewayCannotBeAsked(t *testing.T) {
 func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 	p := withWindows(t)
 	for id, want := range map[protocol.DeviceID][2]string{
-		"tab": {"Revoke", "Really? Its connection ends"}, "own": {"Revoke", "Really? This window is let in no more"}, "gone": {"Forget", "Really? It leaves this list"},
+		"tab": {"Revoke", "Revoke and disconnect"}, "own": {"Revoke", "Revoke access for this device"}, "gone": {"Remove", "Remove from the list"},
 	} {
 		p.openClient(id)
 		test.Tap(pagetest.Button(t, p.Box, want[0]))
@@ -97,14 +97,14 @@ func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 		said := ""
 		p.h.Say = func(s string) { said = s }
 		for _, ask := range []func(){
-			func() { p.Open("old"); test.Tap(pagetest.Button(t, p.Box, "Forget")) },
-			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Forget")) },
+			func() { p.Open("old"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
+			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
 		} {
 			ask()
 			if p.detail != nil {
-				test.Tap(pagetest.Button(t, p.Box, "Really? Its connection ends"))
+				test.Tap(pagetest.Button(t, p.Box, "Remove and disconnect"))
 			} else {
-				test.Tap(pagetest.Button(t, p.Box, "Really? It leaves this list"))
+				test.Tap(pagetest.Button(t, p.Box, "Remove from the list"))
 			}
 			p.openClient("tab")
 			pagetest.Settle()
@@ -174,7 +174,7 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p := withWindows(t)
 	p.show(state.View{Loaded: true})
-	pagetest.Shows(t, p.Box, "No machine is connected", "PAIRED WINDOWS", "Tablet")
+	pagetest.Shows(t, p.Box, "No machine is connected", "PAIRED DEVICES", "Tablet")
 	w := pagetest.Window(t, p.Box, 880, 700)
 	w.Canvas().Focus(p.list)
 	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
@@ -203,22 +203,22 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			"tab": func() *acts { p.openClient("tab"); return &p.client.acts },
 		} {
 			a := open()
-			pagetest.Shows(t, p.Box, "Let in", "Until")
-			if choose(a, id, "For 30 days"); !strings.HasPrefix(said, "The end was not changed: ") {
+			pagetest.Shows(t, p.Box, "Access", "Until")
+			if choose(a, id, "For 30 days"); !strings.HasPrefix(said, "The end date was not changed: ") {
 				t.Errorf("%s: without a gateway it says %q", id, said)
 			}
 			said = ""
 			if !choose(a, id, "Now") || said != "" {
 				t.Errorf("%s: it ended without being asked about once more, or cannot end now", id)
 			}
-			test.Tap(pagetest.Button(t, p.Box, "Leave the end"))
+			test.Tap(pagetest.Button(t, p.Box, "Keep end date"))
 			pagetest.Button(t, p.Box, changeEnd)
 			choose(a, id, "Now")
 			if !p.Back() || a.sure != "" {
 				t.Errorf("%s: it is still about to end", id)
 			}
 			choose(a, id, "Now")
-			test.Tap(pagetest.Button(t, p.Box, "Really? Its time is over at once"))
+			test.Tap(pagetest.Button(t, p.Box, "End access now"))
 			if pagetest.Settle(); said == "" || a.sure != "" {
 				t.Errorf("%s: it says %q and still asks", id, said)
 			}
@@ -243,12 +243,12 @@ func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	v.Nodes[1].Online = false
 	p.show(v)
 	p.showPairing(r)
-	if item := p.item(v.Nodes[1]); item.Trail != "its time is over" {
+	if item := p.item(v.Nodes[1]); item.Trail != "expired" {
 		t.Errorf("in the list the machine is %q", item.Trail)
 	}
 	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {
 		open()
-		pagetest.Shows(t, p.Box, "Its time ended")
+		pagetest.Shows(t, p.Box, "Expired")
 		pagetest.Button(t, p.Box, changeEnd)
 	}
 }

@@ -43,7 +43,7 @@ func (d *detail) reload() {
 	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Machines.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
 		case err != nil:
-			text = "The log cannot be read: " + err.Error()
+			text = "The log could not be read: " + err.Error()
 		case text == "":
 			text = "The log is empty."
 		}
@@ -89,7 +89,7 @@ func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	// space for a field, which is higher than the buttons
 	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box),
 		d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
-		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
+		widgets.NewPart("COMMAND CONFINEMENT"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuiet("All machines", "back", func() { d.p.Open("") }))
 }
@@ -102,7 +102,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		return container.NewStack()
 	}
 	d.runs.Box.Show()
-	rows := []fyne.CanvasObject{widgets.NewPart("RUNS NOW")}
+	rows := []fyne.CanvasObject{widgets.NewPart("RUNNING NOW")}
 	for _, c := range calls {
 		line, _ := state.Reveal(p.view.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
 		text := widgets.NewText(line, style.ColorText, "text")
@@ -112,7 +112,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
 			}, func(_ protocol.Ack, err error) {
 				if err != nil {
-					p.h.Say("It was not stopped: " + err.Error())
+					p.h.Say("The call was not stopped: " + err.Error())
 				}
 			})
 		})))
@@ -147,15 +147,15 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, p.until(&d.acts, paired)...)
 	}
 	if !n.Local {
-		text := "Forget"
+		confirm := "Remove and disconnect"
 		if n.Device != "" {
-			text = "Revoke and forget"
+			confirm = "Revoke and remove"
 		}
-		buttons = append(buttons, d.acts.twice(text, "trash", "Really? Its connection ends", "Keep it", func() {
+		buttons = append(buttons, d.acts.twice("Remove", "trash", confirm, "Cancel", func() {
 			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Machines.Forget(ctx, n) }, func(_ struct{}, err error) {
 				d.acts.sure = ""
 				if err != nil {
-					p.h.Say("The machine was not forgotten: " + err.Error())
+					p.h.Say("The machine was not removed: " + err.Error())
 				}
 				p.show(p.view) // the person may have left the page
 			})
@@ -180,7 +180,7 @@ func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 		}
 		chips = append(chips, press)
 	}
-	pick("", "by itself", nil)
+	pick("", "automatic", nil)
 	for _, name := range style.Choices {
 		pick(name, name, widget.NewIcon(style.IconIn("online", style.ChoiceColor(name))))
 	}

@@ -23,16 +23,16 @@ func (p *Page) openInvite() {
 	network := widgets.NewParagraph("", style.ColorMuted, "text")
 	said := widgets.NewParagraph("", style.ColorMuted, "text")
 	said.Hide()
-	turn := widgets.NewButton("Let other machines reach this gateway", "globe", nil)
+	turn := widgets.NewButton("Allow other machines to connect", "globe", nil)
 	load := func() {
 		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) {
 			p.showPairing(r)
 			text, color := NetworkText(r)
 			network.Set(text, color)
 			if r.Network.Enabled {
-				turn.Set("Close it again", "cross")
+				turn.Set("Turn off", "cross")
 			} else {
-				turn.Set("Let other machines reach this gateway", "globe")
+				turn.Set("Allow other machines to connect", "globe")
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func (p *Page) openInvite() {
 	invite := func(role string) func() {
 		return func() {
 			said.Show()
-			said.Set("Making an invitation…", style.ColorMuted)
+			said.Set("Creating an invitation…", style.ColorMuted)
 			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
 				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
@@ -75,14 +75,14 @@ func (p *Page) openInvite() {
 	}
 	machine := widgets.NewButton("Invite a machine", "machine", invite(protocol.RoleNode))
 	machine.Primary = true
-	client := widgets.NewButton("Invite a window", "window", invite(protocol.RoleClient))
+	client := widgets.NewButton("Invite a device", "window", invite(protocol.RoleClient))
 	load()
 	p.form = widgets.NewForm(
-		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", style.ColorText, "text"),
+		widgets.NewParagraph("Add a machine that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
 		widgets.NewPart("NETWORK"), network, widgets.Row(style.Inside, -1, turn),
 		widgets.NewPart("INVITATION"),
-		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", style.ColorMuted, "text"),
-		widgets.NewField("Who takes it is let in", widgets.Row(style.Inside, -1, until)),
+		widgets.NewParagraph("An invitation works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
+		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Row(style.Inside, -1, machine, client), said, p.given,
 	)
 	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
@@ -106,15 +106,15 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
 	}
 	add("Open this link on the other machine", r.Link)
-	add("Or say this code", r.Code)
-	add("Where Fairlead is not installed yet, run", r.Install)
-	add("The same on Windows, in PowerShell", r.InstallWindows)
+	add("Or type this code", r.Code)
+	add("If Fairlead is not installed there, run", r.Install)
+	add("On Windows, in PowerShell", r.InstallWindows)
 	texts := widgets.Col(style.Group, rows...)
 	code, err := widgets.NewQR(r.Link)
 	if err != nil {
 		return texts // the link is too long for a QR code
 	}
-	return widgets.Beside(style.Page, 320, widgets.NewField("Scan this with the other machine's camera", code), texts)
+	return widgets.Beside(style.Page, 320, widgets.NewField("Scan with a phone to copy the link", code), texts)
 }
 
 // NetworkText says whether other machines can reach the gateway.
@@ -124,11 +124,11 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	case r.Problem != "":
 		return r.Problem, style.ColorBad
 	case n.Problem != "":
-		return "Other machines cannot reach this gateway: " + n.Problem, style.ColorBad
+		return "Other machines cannot connect to this gateway: " + n.Problem, style.ColorBad
 	case n.Listening:
-		return fmt.Sprintf("Other machines reach this gateway at %s. Its words are %s.", strings.Join(n.Addresses, ", "), join(n.Words)), style.ColorText
+		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), join(n.Words)), style.ColorText
 	case n.Enabled:
-		return "The gateway is about to listen.", style.ColorMuted
+		return "The gateway is starting to listen.", style.ColorMuted
 	}
-	return "No other machine can reach this gateway.", style.ColorText
+	return "Other machines cannot connect to this gateway.", style.ColorText
 }

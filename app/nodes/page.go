@@ -120,7 +120,7 @@ func (p *Page) show(v state.View) {
 		items[i] = p.item(n)
 	}
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
-		items = append(items, widgets.ListItem{Title: "PAIRED WINDOWS", Heading: true})
+		items = append(items, widgets.ListItem{Title: "PAIRED DEVICES", Heading: true})
 	}
 	for _, d := range p.clients {
 		items = append(items, p.clientItem(d))
@@ -160,7 +160,7 @@ func (p *Page) drawList() {
 		case !p.view.Loaded:
 			body = widgets.NewLoading()
 		case none:
-			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
+			body = widgets.NewNothing("machine", "No machine is connected", "The agent cannot run anything yet. Add a machine, or start Fairlead on it.")
 			if len(p.clients) > 0 {
 				body = widgets.Border(widgets.Inset(0, 0, style.Page, 0, body), nil, nil, nil, p.list)
 			}
@@ -193,7 +193,7 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 	if len(q.Words) > 0 {
 		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
 		words.SetText(join(q.Words))
-		rows = append(rows, widgets.NewParagraph("Allow it only when the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
+		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	answer := func(m protocol.Method[protocol.DeviceRequestParams, protocol.OK]) {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
@@ -214,7 +214,7 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 
 func (p *Page) answered(_ protocol.OK, err error) {
 	if err != nil {
-		p.h.Say("Your answer was not taken: " + err.Error())
+		p.h.Say("Your answer was not accepted: " + err.Error())
 	}
 	p.devices = -1
 	p.show(p.view)

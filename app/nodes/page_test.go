@@ -73,10 +73,10 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	if copied != "7-otter-lamp" && copied != "fairlead://pair?x" {
 		t.Errorf("copied %q", copied)
 	}
-	for want, r := range map[string]protocol.NetworkStatus{"cannot reach this gateway: port taken": {Enabled: true, Problem: "port taken"}, "at 10.0.0.2:8788. Its words are a-b": {
+	for want, r := range map[string]protocol.NetworkStatus{"cannot connect to this gateway: port taken": {Enabled: true, Problem: "port taken"}, "at 10.0.0.2:8788. Fingerprint: a-b": {
 		Enabled: true, Listening: true,
 		Addresses: []string{"10.0.0.2:8788"}, Words: []string{"a", "b"},
-	}, "about to listen": {Enabled: true}, "No other machine": {}} {
+	}, "starting to listen": {Enabled: true}, "Other machines cannot connect": {}} {
 		if got, _ := NetworkText(state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
 			t.Errorf("%q has no %q", got, want)
 		}
@@ -88,10 +88,10 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	p.devices = 0
 	p.show(machines())
 	p.Open("old")
-	test.Tap(pagetest.Button(t, p.Box, "Forget"))
-	pagetest.Button(t, p.Box, "Really? Its connection ends")
-	test.Tap(pagetest.Button(t, p.Box, "Keep it"))
-	pagetest.Button(t, p.Box, "Forget")
+	test.Tap(pagetest.Button(t, p.Box, "Remove"))
+	pagetest.Button(t, p.Box, "Remove and disconnect")
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	pagetest.Button(t, p.Box, "Remove")
 	v := machines()
 	v.Nodes = v.Nodes[:2]
 	if p.show(v); p.detail != nil {
@@ -142,7 +142,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p.devices = 0
 	p.show(machines())
 	p.Open("old")
-	test.Tap(pagetest.Button(t, p.Box, "Forget"))
+	test.Tap(pagetest.Button(t, p.Box, "Remove"))
 	if !p.Back() || p.detail == nil || p.detail.acts.sure != "" {
 		t.Error("it is still about to be forgotten, or was left")
 	}

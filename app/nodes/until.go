@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-const changeEnd = "Change the end"
+const changeEnd = "Access until…"
 
 // until is the button that sets the expiry of a pairing. Expiring it now asks for a confirmation. A
 // revoked pairing has no expiry to set.
@@ -21,7 +21,7 @@ func (p *Page) until(a *acts, d protocol.Device) []fyne.CanvasObject {
 	case d.RevokedAt > 0:
 		return nil
 	case a.sure == changeEnd:
-		return a.really("clock", "Really? Its time is over at once", "Leave the end", func() { p.setEnd(a, d.ID, p.now().UnixMilli()) })
+		return a.really("clock", "End access now", "Keep end date", func() { p.setEnd(a, d.ID, p.now().UnixMilli()) })
 	}
 	b := widgets.NewButton(changeEnd, "clock", nil)
 	b.Trail = "down"
@@ -56,7 +56,7 @@ func (p *Page) setEnd(a *acts, id protocol.DeviceID, until int64) {
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
 		a.sure = ""
 		if err != nil {
-			p.h.Say("The end was not changed: " + err.Error())
+			p.h.Say("The end date was not changed: " + err.Error())
 		} else {
 			p.h.Undo(state.PairingUntil(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
 		}

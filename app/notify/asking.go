@@ -61,7 +61,7 @@ const (
 // namePrefix distinguishes this program's notifications from those of a library in it.
 const namePrefix = "fairlead-"
 
-var errQuiet = errors.New("the system's settings keep notifications of Fairlead from the screen")
+var errQuiet = errors.New("the system settings keep Fairlead's notifications off the screen")
 
 // asking shows notifications in a center once the person has given permission. If the system has no
 // center for this program, it shows plain notifications.

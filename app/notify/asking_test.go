@@ -187,7 +187,7 @@ func TestALockedScreenHidesWhatACenterShows(t *testing.T) {
 		b.has(t, "ask")
 		b.set(func() { b.may = granted })
 		n.Show(Message{ID: "a", Body: "secret", Deny: true})
-		b.has(t, `post fairlead-a "Unlock the screen to see what it is about." deny false`)
+		b.has(t, `post fairlead-a "Unlock the screen to see more." deny false`)
 		b.set(func() { b.isLocked = false })
 		b.tell(event{what: answerYes})
 		b.has(t, `post fairlead-b "secret" deny true`, "shown b")

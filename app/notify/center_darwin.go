@@ -77,7 +77,7 @@ func (mac) rights(ctx context.Context) (rights, error) {
 	var style C.int
 	status := C.fairleadRights(left(ctx), &style)
 	if status < 0 {
-		return 0, errors.New("macOS does not say whether Fairlead may show notifications")
+		return 0, errors.New("macOS does not report whether Fairlead may show notifications")
 	}
 	return rightsOf(int(status), int(style)), nil
 }

@@ -117,7 +117,7 @@ func (b *bus) show(ctx context.Context, m Message) error {
 	}
 	var keys []string
 	if b.buttons {
-		keys = []string{keyDefault, m.button(), keyReview, m.button()}
+		keys = []string{keyDefault, "Open", keyReview, m.button()}
 		if m.Deny {
 			keys = append(keys, keyDeny, "Deny")
 		}

@@ -154,7 +154,7 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "make <all>\n&& ls", Deny: true})
 	s.wait(t, "notify 1")
 	expect(t, did, "shown q")
-	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Review review Review deny Deny" {
+	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Open review Review deny Deny" {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}} {

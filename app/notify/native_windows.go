@@ -63,7 +63,7 @@ func openNative(actions Actions) (_ *native, err error) {
 	}
 	defer free(id)
 	if err := manager.call(methodNotifierWithID, id, uintptr(unsafe.Pointer(&n.notifier))); err != nil {
-		return nil, fmt.Errorf("make a notifier: %w", err)
+		return nil, fmt.Errorf("create a notifier: %w", err)
 	}
 	if n.notifier, err = given(n.notifier); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (n *native) showNative(m Message) error {
 	defer doc.release()
 	var t *unknown
 	if err := n.toasts.call(methodCreateToast, uintptr(unsafe.Pointer(doc)), uintptr(unsafe.Pointer(&t))); err != nil {
-		return fmt.Errorf("make a notification: %w", err)
+		return fmt.Errorf("create a notification: %w", err)
 	}
 	if t, err = given(t); err != nil {
 		return err

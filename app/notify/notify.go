@@ -60,10 +60,10 @@ const (
 )
 
 // errOff means that the person disabled notifications.
-var errOff = errors.New("notifications of Fairlead are off in the system's settings")
+var errOff = errors.New("Fairlead's notifications are turned off in the system settings")
 
 // errLater means that a message cannot be shown yet; the system calls again when it can, or never.
-var errLater = errors.New("nobody has answered yet whether Fairlead may show notifications")
+var errLater = errors.New("the permission for notifications is not granted yet")
 
 // limit is the time limit of the system for one notification.
 const limit = 5 * time.Second
@@ -127,7 +127,7 @@ func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) 
 				var err error
 				if sys, err = open(n.actions); err != nil {
 					sys = nil
-					n.log.Info("There are no notifications", "err", err)
+					n.log.Info("Notifications are unavailable", "err", err)
 					continue
 				}
 			}
@@ -166,14 +166,14 @@ func (n *Notifier) show(ctx context.Context, m Message) {
 	hidden := sys.locked(ctx)
 	said := m
 	if hidden {
-		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see what it is about.", News: m.News}
+		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see more.", News: m.News}
 		if m.News {
 			said.Title = "Fairlead has news"
 		}
 	}
 	err := sys.show(ctx, said)
 	if err != nil {
-		n.log.Info("A notification was not shown", "err", err)
+		n.log.Info("Showing a notification failed", "err", err)
 	}
 	switch {
 	case errors.Is(err, errLater):
@@ -182,7 +182,7 @@ func (n *Notifier) show(ctx context.Context, m Message) {
 		}
 	case errors.Is(err, errOff) && !n.off && n.actions.Off != nil:
 		n.off = true
-		n.actions.Off("You are not told when something needs you: " + err.Error() + ".")
+		n.actions.Off("Notifications are unavailable: " + err.Error() + ".")
 	case err == nil && !hidden && n.actions.Shown != nil:
 		n.actions.Shown(m.ID)
 	}

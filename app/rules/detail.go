@@ -51,14 +51,14 @@ func (p *Page) open(r protocol.Rule) {
 	d.text.OnChanged = func(string) { d.show() }
 	words, _ := state.Reveal(r.Words)
 	if r.ID == "" {
-		words = "A new rule"
+		words = "New rule"
 	}
 	heading := widgets.NewParagraph(words, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading}
 	if r.Problem != "" {
 		rows = append(rows, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)),
-			widgets.NewParagraph("It is switched off: "+r.Problem, style.ColorNeedsYou, "text")))
+			widgets.NewParagraph("Turned off: "+r.Problem, style.ColorNeedsYou, "text")))
 	}
 	if r.ID != "" {
 		about := state.RuleOrigin(r)
@@ -71,27 +71,27 @@ func (p *Page) open(r protocol.Rule) {
 		rows = append(rows, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))
 	}
 	if edit {
-		rows = append(rows, widgets.Row(style.Group, -1, widgets.NewField("What it does", d.verdict), widgets.NewField("It ends", d.expires)))
+		rows = append(rows, widgets.Row(style.Group, -1, widgets.NewField("Decision", d.verdict), widgets.NewField("Expires", d.expires)))
 	} else {
 		d.text.Disable()
 	}
-	rows = append(rows, widgets.NewField("The rule, as it is exported", d.text), d.note)
-	buttons := []fyne.CanvasObject{widgets.NewButton("Try on earlier calls", "reset", d.try)}
+	rows = append(rows, widgets.NewField("Rule (JSON)", d.text), d.note)
+	buttons := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.try)}
 	if edit {
-		keep := widgets.NewButton("Keep", "check", d.keep)
+		keep := widgets.NewButton("Save", "check", d.keep)
 		keep.Primary = true
 		buttons = append(buttons, keep)
 	}
 	if remove {
 		b := widgets.NewQuiet("Delete", "trash", func() { p.remove(r) })
 		if r.Origin == protocol.RuleFromChat {
-			b.SetText("Withdraw")
+			b.SetText("Revoke")
 		}
 		b.Danger = true
 		buttons = append(buttons, b)
 	}
 	if r.Origin == protocol.RuleFromConfig {
-		rows = append(rows, widgets.NewParagraph("It is an entry of toolApproval in the configuration and is changed there.", style.ColorMuted, "text"))
+		rows = append(rows, widgets.NewParagraph("This rule comes from toolApproval in the configuration. Change it there.", style.ColorMuted, "text"))
 		if p.h.Config != nil {
 			buttons = []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", p.h.Config)}
 		} else {
@@ -184,7 +184,7 @@ func (d *detail) keep() {
 	var rule protocol.Rule
 	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.Put(ctx, d.rule.ID, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("It was not kept: " + err.Error())
+			d.say("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
@@ -207,13 +207,13 @@ func (d *detail) try() {
 	var res protocol.RuleTryResult
 	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.Try(ctx, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("It could not be tried: " + err.Error())
+			d.say("The check failed: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
 		said := state.NothingToTry
 		if res.Looked > 0 {
-			said = fmt.Sprintf("%s it would have decided %d otherwise.", state.TriedOn(res.Looked), len(res.Changed))
+			said = fmt.Sprintf("%s: it decides %d of them differently.", state.TriedOn(res.Looked), len(res.Changed))
 		}
 		rows := []fyne.CanvasObject{widgets.NewText(said, style.ColorText, "text")}
 		for _, c := range res.Changed {

@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -153,20 +154,17 @@ func (p *Page) draw() {
 		if len(p.shown) < len(p.all.Rules) {
 			text = fmt.Sprintf("%d of %s", len(p.shown), text)
 		}
-		text += " · what no rule names is " + map[string]string{"allow": "allowed", "deny": "denied"}[p.all.Default]
-		if p.all.Default != "allow" && p.all.Default != "deny" {
-			text += "asked about"
-		}
+		text += " · default: " + cmp.Or(p.all.Default, "ask")
 		if off > 0 {
-			text += fmt.Sprintf(" · %d switched off", off)
+			text += fmt.Sprintf(" · %d turned off", off)
 		}
 	}
 	p.count.SetText(text)
 	empty := p.loaded && len(p.shown) == 0
 	if empty {
-		title, about := "No rules yet", "Rules are made at questions with ▾ beside Allow once, or here."
+		title, about := "No rules yet", "Create rules from an approval, with ▾ next to Allow once, or here."
 		if p.search.Text != "" {
-			title, about = "No rule found", "No rule holds all of these words."
+			title, about = "No rule found", "No rule contains all of these words."
 		}
 		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
 	}
@@ -191,7 +189,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 		it.Trail, it.Muted = "expired", true
 	}
 	if r.Problem != "" {
-		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "switched off", true, true
+		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "off", true, true
 		it.Text = r.Problem
 	}
 	return it
@@ -209,7 +207,7 @@ func (p *Page) remove(r protocol.Rule) {
 		p.h.Undo("The rule was deleted.", func() {
 			p.run(func(ctx context.Context) error { return p.b.Restore(ctx, r.ID) }, func(err error) {
 				if err != nil {
-					p.h.Say("The rule could not be brought back: " + err.Error())
+					p.h.Say("The rule could not be restored: " + err.Error())
 				}
 				p.Load()
 			})
@@ -238,10 +236,10 @@ func (p *Page) load() {
 			}
 			text := state.Plural(res.Added, "rule was", "rules were") + " added."
 			if n := res.Skipped; n > 0 {
-				text += fmt.Sprintf(" %s there already.", state.Plural(n, "was", "were"))
+				text += fmt.Sprintf(" %d already existed.", n)
 			}
 			if n := len(res.Problems); n > 0 {
-				text += " Take care: " + res.Problems[0]
+				text += " Problem: " + res.Problems[0]
 				if n > 1 {
 					text += fmt.Sprintf(" And %d more.", n-1)
 				}

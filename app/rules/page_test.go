@@ -101,11 +101,11 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "rules", style.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · what no rule names is asked about")
+		pagetest.Shows(t, b.Box, "12 uses, last", "created from an approval on this computer", "off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · default: ask")
 		b.open(b.shown[0])
 		b.detail.try()
 		pagetest.Shot(t, b.w, name+"-one")
-		pagetest.Shows(t, b.Box, "Tried on the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
+		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it decides 1 of them differently.", "was ask, now allow", "Check against earlier calls", "Delete")
 	}
 }
 
@@ -161,10 +161,10 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	}
 	b.detail.text.SetText(`{"tool":"Bash"}`)
 	b.detail.keep()
-	pagetest.Shows(t, b.Box, "It is switched off: it has no verdict")
+	pagetest.Shows(t, b.Box, "Turned off: it has no verdict")
 	b.g.fail = errors.New("unknown field argw")
 	b.detail.keep()
-	pagetest.Shows(t, b.Box, "It was not kept: unknown field argw")
+	pagetest.Shows(t, b.Box, "The rule was not saved: unknown field argw")
 }
 
 func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
@@ -180,12 +180,12 @@ func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
 func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[4])
-	pagetest.Shows(t, b.Box, "It is an entry of toolApproval")
+	pagetest.Shows(t, b.Box, "This rule comes from toolApproval")
 	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "Delete<") || strings.Contains(markup, "Keep<") {
 		t.Error("it can be changed")
 	}
 	b.open(b.shown[3])
-	pagetest.Shows(t, b.Box, "Withdraw")
+	pagetest.Shows(t, b.Box, "Revoke")
 }
 
 func TestRulesGoOutAndComeIn(t *testing.T) {
@@ -195,7 +195,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
 		t.Errorf("saved %q, did %v", b.saved, b.g.did)
 	}
-	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 was there already. Take care: rule 3: ls does not match" {
+	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 already existed. Problem: rule 3: ls does not match" {
 		t.Errorf("said %q", got)
 	}
 }

@@ -55,7 +55,7 @@ func (b *beat) show(v state.SchedulesView) {
 	}
 	b.drop.SetText(words)
 	h, now := v.Heartbeat, b.p.now()
-	text := "The agent looks by itself whether there is something to do, as its HEARTBEAT.md says."
+	text := "The agent checks HEARTBEAT.md for things to do."
 	if h.NextHeartbeatAt != nil && !off {
 		text += " Next: " + state.In(*h.NextHeartbeatAt, now) + "."
 	}
@@ -68,14 +68,14 @@ func (b *beat) show(v state.SchedulesView) {
 // latest says why the latest heartbeat was skipped, or that it failed.
 func latest(h protocol.HeartbeatState) string {
 	why := map[string]string{
-		protocol.SkipOutsideHours: "it is outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",
-		protocol.SkipEmptyFile: "nothing stands in HEARTBEAT.md", protocol.SkipBusy: "the chat was busy",
+		protocol.SkipOutsideHours: "it is outside its active hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",
+		protocol.SkipEmptyFile: "HEARTBEAT.md is empty", protocol.SkipBusy: "the chat was busy",
 	}[h.LastError]
 	switch h.LastStatus {
 	case protocol.CronSkipped:
-		return " The latest was left out: " + cmp.Or(why, h.LastError) + "."
+		return " The last one was skipped: " + cmp.Or(why, h.LastError) + "."
 	case protocol.CronError:
-		return " The latest failed: " + strings.TrimRight(h.LastError, ".") + "."
+		return " The last one failed: " + strings.TrimRight(h.LastError, ".") + "."
 	}
 	return ""
 }

@@ -73,13 +73,13 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 	case j.State.RunningAtMs > 0:
 		return "Running since " + state.When(j.State.RunningAtMs, now)
 	case state.JobOver(j, now):
-		return "Its time is over. Edit gives it another."
+		return "Finished. Edit it to set another time."
 	case !j.Enabled:
 		return "Paused"
 	case j.State.NextRunAtMs > 0:
 		return protocol.Capital(state.In(j.State.NextRunAtMs, now))
 	}
-	return "Never again"
+	return "No further runs"
 }
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
@@ -115,9 +115,9 @@ func (d *detail) draw() fyne.CanvasObject {
 		pause.Hide()
 	}
 	what := j.Spec.Message
-	kind := "A task of its own"
+	kind := "Instructions (new chat)"
 	if j.Spec.Mode == protocol.CronSystemEvent {
-		what, kind = j.Spec.Text, "A message to the main chat"
+		what, kind = j.Spec.Text, "Instructions (main chat)"
 	}
 	facts := widgets.Col(style.Group,
 		widgets.Flow(style.Inside, run, pause, edit, remove),

@@ -19,9 +19,9 @@ import (
 type option struct{ value, words string }
 
 var (
-	kinds  = []option{{protocol.CronEvery, "Again and again"}, {protocol.CronAt, "Once"}, {protocol.CronExpr, "By a cron expression"}}
-	modes  = []option{{protocol.CronTask, "A task of its own"}, {protocol.CronSystemEvent, "A message to the main chat"}}
-	missed = []option{{protocol.MissedLatest, "Run once for all of them"}, {protocol.MissedAll, "Run for each"}, {protocol.MissedSkip, "Leave them out"}, {protocol.MissedAsk, "Ask me"}}
+	kinds  = []option{{protocol.CronEvery, "Repeats"}, {protocol.CronAt, "Once"}, {protocol.CronExpr, "Cron"}}
+	modes  = []option{{protocol.CronTask, "A new chat"}, {protocol.CronSystemEvent, "The main chat"}}
+	missed = []option{{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run each of them"}, {protocol.MissedSkip, "Skip them"}, {protocol.MissedAsk, "Ask me"}}
 )
 
 // choose creates a menu of options.
@@ -62,8 +62,8 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
 	expr := widgets.Col(style.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
 		widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)),
-		widgets.NewField("Time zone", entry(f.TZ, "Europe/Berlin; empty is yours", func(s string) { f.TZ = s })))
-	once := widget.NewCheck("Delete it when it has run", func(on bool) { f.Once = on })
+		widgets.NewField("Time zone", entry(f.TZ, "Europe/Berlin (empty: yours)", func(s string) { f.TZ = s })))
+	once := widget.NewCheck("Delete after the run", func(on bool) { f.Once = on })
 	once.SetChecked(f.Once)
 	var form *fyne.Container
 	arrange := func() {
@@ -104,9 +104,9 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Name", name),
 		widgets.NewField("When", choose(kinds, f.Kind, func(s string) { f.Kind = s; arrange() })),
 		every, at, once, expr,
-		widgets.NewField("What the agent is told", text),
-		widgets.NewField("Where it does it", choose(modes, f.Mode, func(s string) { f.Mode = s })),
-		widgets.NewField("When the gateway was off at that time", choose(missed, f.Missed, func(s string) { f.Missed = s })),
+		widgets.NewField("Instructions", text),
+		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
+		widgets.NewField("If the gateway was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
 		said,
 		widgets.Row(style.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
 	arrange()

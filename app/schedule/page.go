@@ -82,14 +82,14 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	case state.JobOver(j, now):
 		item.Trail, item.Muted, item.Icon, item.Color = "done", true, "check", style.ColorMuted
 		if j.State.LastStatus == protocol.CronSkipped {
-			item.Trail = "left out"
+			item.Trail = "skipped"
 		}
 	case !j.Enabled:
 		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
 	case j.State.NextRunAtMs > 0:
 		item.Trail = state.In(j.State.NextRunAtMs, now)
 	default:
-		item.Trail = "never again"
+		item.Trail = "no further runs"
 	}
 	if j.State.LastStatus == protocol.CronError && j.State.RunningAtMs == 0 {
 		item.Icon, item.Color = "warning", style.ColorBad
@@ -117,14 +117,14 @@ func (p *Page) all() fyne.CanvasObject {
 	var body fyne.CanvasObject
 	switch v := p.view; {
 	case v.Problem != "":
-		body = widgets.NewFailed("The schedules cannot be loaded.", v.Problem, p.reload)
+		body = widgets.NewFailed("The schedules could not be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
 		add.Hide() // the button below does the same
 		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
 		make.Primary = true
-		body = widgets.NewNothing("calendar", "Nothing is scheduled", "A schedule lets the agent do something at a time, or again and again. Ask it in a chat, or make one here.", make)
+		body = widgets.NewNothing("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", make)
 	default:
 		body = p.list
 	}
@@ -157,7 +157,7 @@ func result(status string) (icon string, color fyne.ThemeColorName, word string)
 	case protocol.CronError:
 		return "cross", style.ColorBad, "Failed"
 	case protocol.CronSkipped:
-		return "right", style.ColorMuted, "Left out"
+		return "right", style.ColorMuted, "Skipped"
 	}
 	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
 }

@@ -151,9 +151,9 @@ func TestTheHeartbeatSaysWhyTheLatestWasLeftOut(t *testing.T) {
 	p := inPage(t)
 	last := at(-14 * time.Hour)
 	for want, h := range map[string]protocol.HeartbeatState{
-		" Last: yesterday at 22:00. The latest was left out: it is outside its hours.": {LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours},
-		" says. The latest was left out: there is no HEARTBEAT.md.":                    {LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
-		" The latest failed: There is no model.":                                       {LastStatus: protocol.CronError, LastError: "There is no model."},
+		" Last: yesterday at 22:00. The last one was skipped: it is outside its active hours.": {LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours},
+		" to do. The last one was skipped: there is no HEARTBEAT.md.":                          {LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
+		" The last one failed: There is no model.":                                             {LastStatus: protocol.CronError, LastError: "There is no model."},
 	} {
 		v := jobs()
 		v.Heartbeat = h
@@ -177,7 +177,7 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 		t.Errorf("they are %q and %q", done, paused)
 	}
 	p.list.OnChoose(0)
-	pagetest.Shows(t, p.Box, "Its time is over. Edit gives it another.")
+	pagetest.Shows(t, p.Box, "Finished. Edit it to set another time.")
 	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
 		if b, ok := o.(*widgets.Button); ok && b.Text == "Resume" && b.Visible() {
 			t.Error("what is over can be let go on")

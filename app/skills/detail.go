@@ -69,7 +69,7 @@ func (d *detail) show() {
 	d.fault.Hide()
 	if p.view.TextProblem != "" {
 		d.fault.Show()
-		d.fault.Set("Its text cannot be shown: "+p.view.TextProblem, style.ColorBad)
+		d.fault.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
 	}
 	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
 	d.facts.Refresh()
@@ -78,7 +78,7 @@ func (d *detail) show() {
 		back := widgets.NewQuiet("All skills", "back", p.back)
 		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
-			widgets.NewPart("ITS TEXT"), widgets.Col(style.Inside, d.fault, widgets.Readable(d.text)))
+			widgets.NewPart("TEXT"), widgets.Col(style.Inside, d.fault, widgets.Readable(d.text)))
 		d.text.Forward = form.Scrolled
 		p.set(widgets.NewPage(e.Name, form, back))
 	}
@@ -101,16 +101,16 @@ func (d *detail) lines() []fyne.CanvasObject {
 	if why == "" {
 		why = "It can be used now."
 		if e.Always {
-			why += " The agent always has its text before it."
+			why += " Its text is always included."
 		}
 	}
 	rows = append(rows, line(icon, color, protocol.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
-		rows = append(rows, widgets.NewErrorBox(widgets.Problem{What: "There is a fault in its file.", Do: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
+		rows = append(rows, widgets.NewErrorBox(widgets.Problem{What: "Its file has an error.", Do: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}
 	from := state.SkillSource(e) + ", " + e.Location
 	if e.Source != protocol.SkillAgent {
-		from += ". An edited copy of the agent's own takes its place."
+		from += ". An edited copy replaces it."
 	}
 	rows = append(rows, fact("From", from))
 	for _, f := range [][2]string{{"Homepage", e.Homepage}, {"License", e.License}, {"Works with", e.Compatibility}} {
@@ -120,9 +120,9 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	needs := state.SkillNeeds(e.Requirements)
 	if len(needs) == 0 {
-		return append(rows, fact("Needs", "nothing: no machine has to be online"))
+		return append(rows, fact("Needs", "nothing: no machine needs to be online"))
 	}
-	rows = append(rows, fact("Needs, on one machine", strings.Join(needs, "\n")))
+	rows = append(rows, fact("Needs (on one machine)", strings.Join(needs, "\n")))
 	var machines []fyne.CanvasObject
 	all := state.SkillMachines(e, d.p.view)
 	for i, m := range all {

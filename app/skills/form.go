@@ -48,9 +48,9 @@ func (p *Page) openForm() {
 	cancel := widgets.NewQuiet("Cancel", "", func() { p.openList(); p.focus(p.search) })
 	p.set(widgets.NewPage("New skill", widgets.NewForm(
 		widgets.NewField("Name", name, where),
-		widgets.NewField("What it does, and when it is used", when,
-			widgets.NewParagraph("That is all the agent sees of it until it opens it.", style.ColorMuted, style.SizeSmall)),
-		widgets.NewField("What a machine must be able to do for it", caps.box),
+		widgets.NewField("What it does and when to use it", when,
+			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
+		widgets.NewField("What a machine must be able to do", caps.box),
 		said,
 		widgets.Row(style.Inside, -1, create, cancel))))
 	p.focus(name)

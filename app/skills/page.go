@@ -140,7 +140,7 @@ func (p *Page) fill() {
 	var o fyne.CanvasObject = p.list
 	switch {
 	case v.Problem != "":
-		o = widgets.NewFailed("The skills cannot be loaded.", v.Problem, func() { p.run(p.m.Load) })
+		o = widgets.NewFailed("The skills could not be loaded.", v.Problem, func() { p.run(p.m.Load) })
 	case !v.Loaded:
 		o = widgets.NewLoading()
 	case len(v.Skills) == 0:
@@ -149,7 +149,7 @@ func (p *Page) fill() {
 			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
 				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
 	case len(p.found) == 0:
-		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill has all of these words.")))
+		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill contains all of these words.")))
 	}
 	p.body.Objects = []fyne.CanvasObject{o}
 	p.body.Refresh()
@@ -193,7 +193,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	}
 	if len(e.Problems) > 0 {
 		it.Icon, it.Color, it.Warn = "warning", style.ColorNeedsYou, true
-		it.Trail += ", has faults"
+		it.Trail += ", has errors"
 	}
 	text = cmp.Or(text, "no description")
 	if from != "" {
@@ -219,18 +219,18 @@ func (p *Page) menu(i int, at fyne.Position) {
 // toggle enables or disables a skill, and offers to undo that.
 func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	undo := p.m.Enable(e, !e.Enabled)
-	text := "“" + e.Name + "” is switched off."
+	text := "“" + e.Name + "” was turned off."
 	if !e.Enabled {
-		text = "“" + e.Name + "” is switched on."
+		text = "“" + e.Name + "” was turned on."
 	}
 	p.h.Undo(text, undo, p.now().Add(state.UndoTime))
 }
 
 func switchWord(e protocol.SkillStatusEntry) string {
 	if e.Enabled {
-		return "Switch off"
+		return "Turn off"
 	}
-	return "Switch on"
+	return "Turn on"
 }
 
 // editWord returns the label of the edit action: only the agent's own files can be edited.

@@ -99,7 +99,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n"
 			p.show(v)
 			pagetest.Shot(t, p.w, "skills-one-"+name+size)
-			pagetest.Shows(t, p.Box, "laptop can carry it out", "server lacks the program git", "Cellar is offline", "GITHUB_TOKEN", "There is a fault in its file.")
+			pagetest.Shows(t, p.Box, "laptop can run it", "server lacks the program git", "Cellar is offline", "GITHUB_TOKEN", "Its file has an error.")
 			if w := p.Box.MinSize().Width; w > 480 {
 				t.Errorf("the page needs a width of %v", w)
 			}
@@ -116,7 +116,7 @@ func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(taught())
 	p.list.OnChoose(0)
-	toggle := pagetest.Button(t, p.Box, "Switch off")
+	toggle := pagetest.Button(t, p.Box, "Turn off")
 	if p.w.Canvas().Focused() != fyne.Focusable(toggle) {
 		t.Error("the keyboard is not on the page")
 	}
@@ -124,7 +124,7 @@ func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 	v := taught()
 	v.Skills[0].Enabled = false
 	p.show(v)
-	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Switch on" || strings.Join(p.did, ",") != "undo “release-notes” is switched off." {
+	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Turn on" || strings.Join(p.did, ",") != "undo “release-notes” was turned off." {
 		t.Errorf("did %v, the button says %q", p.did, toggle.Text)
 	}
 }
@@ -176,7 +176,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 		t.Errorf("the field was replaced, or %d found", len(p.found))
 	}
 	p.search.SetText("review BUILT")
-	p.search.SetText("review comes")
+	p.search.SetText("review included")
 	if len(p.found) != 1 {
 		t.Errorf("%d found", len(p.found))
 	}

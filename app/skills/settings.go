@@ -24,7 +24,7 @@ type settings struct {
 	quiet  bool // the controls are being set by the program
 }
 
-var alwaysWords = []string{"As its file says", "Always", "Only when it opens it"}
+var alwaysWords = []string{"As in its file", "Always", "Only when the agent opens it"}
 
 func newSettings(p *Page) *settings {
 	s := &settings{p: p, none: widgets.NewParagraph("", style.ColorMuted, "text")}
@@ -43,9 +43,9 @@ func newSettings(p *Page) *settings {
 			p.m.SetNeeds(s.e, caps)
 		}
 	})
-	s.asFile = widgets.NewQuiet("As its file says", "reset", func() { p.m.SetNeeds(s.e, nil) })
-	fields := widgets.Col(style.Group, widgets.NewField("The agent has its text before it", widgets.Limit(320, true, s.always)),
-		widgets.NewField("What a machine must be able to do for it", s.needs.box, widgets.Row(0, -1, s.asFile)))
+	s.asFile = widgets.NewQuiet("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
+	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.Limit(320, true, s.always)),
+		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.asFile)))
 	s.box = widgets.Col(style.Group, widgets.NewPart("SETTINGS"), s.none, fields)
 	return s
 }
@@ -75,7 +75,7 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	fields := s.box.Objects[2]
 	fields.Show()
 	if e.SettingsKey == "" {
-		s.none.Set("Settings cannot be kept for it: its name and its folder have a dot.", style.ColorMuted)
+		s.none.Set("Settings cannot be saved for this skill: its name and its folder contain a dot.", style.ColorMuted)
 		s.none.Show()
 		fields.Hide()
 	}

@@ -19,14 +19,14 @@ const FileCap = 20_000
 // agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
 // BOOTSTRAP.md never counts as missing: the agent deletes it after its setup.
 var agentFiles = []struct{ name, short, about string }{
-	{"SOUL.md", "who it is", "Who the agent is and how it behaves. Read into every chat."},
-	{"IDENTITY.md", "its name", "A name and a way of speaking. Read into every chat."},
-	{"USER.md", "who you are", "What the agent knows of you. Read into every chat, also those with others."},
-	{"AGENTS.md", "how it works", "Rules for how it works. Read into every chat."},
-	{"TOOLS.md", "your tools", "Notes on your machines and commands. Read into every chat."},
-	{"MEMORY.md", "what it remembers", "What it remembers from chat to chat. Read into your own chats only."},
-	{"HEARTBEAT.md", "what it watches", "What it looks at from time to time. While nothing stands here, it is not woken."},
-	{"BOOTSTRAP.md", "first steps", "What it does first of all, before anything else. It deletes this file when that is done."},
+	{"SOUL.md", "personality", "The agent's personality and behaviour. Included in every chat."},
+	{"IDENTITY.md", "name", "The agent's name and way of speaking. Included in every chat."},
+	{"USER.md", "about you", "What the agent knows about you. Included in every chat, also those with other people."},
+	{"AGENTS.md", "working rules", "Rules for how the agent works. Included in every chat."},
+	{"TOOLS.md", "tool notes", "Notes about your machines and commands. Included in every chat."},
+	{"MEMORY.md", "memory", "What the agent remembers from chat to chat. Included only in your own chats."},
+	{"HEARTBEAT.md", "regular checks", "What the agent checks regularly. While this file is empty, there are no checks."},
+	{"BOOTSTRAP.md", "first steps", "What the agent does first. It deletes this file when it is done."},
 }
 
 // AboutFile describes the purpose of an agent file: a short label and a sentence, both empty for
@@ -39,9 +39,9 @@ func AboutFile(p string) (short, about string, capped bool) {
 	}
 	switch dir, name := path.Split(p); {
 	case dir == "memory/" && strings.HasSuffix(name, ".md"):
-		return "", "Notes of a day. Those of yesterday and today are read into your own chats.", true
+		return "", "Notes of one day. The notes of today and yesterday are included in your own chats.", true
 	case strings.HasPrefix(p, "skills/") && name == "SKILL.md":
-		return "", "A skill: when it is of use, and what to do. Read when the agent needs it.", false
+		return "", "A skill: when to use it and what to do. The agent reads it when needed.", false
 	}
 	return "", "", false
 }
@@ -54,9 +54,9 @@ func FileLength(p, text string) (words string, over bool) {
 	case !capped || n < FileCap*9/10:
 		return "", false
 	case n <= FileCap:
-		return fmt.Sprintf("%d of the %d bytes that are read into a chat.", n, FileCap), false
+		return fmt.Sprintf("%d of the %d bytes that the agent reads.", n, FileCap), false
 	default:
-		return fmt.Sprintf("%d bytes too long: only the first %d are read into a chat.", n-FileCap, FileCap), true
+		return fmt.Sprintf("%d bytes too long: the agent reads only the first %d.", n-FileCap, FileCap), true
 	}
 }
 
@@ -120,9 +120,9 @@ type Conflict struct {
 // Error implements error.
 func (c *Conflict) Error() string {
 	if c.Gone {
-		return "the file was deleted meanwhile"
+		return "the file was deleted in the meantime"
 	}
-	return "the file was changed meanwhile"
+	return "the file was changed in the meantime"
 }
 
 // SaveOver writes one of the agent's files if it is unchanged: if its content is base, or if it

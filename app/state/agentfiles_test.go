@@ -86,7 +86,7 @@ func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
 		over bool
 	}{
 		{"SOUL.md", 100, "", false},
-		{"SOUL.md", FileCap - 10, "read into a chat", false},
+		{"SOUL.md", FileCap - 10, "that the agent reads", false},
 		{"memory/2026-03-28.md", FileCap + 7, "7 bytes too long", true},
 		{"skills/x/SKILL.md", 10 * FileCap, "", false},
 		{"poem.txt", 10 * FileCap, "", false},

@@ -102,18 +102,18 @@ func (a *App) unauthorized(err error) string {
 	var known *protocol.Error
 	switch errors.As(err, &known); {
 	case a.Value.Get().Device == "":
-		return "The gateway refused this computer's token. Start Fairlead with the right one in FAIRLEAD_TOKEN."
+		return "The gateway rejected the token. Start Fairlead with the correct token in FAIRLEAD_TOKEN."
 	case known == nil || len(known.Details) == 0:
-		return "The gateway does not take this computer's token any more."
+		return "The gateway no longer accepts this computer's token."
 	}
-	return sentence(known) + ". Pair this computer anew to go on."
+	return sentence(known) + ". Pair this computer again."
 }
 
 // sentence turns an error's text into a sentence.
 func sentence(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
-		return "It did not work."
+		return "Something went wrong."
 	}
 	return protocol.Capital(s)
 }

@@ -72,11 +72,11 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
 	a := NewRemoteApp("this")
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
-	if p := a.Value.Get().Problem; p != "The gateway does not take this computer's token any more." {
+	if p := a.Value.Get().Problem; p != "The gateway no longer accepts this computer's token." {
 		t.Errorf("at first: %q", p)
 	}
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized.With("the pairing was ended by itself").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRevoked})})
-	if p := a.Value.Get().Problem; p != "The pairing was ended by itself. Pair this computer anew to go on." {
+	if p := a.Value.Get().Problem; p != "The pairing was ended by itself. Pair this computer again." {
 		t.Errorf("then: %q", p)
 	}
 }

@@ -156,11 +156,11 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 	}{
 		{question, "Fairlead wants to run a command", "Run make -j4 on nas"},
 		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
-		{made, "Fairlead wants to make a file", "Edit config.go on nas"},
-		{protocol.Approval{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", `Cron {"action":"add"} in the gateway`},
-		{protocol.Approval{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList {} in the gateway"},
-		{protocol.Approval{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read", `ReadFile {"path":"MEMORY.md"} in the gateway`},
-		{protocol.Approval{Kind: protocol.AskContinue}, "Fairlead wants to go on", "Go on with the run"},
+		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
+		{protocol.Approval{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", `Cron {"action":"add"} on the gateway`},
+		{protocol.Approval{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList {} on the gateway"},
+		{protocol.Approval{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read", `ReadFile {"path":"MEMORY.md"} on the gateway`},
+		{protocol.Approval{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
 		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", `Teleport {"to":"moon"} on nas`},
 		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run "no object" on nas`},
 	} {
@@ -182,7 +182,7 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.ApprovalDenied, "owner", "", "denied"},
 		{protocol.ApprovalDenied, "owner this computer", "", "denied on this computer"},
 		{protocol.ApprovalExpired, "", "", "not answered in time"},
-		{protocol.ApprovalCancelled, "", "", "not needed any more"},
+		{protocol.ApprovalCancelled, "", "", "no longer needed"},
 	} {
 		if got := Ended(protocol.Approval{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
 			t.Errorf("%+v: %q", c, got)

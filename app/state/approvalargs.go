@@ -90,9 +90,9 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	case !asks || offer:
 		return "", false
 	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+protocol.NotEnforced):
-		return "asked for; " + protocol.NotEnforced + ": it has it anyway", true
+		return "requested; " + protocol.NotEnforced + ": the command has network access anyway", true
 	}
-	return "asked for", false
+	return "requested", false
 }
 
 // Alike returns the pending approvals that ask exactly the same as q, including q; see
@@ -156,13 +156,13 @@ func NarrowOffers(rules []OfferedRule) []int {
 // one.
 func TriedOn(n int) string {
 	if n == 1 {
-		return "Tried on the last call"
+		return "Checked against the last call"
 	}
-	return fmt.Sprintf("Tried on the last %d calls", n)
+	return fmt.Sprintf("Checked against the last %d calls", n)
 }
 
 // NothingToTry is shown if there are no earlier calls.
-const NothingToTry = "No call was made yet that it could be tried on."
+const NothingToTry = "There are no earlier calls to check against."
 
 // Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {
@@ -180,7 +180,7 @@ func editField(q protocol.Approval) (field, name string) {
 	case "Bash":
 		return "command", "The command"
 	case "Write":
-		return "content", "What is written"
+		return "content", "The content"
 	case "Edit":
 		return "newString", "The new text"
 	}
@@ -197,7 +197,7 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	case text == was:
 		return nil, nil
 	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
-		return nil, fmt.Errorf("there is no command")
+		return nil, fmt.Errorf("the command is empty")
 	}
 	field, _ := editField(q)
 	return withArg(q.Args, field, text, true)

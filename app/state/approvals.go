@@ -63,11 +63,11 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 			}
 		}
 		if err != nil {
-			s.app.fail(fmt.Errorf("your answer was not taken: %w", err))
+			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
 			s.restore(ctx, back)
 		}
 		if lost != "" {
-			s.app.Notify("info", "This question was answered already: "+lost+".")
+			s.app.Notify("info", "This approval was already answered: "+lost+".")
 		}
 	})
 }
@@ -92,7 +92,7 @@ func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) 
 	}
 	res, err := Call(ctx, s.app, protocol.ApprovalAll, p)
 	if err == nil && len(res.Outcomes) != len(list) {
-		err = fmt.Errorf("the gateway answered for %d of %d questions", len(res.Outcomes), len(list))
+		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
 	}
 	return res.Outcomes, err
 }
@@ -163,7 +163,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
 		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
-			s.app.fail(fmt.Errorf("the question could not be put off: %w", err))
+			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(func(was int64) int64 {
 				if was == until {
 					return 0

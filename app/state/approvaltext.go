@@ -11,7 +11,7 @@ import (
 // QuestionTitle returns the title of an approval.
 func QuestionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
-		return "Fairlead wants to go on"
+		return "Fairlead wants to continue"
 	}
 	// tools such as SessionsList or Cron neither read nor change a file
 	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") {
@@ -22,7 +22,7 @@ func QuestionTitle(a protocol.Approval) string {
 		return "Fairlead wants to run a command"
 	case protocol.EffectWrite:
 		if a.Preview != nil && a.Preview.NewFile {
-			return "Fairlead wants to make a file"
+			return "Fairlead wants to create a file"
 		}
 		return "Fairlead wants to change a file"
 	case protocol.EffectRead:
@@ -47,7 +47,7 @@ func QuestionLine(a protocol.Approval, machine string) string {
 // place, if any.
 func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
-		return "Go on with the run", ""
+		return "Continue the run", ""
 	}
 	verb := map[string]string{"Bash": "Run", "Write": "Write", "Edit": "Edit", "Read": "Read", "Glob": "List", "Grep": "Search"}[a.Tool]
 	if verb == "" {
@@ -64,7 +64,7 @@ func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 // onMachine says where a call runs; it is empty for the gateway's own tools.
 func onMachine(id protocol.NodeID, name string) string {
 	if id == protocol.NativePrefix {
-		return " in the gateway"
+		return " on the gateway"
 	}
 	return " on " + name
 }
@@ -75,7 +75,7 @@ func SeenWord(q protocol.Approval) string {
 	case q.Shown:
 		return "shown"
 	case q.Unseen > 0:
-		return "not yet seen"
+		return "not seen yet"
 	}
 	return ""
 }
@@ -85,9 +85,9 @@ func SeenWord(q protocol.Approval) string {
 func WaitingWord(q protocol.Approval) string {
 	switch {
 	case q.Shown:
-		return "shown, waiting for you"
+		return "waiting for you"
 	case q.Unseen > 0:
-		return "waiting, not yet seen"
+		return "waiting, not seen yet"
 	}
 	return "waiting for you"
 }
@@ -138,5 +138,5 @@ func Ended(a protocol.Approval) string {
 	case protocol.ApprovalExpired:
 		return "not answered in time"
 	}
-	return "not needed any more"
+	return "no longer needed"
 }

@@ -30,7 +30,7 @@ func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.Arch
 			return i, nil
 		}
 	}
-	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is not in the archive any more")
+	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is no longer in the archive")
 }
 
 // Open opens an archived conversation for reading, with its newest messages loaded. It blocks.

@@ -40,9 +40,9 @@ func (l AuditLog) DeleteRule(ctx context.Context, id string) error {
 // broken.
 func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
-		return "All " + Plural(int(r.Lines), "line holds", "lines hold") + " together: nobody has changed or removed any.", true
+		return Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
 	}
-	return fmt.Sprintf("Line %d does not follow from the line before it: %s. What comes after it proves nothing.", r.Broken, r.Why), false
+	return fmt.Sprintf("Entry %d does not match the entry before it: %s. Later entries cannot be trusted.", r.Broken, r.Why), false
 }
 
 // AuditLine describes an entry of the audit log, with machines and chats by name.
@@ -188,14 +188,14 @@ var auditExtents = map[string]string{
 	"allowed " + protocol.ScopeFolder:  " always in this folder",
 	"allowed " + protocol.ScopeMachine: " always on this machine",
 	"allowed " + protocol.ScopeAlways:  " always",
-	"edited " + protocol.ScopeOnce:     " once, after a change,",
+	"edited " + protocol.ScopeOnce:     " once, with changes,",
 	"the question was denied":          "",
 }
 
 // unansweredWords are for approvals that closed without an answer.
 var unansweredWords = map[string]string{
-	"the question was " + protocol.ApprovalExpired:   "not run: nobody answered in time",
-	"the question was " + protocol.ApprovalCancelled: "not run: it was stopped before anyone answered",
+	"the question was " + protocol.ApprovalExpired:   "not run: the approval expired",
+	"the question was " + protocol.ApprovalCancelled: "not run: cancelled before anyone answered",
 }
 
 // maxAuditPage is the maximum number of entries per request.

@@ -51,7 +51,7 @@ func TestRuleFieldsLeaveTheRestAlone(t *testing.T) {
 }
 
 func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
-	for node, want := range map[protocol.NodeID]string{"gsv": "Bash x in the gateway", "nas": "Bash x on nas"} {
+	for node, want := range map[protocol.NodeID]string{"gsv": "Bash x on the gateway", "nas": "Bash x on nas"} {
 		if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: node, Tool: "Bash", What: "x"}, View{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -86,10 +86,10 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 			By: "owner this computer", Approval: "a", Why: "allowed once", Verdict: "allow", State: protocol.CallDone, ExitCode: &exit,
 		},
 		"allowed always on this machine on the command line, done":    {By: "owner cli-x", Approval: "a", Why: "allowed node", Verdict: "allow", State: protocol.CallDone},
-		"allowed once, after a change, in another window, done":       {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
+		"allowed once, with changes, in another window, done":         {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
 		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
-		"not run: nobody answered in time":                            {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
-		"not run: it was stopped before anyone answered":              {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
+		"not run: the approval expired":                               {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
+		"not run: cancelled before anyone answered":                   {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
 		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
 	} {
 		e.Kind = protocol.AuditCall
@@ -128,7 +128,7 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Bash x on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Bash x on box", "box", "New chat (agent:main:2)"},
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Bash x on gone", "gone", "old"},
-		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Note x in the gateway", "the gateway", ""},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Note x on the gateway", "the gateway", ""},
 		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Mode: trust in “The parser”", "", "The parser (agent:main:1)"},
 	} {
 		title, _ := AuditLine(c.e, v)

@@ -31,7 +31,7 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	}
 	if key = f.Kind.Channel + ":" + AccountID(f.Account); !f.Known && key != f.Kept {
 		if _, taken := c.Value.Get().Account(key); taken {
-			return "", fmt.Errorf("there is an account %q already. Give this one another name", AccountID(f.Account))
+			return "", fmt.Errorf("an account named %q already exists. Choose another name", AccountID(f.Account))
 		}
 	}
 	config, err := f.config()
@@ -86,11 +86,11 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
 	if !ok || !strings.HasPrefix(head, "data:image/") || !strings.HasSuffix(head, ";base64") {
-		return nil, errors.New("the picture to be scanned cannot be read. Log in again")
+		return nil, errors.New("the QR code could not be read. Log in again")
 	}
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return nil, errors.New("the picture to be scanned cannot be read. Log in again")
+		return nil, errors.New("the QR code could not be read. Log in again")
 	}
 	return raw, nil
 }

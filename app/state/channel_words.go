@@ -12,7 +12,7 @@ import (
 // accountWords are the account states in words.
 var accountWords = map[string]string{
 	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
-	protocol.AccountNoLogin: "cannot log in", protocol.AccountStopped: "stopped",
+	protocol.AccountNoLogin: "login failed", protocol.AccountStopped: "stopped",
 }
 
 // AccountWord returns an account's state in one word.
@@ -32,25 +32,25 @@ func AccountText(a ChannelAccount, now time.Time) string {
 	switch a.State {
 	case protocol.AccountConnected:
 		if why != "" {
-			return "It is connected: people can write to the agent. But " + why + "."
+			return "Connected, with a problem: " + why + "."
 		}
-		return "It is connected: people can write to the agent."
+		return "Connected. People can write to the agent."
 	case protocol.AccountConnecting:
 		if why != "" {
-			return "It is being connected. The last time it did not work: " + why + "."
+			return "Connecting. The last attempt failed: " + why + "."
 		}
-		return "It is being connected."
+		return "Connecting."
 	case protocol.AccountNoLogin:
-		return sentence(errors.New(why)) + ". Correct its settings, or log it in again."
+		return sentence(errors.New(why)) + ". Correct the settings or log in again."
 	case protocol.AccountStopped:
-		return "It is stopped: nobody reaches the agent there until it is started."
+		return "Stopped. Nobody can reach the agent there until you start it."
 	}
-	text := "It is offline"
+	text := "Offline"
 	if why != "" {
 		text += ": " + why
 	}
 	if a.RetryAt > 0 {
-		text += ". It is tried again " + seconds(a.RetryAt, now)
+		text += ". Trying again " + seconds(a.RetryAt, now)
 	}
 	return text + "."
 }
@@ -96,5 +96,5 @@ func PendingText(p protocol.PendingPair) (title, about string) {
 	if name, _ := Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {
 		title = name + " (" + title + ")"
 	}
-	return title, "Whoever you let in can give the agent tasks, as you do. The name is their own word; only the address is sure."
+	return title, "Anyone you allow can give the agent tasks. The name is not verified; only the address is."
 }

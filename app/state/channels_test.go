@@ -304,13 +304,13 @@ func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 func TestAccountWords(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	for want, s := range map[string]protocol.ChannelAccountStatus{
-		"It is offline: the wire is cut. It is tried again in 8 s.":                {State: protocol.AccountOffline, Error: "the wire is cut.", RetryAt: 1_008_000},
-		"It is offline. It is tried again now.":                                    {State: protocol.AccountOffline, RetryAt: 1},
-		"Cannot log in: wrong password. Correct its settings, or log it in again.": {State: protocol.AccountNoLogin, Error: "cannot log in: wrong password"},
-		"It is being connected. The last time it did not work: the wire is cut.":   {State: protocol.AccountConnecting, Error: "the wire is cut"},
-		"It is stopped: nobody reaches the agent there until it is started.":       {State: protocol.AccountStopped},
-		"It is connected: people can write to the agent. But the room is locked.":  {State: protocol.AccountConnected, Error: "the room is locked"},
-		"It is connected: people can write to the agent.":                          {State: protocol.AccountConnected, Error: ""},
+		"Offline: the wire is cut. Trying again in 8 s.":                       {State: protocol.AccountOffline, Error: "the wire is cut.", RetryAt: 1_008_000},
+		"Offline. Trying again now.":                                           {State: protocol.AccountOffline, RetryAt: 1},
+		"Cannot log in: wrong password. Correct the settings or log in again.": {State: protocol.AccountNoLogin, Error: "cannot log in: wrong password"},
+		"Connecting. The last attempt failed: the wire is cut.":                {State: protocol.AccountConnecting, Error: "the wire is cut"},
+		"Stopped. Nobody can reach the agent there until you start it.":        {State: protocol.AccountStopped},
+		"Connected, with a problem: the room is locked.":                       {State: protocol.AccountConnected, Error: "the room is locked"},
+		"Connected. People can write to the agent.":                            {State: protocol.AccountConnected, Error: ""},
 	} {
 		if got := AccountText(ChannelAccount{ChannelAccountStatus: s}, now); got != want {
 			t.Errorf("said %q, want %q", got, want)

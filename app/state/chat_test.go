@@ -223,7 +223,7 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 
 func TestExportHasCallsInWords(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"path":"a.txt","oldString":"one","newString":"two\nthree"}`: "**Edit** on nas\n\n- path: `a.txt`\n\ninstead of:\n\n```\none\n```\n\nstands:\n\n```\ntwo\nthree\n```\n",
+		`{"path":"a.txt","oldString":"one","newString":"two\nthree"}`: "**Edit** on nas\n\n- path: `a.txt`\n\nold text:\n\n```\none\n```\n\nnew text:\n\n```\ntwo\nthree\n```\n",
 		"{\"pattern\":\"a`b\",\"limit\":5}":                           "**Edit** on nas\n\n- pattern: `` a`b ``\n- limit: `5`\n",
 		"{\"command\":\"ls\\n# ```\",\"workdir\":\"/srv\"}":           "**Edit** on nas\n\n- workdir: `/srv`\n\n````\nls\n# ```\n````\n",
 		`{}`:       "**Edit** on nas\n",

@@ -41,9 +41,9 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	case d.RevokedAt > 0:
 		return "revoked"
 	case PairingEnded(d, now):
-		return "its time is over"
+		return "expired"
 	case d.ID == v.Device:
-		return "this one"
+		return "this device"
 	case d.Online:
 		return "online"
 	case d.LastSeenAt == 0:
@@ -57,10 +57,10 @@ var rightsText = []struct {
 	scope protocol.Scope
 	text  string
 }{
-	{protocol.ScopeRead, "look"},
+	{protocol.ScopeRead, "view"},
 	{protocol.ScopeChat, "chat"},
 	{protocol.ScopeInvoke, "run tools"},
-	{protocol.ScopeApprove, "answer questions"},
+	{protocol.ScopeApprove, "answer approvals"},
 	{protocol.ScopeAdmin, "change settings"},
 }
 
@@ -78,7 +78,7 @@ func RightsText(scopes []protocol.Scope) string {
 	case 1:
 		return may[0]
 	case len(rightsText):
-		return "do everything that you may"
+		return "do everything you can"
 	default:
 		return strings.Join(may[:n-1], ", ") + " and " + may[n-1]
 	}
@@ -122,20 +122,20 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	}
 	switch {
 	case d.RevokedAt > 0:
-		add("Presence", "Revoked "+When(d.RevokedAt, now)+byWhom(d.RevokedBy))
+		add("Status", "Revoked "+When(d.RevokedAt, now)+byWhom(d.RevokedBy))
 	case PairingEnded(d, now):
-		add("Presence", "Its time ended "+When(d.ExpiresAt, now))
+		add("Status", "Expired "+When(d.ExpiresAt, now))
 	default:
-		add("Presence", protocol.Capital(ClientPresence(v, d, now)))
-		add("May", protocol.Capital(RightsText(d.Scopes)))
+		add("Status", protocol.Capital(ClientPresence(v, d, now)))
+		add("Permissions", protocol.Capital(RightsText(d.Scopes)))
 		facts = append(facts, letIn(d, now))
 	}
-	add("Key", strings.Join(d.Words, "-"))
+	add("Fingerprint", strings.Join(d.Words, "-"))
 	if d.RotatedAt > 0 && !PairingEnded(d, now) {
-		add("Token", "Replaced. It fetches the new one at its next contact")
+		add("Token", "Replaced. The device fetches the new token when it connects")
 	}
 	add("System", systemName(d.OS))
-	add("Program", d.Version)
+	add("Version", d.Version)
 	add("Host", joined(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && PairingEnded(d, now) { // otherwise the heading shows it
 		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
@@ -145,7 +145,7 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
-			add("Machine", "The same device is the machine "+v.MachineName(m.NodeID)+", which stays when the window is revoked")
+			add("Machine", "The same device is also the machine "+v.MachineName(m.NodeID)+", which stays paired when this access is revoked")
 		}
 	}
 	return facts

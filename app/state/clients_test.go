@@ -32,9 +32,9 @@ func TestWindowsThatAreLetInComeBeforeThoseThatAreNot(t *testing.T) {
 
 func TestRightsOfAWindowAreSaidInWords(t *testing.T) {
 	for want, scopes := range map[string][]protocol.Scope{
-		"do nothing": nil, "look": {protocol.ScopeRead}, "look and chat": {protocol.ScopeChat, protocol.ScopeRead},
-		"look, chat and answer questions": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
-		"do everything that you may":      {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin},
+		"do nothing": nil, "view": {protocol.ScopeRead}, "view and chat": {protocol.ScopeChat, protocol.ScopeRead},
+		"view, chat and answer approvals": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
+		"do everything you can":           {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin},
 	} {
 		if got := RightsText(scopes); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -55,15 +55,15 @@ func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
 			t.Errorf("line %q, want %q", got, line)
 		}
 	}
-	presence("never seen", "May look · macOS · 10.0.0.9")
+	presence("never seen", "May view · macOS · 10.0.0.9")
 	d.LastSeenAt, d.ExpiresAt = now.Add(-24*time.Hour).UnixMilli(), now.Add(24*time.Hour).UnixMilli()
-	presence("last seen yesterday at 12:00", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	presence("last seen yesterday at 12:00", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
 	d.Online = true
-	presence("online", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	presence("online", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
 	own = d.ID
-	presence("this one", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	presence("this device", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
 	d.ExpiresAt = now.UnixMilli()
-	presence("its time is over", "macOS · 10.0.0.9")
+	presence("expired", "macOS · 10.0.0.9")
 	d.RevokedAt = now.UnixMilli()
 	presence("revoked", "macOS · 10.0.0.9")
 }
@@ -85,13 +85,13 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 			}
 		}
 	}
-	has("{Presence Last seen 12:00}", "{Let in Until you revoke it}", "{May Do nothing}", "{Key cobalt-otter}", "{System Linux}", "{Host tab, 10.0.0.9}", "{Token Replaced", "{Paired Yesterday at 12:00 on the command line}", "is the machine The box,")
+	has("{Status Last seen 12:00}", "{Access Until revoked}", "{Permissions Do nothing}", "{Fingerprint cobalt-otter}", "{System Linux}", "{Host tab, 10.0.0.9}", "{Token Replaced", "{Paired Yesterday at 12:00 on the command line}", "is also the machine The box,")
 	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
-	has("{Presence Revoked 12:00 on this computer}", "{Last seen 12:00}")
+	has("{Status Revoked 12:00 on this computer}", "{Last seen 12:00}")
 	d.RevokedAt, d.ExpiresAt = 0, now.Add(time.Hour).UnixMilli()
-	has("{Let in Until 13:00}")
+	has("{Access Until 13:00}")
 	d.ExpiresAt = now.Add(-time.Hour).UnixMilli()
-	has("{Presence Its time ended 11:00}")
+	has("{Status Expired 11:00}")
 }
 
 func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {

@@ -35,13 +35,13 @@ func MissingSecrets(st protocol.Status) string {
 	var names []string
 	for _, path := range st.Missing {
 		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
-			path = "the key of " + provider
+			path = "the key for " + provider
 		}
 		names = append(names, path)
 	}
-	verb := " is not there."
+	verb := " is missing."
 	if len(names) > 1 {
-		verb = " are not there."
+		verb = " are missing."
 	}
 	return protocol.Capital(strings.Join(names, ", ") + verb)
 }
@@ -50,10 +50,10 @@ func MissingSecrets(st protocol.Status) string {
 func SecretsDo(st protocol.Status) string {
 	if st.SecretStore == "keychain" {
 		if len(st.Missing) > 1 {
-			return "The system's keychain does not have them any more: enter them again in the settings."
+			return "They are no longer in the system's keychain. Enter them again in the settings."
 		}
-		return "The system's keychain does not have it any more: enter it again in the settings."
+		return "It is no longer in the system's keychain. Enter it again in the settings."
 	}
-	return "The system's keychain does not answer; it may be locked. Unlock it and start Fairlead again, or enter what is missing in the settings: until then it is kept in " +
+	return "The system's keychain does not respond; it may be locked. Unlock it and restart Fairlead, or enter the missing values in the settings. They are then stored in " +
 		st.SecretStore + ", which only you can read."
 }

@@ -33,32 +33,32 @@ const (
 
 // guarantees describe the checks of a node's report (node/sandbox).
 var guarantees = map[string]string{
-	"fs.write.outside":     "Commands write only in the workspace and the allowed folders",
+	"fs.write.outside":     "Commands can write only in the workspace and the allowed folders",
 	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
-	"fs.write.protected":   "Commands cannot change what would run later, such as start-up files and git hooks",
-	"fs.metadata":          "Commands cannot change modes and times outside the workspace",
+	"fs.write.protected":   "Commands cannot change files that run later, such as start-up files and git hooks",
+	"fs.metadata":          "Commands cannot change permissions and times outside the workspace",
 	"net.tcp":              "No TCP connections",
 	"net.udp":              "No UDP",
 	"net.mptcp":            "No multipath TCP",
 	"net.raw":              "No raw network packets",
-	"syscall.io_uring":     "No way round by io_uring",
-	"syscall.ptrace":       "Commands cannot reach into other programs",
-	"ipc":                  "Commands cannot use memory and queues that other programs share",
-	"process.signal":       "Commands cannot end other programs",
-	"process.priority":     "Commands cannot change priority and limits of other programs",
-	"process.capabilities": "Commands have no system rights",
-	"process.privileges":   "Commands cannot gain rights, such as by sudo",
-	"unix.abstract":        "No local sockets without a file",
+	"syscall.io_uring":     "No bypass through io_uring",
+	"syscall.ptrace":       "Commands cannot inspect other programs",
+	"ipc":                  "Commands cannot use shared memory and message queues",
+	"process.signal":       "Commands cannot stop other programs",
+	"process.priority":     "Commands cannot change the priority and limits of other programs",
+	"process.capabilities": "Commands have no system privileges",
+	"process.privileges":   "Commands cannot gain privileges, for example with sudo",
+	"unix.abstract":        "No abstract local sockets",
 	"unix.sockets":         "No local sockets of other programs",
 	"pid.view":             "Commands do not see other programs",
-	"orphans":              "Nothing stays behind when a command ends",
+	"orphans":              "No process stays behind when a command ends",
 	"forks":                "A command cannot flood the machine with processes",
 }
 
 // ConfinementOf describes the confinement of commands on a machine.
 func ConfinementOf(n protocol.NodeInfo) Confinement {
 	if n.Host == nil || n.Host.Enforcement == nil {
-		return Confinement{Line: "This machine does not say how it confines commands.", Level: LevelBad}
+		return Confinement{Line: "This machine does not report how it confines commands.", Level: LevelBad}
 	}
 	e := n.Host.Enforcement
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
@@ -79,9 +79,9 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	}
 	switch {
 	case e.Mode == "full":
-		c.Line, c.Level, c.Guarantees = "Commands run with all your rights: nothing is confined, as set. They can read keys and tokens, Fairlead's own too.", LevelBad, nil
+		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
 	case held == 0:
-		c.Line, c.Level = "Nothing of this is enforced on this machine. That it was set so is a wish only: "+modeText(e)+".", LevelBad
+		c.Line, c.Level = "This machine cannot enforce these settings: "+modeText(e)+".", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood
 	}
@@ -107,12 +107,12 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 
 // modeText describes the configured confinement.
 func modeText(e *protocol.Enforcement) string {
-	text := "Commands write only in the workspace and the allowed folders"
+	text := "Commands can write only in the workspace and the allowed folders"
 	if e.Mode == "read-only" {
-		text = "Commands change no files"
+		text = "Commands cannot change files"
 	}
 	if e.Network == "allowed" {
-		return text + "; they may use the network"
+		return text + "; they can use the network"
 	}
-	return text + "; they have no network"
+	return text + "; they have no network access"
 }

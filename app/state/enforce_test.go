@@ -19,19 +19,19 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 		t.Errorf("partly: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "contained", Checks: checks}))
-	if c.Level != LevelGood || c.Line != "Commands write only in the workspace and the allowed folders; they have no network." {
+	if c.Level != LevelGood || c.Line != "Commands can write only in the workspace and the allowed folders; they have no network access." {
 		t.Errorf("contained: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "allowed", Summary: "contained", Checks: checks[1:], Warnings: []string{"the node runs as root: beware"}}))
-	if c.Line != "Commands change no files; they may use the network." || c.Warnings[0] != "Fairlead runs as root there: beware." {
+	if c.Line != "Commands cannot change files; they can use the network." || c.Warnings[0] != "Fairlead runs as root there: beware." {
 		t.Errorf("read only: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "none", Checks: checks[:1]}))
-	if c.Level != LevelBad || !strings.Contains(c.Line, "wish") {
+	if c.Level != LevelBad || !strings.Contains(c.Line, "cannot enforce") {
 		t.Errorf("nothing enforced: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "full", Checks: checks}))
-	if c.Level != LevelBad || c.Guarantees != nil || !strings.Contains(c.Line, "keys and tokens, Fairlead's own too") {
+	if c.Level != LevelBad || c.Guarantees != nil || !strings.Contains(c.Line, "keys and tokens, including Fairlead's own") {
 		t.Errorf("full access promises something, or hides what it opens: %+v", c)
 	}
 	if c := ConfinementOf(protocol.NodeInfo{}); c.Level != LevelBad || c.Guarantees != nil {

@@ -76,7 +76,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		}
 		fs.Open("nas")
 		look("src/ new.txt Readme")
-		if note := fs.Value.Get().Note; note != "The newest 4 of 70000 files." {
+		if note := fs.Value.Get().Note; note != "Showing the newest 4 of 70000 files." {
 			t.Error(note)
 		}
 		fs.Sort(FileSort{By: ByTime, Down: true})

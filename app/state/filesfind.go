@@ -95,7 +95,7 @@ func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern st
 		m.paths = append(m.paths, top+strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), base))
 	}
 	if out.Truncated {
-		m.note = fmt.Sprintf("The newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
+		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
 	}
 	return m, nil
 }

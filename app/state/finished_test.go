@@ -58,14 +58,14 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 
 func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
 	done := protocol.Transfer{Sources: []string{"nas:/photos"}, From: "nas", To: "box", State: protocol.TransferDone, BytesDone: 2_000_000, StartedAt: 1000, EndedAt: 4000}
-	if title, text := TransferEnd(View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Arrived · 2.0 MB · from nas · in 3.0 s" {
+	if title, text := TransferEnd(View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
 		t.Errorf("%q, %q", title, text)
 	}
 	failed := protocol.Transfer{Sources: []string{"nas:/photos"}, To: "box", State: protocol.TransferFailed, Error: "the disk is full"}
 	if title, text := TransferEnd(View{}, failed, time.UnixMilli(5000)); title != "photos to box" || text != "Failed · the disk is full" {
 		t.Errorf("%q, %q", title, text)
 	}
-	if title, text := TransferEnds([]protocol.Transfer{done, failed, done}); title != "3 transfers have ended" || text != "2 arrived · 1 failed" {
+	if title, text := TransferEnds([]protocol.Transfer{done, failed, done}); title != "3 transfers finished" || text != "2 done · 1 failed" {
 		t.Errorf("%q, %q", title, text)
 	}
 }

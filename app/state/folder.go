@@ -170,7 +170,7 @@ func (f *Files) folder(ctx context.Context, turn uint64, v FilesView) ([]FileEnt
 	})
 	note := ""
 	if r.Cut {
-		note = fmt.Sprintf("The first %d of more.", len(list))
+		note = fmt.Sprintf("Showing the first %d entries.", len(list))
 	}
 	return list, note, nil
 }
@@ -213,7 +213,7 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 	}
 	name = strings.TrimSpace(name)
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		return p, nil, protocol.ErrBadRequest.With("a name is not empty and has no slash")
+		return p, nil, protocol.ErrBadRequest.With("the name must not be empty or contain a slash")
 	}
 	to = entryOf(above(p), protocol.FileInfo{Name: name}).Path
 	_, undo, err = f.move(ctx, []step{{p, to}})

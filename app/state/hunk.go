@@ -72,7 +72,7 @@ func (h Hunk) sides() (before, after []string) {
 }
 
 // errHunks means that a change cannot be applied in part.
-var errHunks = errors.New("this change can be allowed only as a whole")
+var errHunks = errors.New("this change can only be allowed as a whole")
 
 // CanPick reports whether a change can be allowed in part.
 func CanPick(q protocol.Approval) bool {

@@ -22,10 +22,10 @@ func named(name, id string) string {
 func MachineLine(v View, n protocol.NodeInfo) string {
 	parts := []string{PlatformText(n)}
 	if running := len(v.CallsOn(n.ID)); running > 0 {
-		parts = append(parts, Plural(running, "call runs", "calls run"))
+		parts = append(parts, Plural(running, "call running", "calls running"))
 	}
 	if len(n.Held) > 0 {
-		parts = append(parts, Plural(len(n.Held), "tool waits", "tools wait")+" for your yes")
+		parts = append(parts, Plural(len(n.Held), "tool needs", "tools need")+" your approval")
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
@@ -75,9 +75,9 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
-	add("Presence", protocol.Capital(presence))
+	add("Status", protocol.Capital(presence))
 	add("System", PlatformText(n))
-	add("Program", n.Version)
+	add("Version", n.Version)
 	if h := n.Host; h != nil {
 		where := h.Hostname
 		if h.Address != "" {
@@ -101,11 +101,11 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 		}
 	}
 	if n.Direct {
-		add("Transfers", "Straight to machines on its network that may too")
+		add("Transfers", "Direct transfers on the local network")
 	}
 	add("Tools", strings.Join(n.Tools, ", "))
 	add("Capabilities", strings.Join(n.Caps, ", "))
-	add("Waiting tools", strings.Join(n.Held, ", "))
+	add("Pending tools", strings.Join(n.Held, ", "))
 	return facts
 }
 
@@ -143,7 +143,7 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	}
 	for _, d := range list.Devices {
 		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
-			m.app.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too, revoke it under Machines, Paired windows.", d.Name))
+			m.app.Notify("warning", fmt.Sprintf("%s can still control Fairlead. To end that too, revoke it under Machines, Paired devices.", d.Name))
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
 	}}
 	facts := fmt.Sprint(FactsOf(View{}, n, time.Now()))
-	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Waiting tools Write}"} {
+	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Pending tools Write}"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("no %s in %s", want, facts)
 		}
@@ -39,13 +39,13 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		t.Error("the workspace is named twice")
 	}
 	v := View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
-	if got := MachineLine(v, n); got != "Debian 12, arm64 · 1 call runs · 1 tool waits for your yes" {
+	if got := MachineLine(v, n); got != "Debian 12, arm64 · 1 call running · 1 tool needs your approval" {
 		t.Error(got)
 	}
 	if strings.Contains(facts, "{Transfers") {
 		t.Error("files go straight to a machine whose owner did not say so")
 	}
-	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Straight to") {
+	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Direct transfers") {
 		t.Error("nobody says that files go straight to it")
 	}
 	if NameOf(n) != "The box" {
@@ -105,7 +105,7 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := a.Value.Get().Notice; n == nil || n.Text != "The windows of laptop are still let in. To end that too, revoke it under Machines, Paired windows." {
+		if n := a.Value.Get().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Paired devices." {
 			t.Errorf("%+v", n)
 		}
 	})
@@ -114,15 +114,15 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 func TestRequestsAreSaidInWords(t *testing.T) {
 	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Hostname: "nas", OS: "Debian 12", Address: "10.0.0.3"}}
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	if got := RequestText(r, now); got != "nas wants to be paired as a machine (Debian 12, 10.0.0.3)" {
+	if got := RequestText(r, now); got != "nas wants to pair as a machine (Debian 12, 10.0.0.3)" {
 		t.Error(got)
 	}
 	r.Device.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
-	if got := RequestText(r, now); got != "nas wants to be paired as a machine (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
+	if got := RequestText(r, now); got != "nas wants to pair as a machine (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
 		t.Error(got)
 	}
 	r.Device.Role, r.Device.Scopes = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}
-	if got := RequestText(r, now); got != "nas wants to be paired as a window that may look and chat (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
+	if got := RequestText(r, now); got != "nas wants to pair as a device that may view and chat (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
 		t.Error(got)
 	}
 	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}

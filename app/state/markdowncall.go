@@ -13,7 +13,7 @@ import (
 const longArgument = 80
 
 // argumentWords are the labels of tool arguments; a command needs none.
-var argumentWords = map[string]string{"command": "", "oldString": "instead of", "newString": "stands", "content": "content"}
+var argumentWords = map[string]string{"command": "", "oldString": "old text", "newString": "new text", "content": "content"}
 
 // callMarkdown renders a call: the tool and its machine, short arguments as a list, and commands
 // and texts as blocks.

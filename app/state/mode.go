@@ -16,11 +16,11 @@ type ModeChoice struct {
 // ModeChoices are all modes, the strictest last.
 var ModeChoices = []ModeChoice{
 	{protocol.ModeAsk, 0, "Ask"},
-	{protocol.ModeAcceptEdits, 0, "Accept changes of files in the workspace"},
+	{protocol.ModeAcceptEdits, 0, "Accept file changes in the workspace"},
 	{protocol.ModeTrust, 15 * time.Minute, "Trust for 15 minutes"},
-	{protocol.ModeTrust, time.Hour, "Trust for an hour"},
-	{protocol.ModeReadOnly, 0, "Only read"},
-	{protocol.ModePaused, 0, "Ask about every call"},
+	{protocol.ModeTrust, time.Hour, "Trust for 1 hour"},
+	{protocol.ModeReadOnly, 0, "Read only"},
+	{protocol.ModePaused, 0, "Ask for every call"},
 }
 
 // ModeOf returns a chat's present mode: an expired trust mode asks again.
@@ -39,13 +39,13 @@ func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 func ModeWord(m protocol.ApprovalMode) string {
 	switch m.Mode {
 	case protocol.ModeAcceptEdits:
-		return "accepts edits"
+		return "accept edits"
 	case protocol.ModeReadOnly:
-		return "only reads"
+		return "read only"
 	case protocol.ModeTrust:
 		return "trusted until " + time.UnixMilli(m.Until).Format("15:04")
 	case protocol.ModePaused:
-		return "asks everything"
+		return "ask always"
 	}
 	return "ask"
 }

@@ -41,7 +41,7 @@ func Readable(s string) string {
 	}
 	status, _ := m["status"].(string)
 	if pid, ok := m["pid"].(float64); ok && status == "running" && m["sessionId"] != nil {
-		parts = append(parts, fmt.Sprintf("It goes on in the background, as process %.0f. This chat is told when it has ended.", pid))
+		parts = append(parts, fmt.Sprintf("Running in the background as process %.0f. This chat is notified when it ends.", pid))
 	}
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n")

@@ -7,7 +7,7 @@ func TestResultsReadWell(t *testing.T) {
 		"plain": "plain",
 		`{"status":"completed","output":"a\nb\n","tail":"a\nb\n","exitCode":0}`: "a\nb",
 		`{"status":"completed","tail":"","exitCode":0}`:                         "",
-		`{"status":"running","sessionId":"p1","pid":41,"tail":""}`:              "It goes on in the background, as process 41. This chat is told when it has ended.",
+		`{"status":"running","sessionId":"p1","pid":41,"tail":""}`:              "Running in the background as process 41. This chat is notified when it ends.",
 		`{"path":"x","content":"text","lines":1}`:                               "text",
 		`{"matches":["a.go","b.go"],"count":2}`:                                 "a.go\nb.go",
 		`{"matches":[{"path":"a.go","line":3,"content":"func A"}]}`:             "a.go:3: func A",

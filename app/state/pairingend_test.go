@@ -54,10 +54,10 @@ func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	says(0, "“tablet” is let in until you revoke it.")
-	says(now.UnixMilli(), "“tablet” is let in no more.")
+	says(0, "“tablet” has access until you revoke it.")
+	says(now.UnixMilli(), "Access for “tablet” has ended.")
 	d = protocol.Device{Name: "vm", Role: protocol.RoleNode, NodeID: "nas", ExpiresAt: 1}
-	says(PairingEnds[1].At(now), "“The box” is let in until tomorrow at 12:00. Start it there again.")
+	says(PairingEnds[1].At(now), "“The box” has access until tomorrow at 12:00. Restart it there.")
 }
 
 func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
@@ -75,14 +75,14 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 			}
 		}
 	}
-	has("{Presence Never seen} {Let in Until you revoke it}", "{Paired Yesterday at 12:00 on the command line}")
+	has("{Status Never seen} {Access Until revoked}", "{Paired Yesterday at 12:00 on the command line}")
 	d.ExpiresAt = now.Add(time.Hour).UnixMilli()
-	has("{Let in Until 13:00}")
+	has("{Access Until 13:00}")
 	d.ExpiresAt = now.Add(-time.Hour).UnixMilli()
-	has("{Presence Its time ended 11:00}")
+	has("{Status Expired 11:00}")
 	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
-	has("{Presence Revoked 12:00 on this computer}")
-	if got := facts(); strings.Contains(got, "Let in") {
+	has("{Status Revoked 12:00 on this computer}")
+	if got := facts(); strings.Contains(got, "Allow") {
 		t.Errorf("it is let in: %s", got)
 	}
 	if n.Device = ""; strings.Contains(facts(), "Paired") {

@@ -38,9 +38,9 @@ func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	if r.Kind == protocol.RequestWiden {
 		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
 	}
-	text := who + " wants to be paired as a machine"
+	text := who + " wants to pair as a machine"
 	if r.Device.Role == protocol.RoleClient {
-		text = who + " wants to be paired as a window that may " + RightsText(r.Device.Scopes)
+		text = who + " wants to pair as a device that may " + RightsText(r.Device.Scopes)
 	}
 	var more []string
 	for _, s := range []string{r.Device.OS, r.Device.Address} {
@@ -64,7 +64,7 @@ type PairingEnd struct {
 }
 
 // PairingEnds are the available periods; the first is the default of an invitation.
-var PairingEnds = []PairingEnd{{"Without an end", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
+var PairingEnds = []PairingEnd{{"Until revoked", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
 
 // At returns the expiry in Unix milliseconds; 0 is never.
 func (e PairingEnd) At(now time.Time) int64 {
@@ -81,15 +81,15 @@ func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string 
 	if d.Role == protocol.RoleNode {
 		name = v.MachineName(d.NodeID)
 	}
-	text := fmt.Sprintf("“%s” is let in until %s.", name, When(until, now))
+	text := fmt.Sprintf("“%s” has access until %s.", name, When(until, now))
 	switch {
 	case until == 0:
-		text = fmt.Sprintf("“%s” is let in until you revoke it.", name)
+		text = fmt.Sprintf("“%s” has access until you revoke it.", name)
 	case until <= now.UnixMilli():
-		return fmt.Sprintf("“%s” is let in no more.", name)
+		return fmt.Sprintf("Access for “%s” has ended.", name)
 	}
 	if PairingEnded(d, now) {
-		text += " Start it there again."
+		text += " Restart it there."
 	}
 	return text
 }
@@ -97,9 +97,9 @@ func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string 
 // letIn describes until when an active pairing is valid.
 func letIn(d protocol.Device, now time.Time) MachineFact {
 	if d.ExpiresAt > 0 {
-		return MachineFact{"Let in", "Until " + When(d.ExpiresAt, now)}
+		return MachineFact{"Access", "Until " + When(d.ExpiresAt, now)}
 	}
-	return MachineFact{"Let in", "Until you revoke it"}
+	return MachineFact{"Access", "Until revoked"}
 }
 
 // Machine finds the pairing of a machine, if it is paired.
@@ -129,7 +129,7 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	case d.RevokedAt > 0:
 		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byWhom(d.RevokedBy)
 	case PairingEnded(d, now):
-		facts[0].Text = "Its time ended " + When(d.ExpiresAt, now)
+		facts[0].Text = "Expired " + When(d.ExpiresAt, now)
 	default:
 		facts = slices.Insert(facts, 1, letIn(d, now))
 	}

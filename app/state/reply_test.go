@@ -204,10 +204,10 @@ func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
 		none, partly bool
 		words        string
 	}{
-		{"files workspace-write, network blocked", false, false, "asked for"},
-		{"files workspace-write, network not enforced on this machine", false, true, "asked for; not enforced on this machine: it has it anyway"},
-		{"files not enforced on this machine, network blocked", false, true, "asked for"},
-		{"not enforced on this machine", true, false, "asked for; not enforced on this machine: it has it anyway"},
+		{"files workspace-write, network blocked", false, false, "requested"},
+		{"files workspace-write, network not enforced on this machine", false, true, "requested; not enforced on this machine: the command has network access anyway"},
+		{"files not enforced on this machine, network blocked", false, true, "requested"},
+		{"not enforced on this machine", true, false, "requested; not enforced on this machine: the command has network access anyway"},
 	} {
 		q.Sandbox = c.sandbox
 		words, open := NetworkWords(q)

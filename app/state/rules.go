@@ -45,7 +45,7 @@ func (s Rules) Export(ctx context.Context) ([]byte, error) {
 // Import adds the rules of a file. It blocks.
 func (s Rules) Import(ctx context.Context, file []byte) (protocol.RulesImportResult, error) {
 	if !json.Valid(file) {
-		return protocol.RulesImportResult{}, fmt.Errorf("the file holds no rules: it is not JSON")
+		return protocol.RulesImportResult{}, fmt.Errorf("the file does not contain rules: it is not JSON")
 	}
 	return Call(ctx, s.app, protocol.RulesImport, protocol.RulesImportParams{File: file})
 }
@@ -79,9 +79,9 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 func RuleOrigin(r protocol.Rule) string {
 	switch r.Origin {
 	case protocol.RuleFromQuestion:
-		return "made at a question" + byWhom(r.CreatedBy)
+		return "created from an approval" + byWhom(r.CreatedBy)
 	case protocol.RuleFromPerson:
-		return "written" + byWhom(r.CreatedBy)
+		return "created" + byWhom(r.CreatedBy)
 	case protocol.RuleFromImport:
 		return "imported" + byWhom(r.CreatedBy)
 	case protocol.RuleFromChat:

@@ -90,7 +90,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 			return s, m, err
 		}
 		if f.moved() && !at.After(now) {
-			return s, m, fmt.Errorf("%s is over. Write a time that is still to come", at.Format("2006-01-02 15:04"))
+			return s, m, fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
 		}
 		ms := at.UnixMilli()
 		s.AtMs = &ms
@@ -133,14 +133,14 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 			return shown(t, t, now.Location())
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time. Write 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
+	return time.Time{}, fmt.Errorf("%q is not a time. Enter 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
 }
 
 // shown returns the time at which a clock in zone shows this time on this day.
 func shown(day, clock time.Time, zone *time.Location) (time.Time, error) {
 	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
 	if at.Hour() != clock.Hour() || at.Minute() != clock.Minute() {
-		return at, fmt.Errorf("there is no %s on %s: the clock is put forward then", clock.Format("15:04"), day.Format("2 January 2006"))
+		return at, fmt.Errorf("%s does not exist on %s: the clocks go forward then", clock.Format("15:04"), day.Format("2 January 2006"))
 	}
 	return at, nil
 }

@@ -155,7 +155,7 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 		}
 		form = FormOf(ran)
 		form.At = now.Add(-time.Minute).Format("2006-01-02 15:04")
-		if _, err := s.Save(t.Context(), form, now); err == nil || !strings.Contains(err.Error(), "is over") {
+		if _, err := s.Save(t.Context(), form, now); err == nil || !strings.Contains(err.Error(), "is in the past") {
 			t.Errorf("a time that is over: %v", err)
 		}
 		form.At = now.Add(time.Minute).Format("2006-01-02 15:04")
@@ -182,7 +182,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"tomorrow 2:30", "2:30", "2026-03-29 02:30"} {
-		if got, err := ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "no 02:30 on 29 March 2026") {
+		if got, err := ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "02:30 does not exist on 29 March 2026") {
 			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	switch {
 	case !e.Enabled:
-		return "off", "It is switched off: the agent does not know of it."
+		return "off", "Turned off: the agent does not know about it."
 	case e.Eligible:
 		return "ready", ""
 	}
@@ -23,22 +23,22 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	for _, r := range e.Reasons {
 		reasons = append(reasons, skillReason(r))
 	}
-	return "not now", strings.Join(reasons, " ")
+	return "unavailable", strings.Join(reasons, " ")
 }
 
 // skillReason translates one of the gateway's reasons.
 func skillReason(r string) string {
 	switch {
 	case r == "no connected hosts":
-		return "No machine is online, and it needs one."
+		return "It needs a machine, and none is online."
 	case r == "invalid requirement identifiers: metadata":
-		return "Its metadata cannot be read, so what it needs is not known. Correct its front matter."
+		return "Its metadata cannot be read, so its requirements are unknown. Correct its front matter."
 	}
 	if ids, ok := strings.CutPrefix(r, "invalid requirement identifiers: "); ok {
-		return "It asks for capabilities that do not exist: " + ids + ". Correct its front matter, or set below what it needs."
+		return "It requires unknown capabilities: " + ids + ". Correct its front matter or set its requirements below."
 	}
 	if what, ok := strings.CutPrefix(r, "requires "); ok {
-		return "No machine that is online has what it needs (" + what + ")."
+		return "No online machine has what it needs (" + what + ")."
 	}
 	return sentence(errors.New(r))
 }
@@ -54,7 +54,7 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 		case r == "no connected hosts":
 			list = append(list, "no machine is online")
 		case strings.HasPrefix(r, "invalid requirement identifiers: "):
-			list = append(list, "what it needs is not known")
+			list = append(list, "requirements unknown")
 		case strings.HasPrefix(r, "its file "):
 			list = append(list, r)
 		}
@@ -70,7 +70,7 @@ func SkillSource(e protocol.SkillStatusEntry) string {
 	case protocol.SkillGlobal:
 		return "shared by all agents"
 	case protocol.SkillBuiltIn:
-		return "comes with Fairlead"
+		return "included with Fairlead"
 	}
 	return e.Source
 }
@@ -114,14 +114,14 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	}
 	var list []SkillMachine
 	for _, n := range v.Nodes {
-		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Words: "can carry it out"}
+		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Words: "can run it"}
 		switch {
 		case !n.Online:
 			m.Fits, m.Words = false, "is offline"
 		case lacks[n.NodeID] != "":
 			m.Fits, m.Words = false, lacks[n.NodeID]
 		case !m.Fits:
-			m.Words = "cannot carry it out"
+			m.Words = "cannot run it"
 		}
 		list = append(list, m)
 	}
@@ -182,9 +182,9 @@ func (n NewSkill) parts() (folder, text string, err error) {
 	when := strings.Join(strings.Fields(n.When), " ")
 	switch {
 	case when == "":
-		return "", "", errors.New("say in a sentence what the skill does and when it is used: that is all the agent sees of it at first")
+		return "", "", errors.New("describe in a sentence what the skill does and when to use it: at first the agent sees nothing else of it")
 	case utf8.RuneCountInString(when) > 1024:
-		return "", "", errors.New("the description may have 1024 characters; what is longer belongs into the text")
+		return "", "", errors.New("the description can have up to 1024 characters; put the rest into the text")
 	}
 	var b strings.Builder
 	quoted, err := protocol.Marshal(when) // JSON strings are valid YAML
@@ -218,7 +218,7 @@ What a good result looks like, in a sentence or two.
 
 ## Never
 
-- What must not happen, however it is asked for.
+- What must never happen, even on request.
 
 ## Example
 

@@ -221,7 +221,7 @@ func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error
 	}
 	for _, e := range s.Value.Get().Skills {
 		if e.Path == "skills/"+folder+"/SKILL.md" {
-			return "", fmt.Errorf("there is a skill %q already. Choose another name, or open that one", folder)
+			return "", fmt.Errorf("a skill named %q already exists. Choose another name or open that one", folder)
 		}
 	}
 	path = "skills/" + folder + "/SKILL.md"

@@ -173,7 +173,7 @@ func TestSkillWords(t *testing.T) {
 		Name: "x", Enabled: true, Reasons: []string{"requires programs: gh"}, Source: protocol.SkillBuiltIn, EligibleHosts: []protocol.NodeID{"a"},
 		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}},
 	}
-	if word, why := SkillState(e); word != "not now" || why != "No machine that is online has what it needs (programs: gh)." {
+	if word, why := SkillState(e); word != "unavailable" || why != "No online machine has what it needs (programs: gh)." {
 		t.Error(word, why)
 	}
 	got := SkillMachines(e, SkillsView{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
@@ -184,7 +184,7 @@ func TestSkillWords(t *testing.T) {
 	if word, _ := SkillState(e); word != "off" {
 		t.Error(word)
 	}
-	for query, n := range map[string]int{"": 1, "comes with": 1, "X OFF": 1, "nothing": 0} {
+	for query, n := range map[string]int{"": 1, "included": 1, "X OFF": 1, "nothing": 0} {
 		if got := FindSkills([]protocol.SkillStatusEntry{e}, query); len(got) != n {
 			t.Errorf("%q finds %d", query, len(got))
 		}

@@ -79,11 +79,11 @@ func (s *Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, erro
 	if err != nil {
 		return "", err
 	}
-	text := Plural(now.Undone-t.Undone, "file is as it was before", "files are as they were before") + "."
+	text := Plural(now.Undone-t.Undone, "file restored", "files restored") + "."
 	if n := len(now.Problems); n > 0 {
 		text += fmt.Sprintf(" %s: %s.", now.Problems[0].Path, now.Problems[0].Text)
 		if n > 1 {
-			text += " " + Plural(n-1, "more could not be brought back", "more could not be brought back") + "."
+			text += " " + Plural(n-1, "more could not be restored", "more could not be restored") + "."
 		}
 	}
 	return text, nil

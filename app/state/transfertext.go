@@ -117,20 +117,21 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	}
 	switch t.State {
 	case protocol.TransferQueued:
-		add("Waits for its turn")
+		add("Queued")
 	case protocol.TransferWaiting:
 		why := t.Error
-		if away := awayEnd(v, t); away != "" { // whatever failed when the machine went offline
-			why = "Waits for " + away
+		if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
+			why = "Waiting for " + name
+		} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
+			why = "Waiting for " + rest
 		}
-		// which says it together with the machine it waits for
-		if !strings.HasPrefix(why, "Waits") {
-			add("Waits")
+		if !strings.HasPrefix(why, "Waiting") {
+			add("Waiting")
+		}
+		if t.ExpiresAt > 0 {
+			why = strings.TrimSpace(why + " (until " + When(t.ExpiresAt, now) + ")")
 		}
 		add(why)
-		if t.ExpiresAt > 0 {
-			add("until " + When(t.ExpiresAt, now))
-		}
 	case protocol.TransferRunning:
 		if t.Bytes == 0 && t.BytesDone == 0 {
 			add("Counting files")
@@ -162,13 +163,13 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(t.Error)
 	}
 	if t.Skipped > 0 {
-		add(Plural(t.Skipped, "file was there already", "files were there already"))
+		add(Plural(t.Skipped, "file already there", "files already there"))
 	}
 	switch {
 	case t.Undone > 0:
-		add(Plural(t.Undone, "replaced file was brought back", "replaced files were brought back"))
+		add(Plural(t.Undone, "replaced file restored", "replaced files restored"))
 	case t.Kept > 0:
-		add(Plural(t.Kept, "file was replaced", "files were replaced"))
+		add(Plural(t.Kept, "file replaced", "files replaced"))
 	}
 	if t.Failed > 0 {
 		add(Plural(t.Failed, "file failed", "files failed"))
@@ -176,9 +177,9 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	return strings.Join(parts, " · ")
 }
 
-// awayEnd returns the display name of an end of a transfer that is an offline machine; empty if
+// offlineEnd returns the display name of an end of a transfer that is an offline machine; empty if
 // there is none.
-func awayEnd(v View, t protocol.Transfer) string {
+func offlineEnd(v View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
 		if n, ok := v.Node(id); ok && !n.Online {
 			return NameOf(n)
@@ -208,7 +209,7 @@ func TransferNews(v View) []protocol.Transfer {
 func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string) {
 	text = TransferLine(v, t, now)
 	if t.State == protocol.TransferDone {
-		text = "Arrived · " + text
+		text = "Done · " + text
 	}
 	return TransferTitle(v, t), text
 }
@@ -225,10 +226,10 @@ func TransferEnds(list []protocol.Transfer) (title, text string) {
 	}
 	var parts []string
 	if arrived > 0 {
-		parts = append(parts, fmt.Sprintf("%d arrived", arrived))
+		parts = append(parts, fmt.Sprintf("%d done", arrived))
 	}
 	if failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", failed))
 	}
-	return fmt.Sprintf("%d transfers have ended", len(list)), strings.Join(parts, " · ")
+	return fmt.Sprintf("%d transfers finished", len(list)), strings.Join(parts, " · ")
 }

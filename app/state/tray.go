@@ -77,11 +77,11 @@ func TrayOf(v View) Tray {
 	case !v.Connected && v.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
-		t.Icon, t.Status = TrayNeedsYou, Plural(t.Needs, "question waits", "questions wait")+" for you"
+		t.Icon, t.Status = TrayNeedsYou, Plural(t.Needs, "approval needs", "approvals need")+" you"
 	case !v.Loaded:
 		t.Icon, t.Status = TrayIdle, "Starting"
 	case v.Status.Paused:
-		t.Icon, t.Status = TrayIdle, "The agent is paused"
+		t.Icon, t.Status = TrayIdle, "Paused"
 	case v.Working():
 		t.Icon, t.Status = TrayWorking, "Working"
 	default:
@@ -109,7 +109,7 @@ func TrayOf(v View) Tray {
 		recent.Items = append(recent.Items, TrayItem{Label: cut(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
 	}
 	recent.Disabled = len(recent.Items) == 0
-	asks := TrayItem{Label: "How it asks", Disabled: len(v.Sessions) == 0}
+	asks := TrayItem{Label: "Approval mode", Disabled: len(v.Sessions) == 0}
 	if len(v.Sessions) > 0 {
 		newest := v.Sessions[0]
 		asks.Label += " in “" + cut(TitleOf(newest), 24) + "”"
@@ -231,7 +231,7 @@ func (t Tray) With(list []GatewayLine) Tray {
 	if there > 0 {
 		item.Label = fmt.Sprintf("Gateways (%d)", there)
 		if t.Needs == 0 && t.Icon != TrayError && t.Icon != TrayOffline {
-			t.Status = Plural(there, "question waits", "questions wait") + " at " + where
+			t.Status = Plural(there, "approval waiting", "approvals waiting") + " at " + where
 			t.Items[0].Label = t.Status
 		}
 		if t.Icon != TrayError {

@@ -21,8 +21,8 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{View{}, TrayIdle, "Starting"},
 		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
 		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
-		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions wait for you"},
-		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayIdle, "The agent is paused"},
+		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 approvals need you"},
+		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayIdle, "Paused"},
 		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot store anything"},
 	} {
@@ -113,14 +113,14 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	}
 	plain := TrayOf(View{Connected: true, Loaded: true})
 	one := plain.With(list[:1])
-	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 questions wait at cellar" || one.Items[0].Label != one.Status {
+	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
 		t.Errorf("%+v", one)
 	}
 	if plain.Items[0].Label != "Ready" {
 		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
 	}
 	all := plain.With(list)
-	if all.Needs != 3 || all.Status != "3 questions wait at other gateways" {
+	if all.Needs != 3 || all.Status != "3 approvals waiting at other gateways" {
 		t.Errorf("%d, %q", all.Needs, all.Status)
 	}
 	var labels []string
@@ -132,7 +132,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
 	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Approval{{ID: "a"}}}).With(list[:1])
-	if here.Needs != 3 || here.Status != "1 question waits for you" {
+	if here.Needs != 3 || here.Status != "1 approval needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}
 	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})

@@ -142,7 +142,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 	for i, want := range []struct {
 		says string
 		can  bool
-	}{{"12 files were replaced", true}, {"1 replaced file was brought back", false}, {"12 files were replaced", false}} {
+	}{{"12 files replaced", true}, {"1 replaced file restored", false}, {"12 files replaced", false}} {
 		p.list.OnChoose(i)
 		w := pagetest.Window(t, p.Box, 700, 900)
 		pagetest.Shot(t, w, fmt.Sprint("replaced-", i))
