@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
@@ -28,6 +27,7 @@ import (
 	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -54,7 +54,7 @@ type Gateway struct {
 	bus       *event.Bus
 	hub       *nodes.Hub
 	gate      *approval.Manager
-	calls     *dispatch.Dispatcher
+	calls     *tool.Pipeline
 	rules     *approval.Rules
 	tools     *native.Tools
 	models    *registry.Registry

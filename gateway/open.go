@@ -17,7 +17,6 @@ import (
 	"fairlead/gateway/channel/xmpp"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
@@ -37,6 +36,7 @@ import (
 	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -190,14 +190,14 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
 	g.tools = native.New(g.hub, native.Services{
-		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool{g.schedules.Tool()},
-		Message: func(ctx context.Context, from protocol.SessionKey, in native.MessageIn) (any, error) {
-			return g.channels.SendFiles(ctx, native.AgentOf(ctx), from, channel.Words{
+		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool[tool.Call]{g.schedules.Tool()},
+		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
+			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Words{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
 			}, in.Files)
 		},
 	})
-	g.calls = dispatch.New(g.tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, g.config.Get)
+	g.calls = tool.New(g.tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, g.config.Get)
 	return g.calls.Load(ctx)
 }
 

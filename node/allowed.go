@@ -8,6 +8,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
 
@@ -15,11 +16,11 @@ import (
 // programs, the file and its change. It returns the path that the path of a file tool leads to, which
 // the call must not leave. target is empty when nothing was compared, or when the call fails
 // anyway.
-func (n *Node) check(ctx context.Context, t toolkit.Tool, inv protocol.ToolInvoke) (target string, err error) {
+func (n *Node) check(ctx context.Context, t toolkit.Tool[access.Call], inv protocol.ToolInvoke) (target string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
 	}
-	p, _, err := t.Preview(ctx, inv.Args)
+	p, _, err := t.Preview(ctx, access.Call{}, inv.Args)
 	if err != nil {
 		return "", err
 	}
@@ -45,8 +46,8 @@ func within(opened, needed []protocol.FolderAccess) bool {
 }
 
 // preview returns null for a tool that has no preview.
-func preview(ctx context.Context, t toolkit.Tool, args json.RawMessage) (json.RawMessage, error) {
-	p, ok, err := t.Preview(ctx, args)
+func preview(ctx context.Context, t toolkit.Tool[access.Call], args json.RawMessage) (json.RawMessage, error) {
+	p, ok, err := t.Preview(ctx, access.Call{}, args)
 	if err != nil {
 		return nil, err
 	}

@@ -184,6 +184,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}
 	call := access.Call{
 		ID: inv.CallID, Direct: inv.Direct, Network: inv.Network, Folders: inv.Folders, Target: target, ExpectedSHA256: inv.Expect,
+		IdempotencyKey: inv.IdempotencyKey,
 	}
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
 		call.Backup = n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID)
@@ -205,7 +206,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		}
 		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
 	}
-	return t.Call(access.WithCall(toolkit.WithIdempotencyKey(ctx, inv.IdempotencyKey), call), inv.Args)
+	return t.Call(ctx, call, inv.Args)
 }
 
 // progressLimit is how long a progress report may wait for its confirmation, because the call's

@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 )
 
 // Each kind of call has a distinct result. One in a hundred starts a command.
@@ -61,12 +62,12 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	var working, most atomic.Int32
 	full := make(chan struct{})
 	reached := sync.OnceFunc(func() { close(full) })
-	define := func(name string, fn func(context.Context, struct{}) (any, error)) toolkit.Tool {
+	define := func(name string, fn func(context.Context, access.Call, struct{}) (any, error)) toolkit.Tool[access.Call] {
 		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
 	hold := make(chan struct{})
-	n.offer([]toolkit.Tool{
-		define("Slow", func(context.Context, struct{}) (any, error) {
+	n.offer([]toolkit.Tool[access.Call]{
+		define("Slow", func(context.Context, access.Call, struct{}) (any, error) {
 			now := working.Add(1)
 			defer working.Add(-1)
 			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
@@ -77,7 +78,7 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 			<-hold
 			return "done", nil
 		}),
-		define("Process", func(context.Context, struct{}) (any, error) { return "seen", nil }),
+		define("Process", func(context.Context, access.Call, struct{}) (any, error) { return "seen", nil }),
 	})
 	var wg sync.WaitGroup
 	for range 3 * maxCalls {

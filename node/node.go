@@ -73,7 +73,7 @@ type Node struct {
 	browse  *browse.Browser
 	box     *sandbox.Box
 	jobs    *shell.Jobs
-	tools   map[string]toolkit.Tool
+	tools   map[string]toolkit.Tool[access.Call]
 	hello   protocol.ConnectParams
 	client  *client.Client // made by Run
 	ends    *stream.Ends   // of transfers; made by Run
@@ -142,8 +142,8 @@ func New(opts Options) (*Node, error) {
 }
 
 // offer sets the tools and the node's description of itself.
-func (n *Node) offer(list []toolkit.Tool) {
-	n.tools = make(map[string]toolkit.Tool, len(list))
+func (n *Node) offer(list []toolkit.Tool[access.Call]) {
+	n.tools = make(map[string]toolkit.Tool[access.Call], len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
 	n.hello = protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,

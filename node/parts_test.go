@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
 
@@ -54,16 +55,16 @@ func withTools(t *testing.T) *Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.close)
-	define := func(name string, fn func(context.Context, struct{}) (any, error)) toolkit.Tool {
+	define := func(name string, fn func(context.Context, access.Call, struct{}) (any, error)) toolkit.Tool[access.Call] {
 		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
-	n.offer([]toolkit.Tool{
-		define("Crash", func(context.Context, struct{}) (any, error) { panic("secret argument") }),
-		define("Silent", func(context.Context, struct{}) (any, error) { return nil, errors.New("") }),
-		define("Nothing", func(context.Context, struct{}) (any, error) { return nil, nil }),
-		define("Huge", func(context.Context, struct{}) (any, error) { return strings.Repeat("x", maxResult), nil }),
-		define("Wait", func(ctx context.Context, _ struct{}) (any, error) { <-ctx.Done(); return nil, ctx.Err() }),
-		toolkit.WithPreview(define("Bad", nil), func(context.Context, struct{}) (protocol.CallPreview, error) { panic("secret preview") }),
+	n.offer([]toolkit.Tool[access.Call]{
+		define("Crash", func(context.Context, access.Call, struct{}) (any, error) { panic("secret argument") }),
+		define("Silent", func(context.Context, access.Call, struct{}) (any, error) { return nil, errors.New("") }),
+		define("Nothing", func(context.Context, access.Call, struct{}) (any, error) { return nil, nil }),
+		define("Huge", func(context.Context, access.Call, struct{}) (any, error) { return strings.Repeat("x", maxResult), nil }),
+		define("Wait", func(ctx context.Context, _ access.Call, _ struct{}) (any, error) { <-ctx.Done(); return nil, ctx.Err() }),
+		toolkit.WithPreview(define("Bad", nil), func(context.Context, access.Call, struct{}) (protocol.CallPreview, error) { panic("secret preview") }),
 	})
 	return n
 }

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
@@ -23,18 +23,18 @@ func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
 	last := make(chan struct{})
 	b := &book{}
 	m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`).Call("a__Bash", `{"n":3}`), llmtest.Say("Done."))
-	r := run(m, b, func(_ context.Context, c dispatch.Call) (dispatch.Result, error) {
+	r := run(m, b, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		together.Done()
 		together.Wait()
 		switch string(c.Args) {
 		case `{"n":1}`: // finishes last
 			<-last
 		case `{"n":2}`:
-			return dispatch.Result{Info: protocol.CallInfo{State: protocol.CallDenied}, IsError: true, Content: protocol.Content{protocol.Text("Error: denied")}}, nil
+			return tool.Result{Info: protocol.CallInfo{State: protocol.CallDenied}, IsError: true, Content: protocol.Content{protocol.Text("Error: denied")}}, nil
 		case `{"n":3}`:
 			defer close(last)
 		}
-		return dispatch.Result{Content: protocol.Content{protocol.Text(string(c.Args))}}, nil
+		return tool.Result{Content: protocol.Content{protocol.Text(string(c.Args))}}, nil
 	})
 	if err := r.Do(t.Context()); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestArgumentsThatAreNoObjectBecomeAnErrorResult(t *testing.T) {
 	b := &book{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{"command":`).Call("a__Bash", `{"command":"ls"}`), llmtest.Say("Sorry."))
 	sent := 0
-	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		sent++
 		return fine(ctx, c)
 	})
@@ -76,9 +76,9 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 	b := &book{}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := llmtest.Script(llmtest.Call("a__List", `nonsense`).Call("a__Bash", `{"command":"ls"}`))
-	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		cancel(approval.ErrSuspended) // the gateway stops while the other call waits
-		return dispatch.Result{}, approval.ErrSuspended
+		return tool.Result{}, approval.ErrSuspended
 	})
 	if err := r.Do(ctx); !errors.Is(err, approval.ErrSuspended) {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 
 	var sent []protocol.ToolName
 	var ids []protocol.CallID
-	again := run(llmtest.Script(llmtest.Say("Done.")), b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+	again := run(llmtest.Script(llmtest.Say("Done.")), b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		sent, ids = append(sent, c.Tool), append(ids, c.ID)
 		return fine(ctx, c)
 	})
@@ -164,7 +164,7 @@ func TestRetryIsSaid(t *testing.T) {
 func TestACallFromBeforeARestartIsOfTheModelThatMadeIt(t *testing.T) {
 	var by []string
 	m := llmtest.Script(llmtest.Say("And this.").Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
-	r := run(m, &book{}, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+	r := run(m, &book{}, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		by = append(by, c.AskedBy.Model)
 		return fine(ctx, c)
 	})
@@ -187,8 +187,8 @@ func TestToolErrorsOfOursAreResults(t *testing.T) {
 		t.Run(string(name), func(t *testing.T) {
 			b := &book{}
 			m := llmtest.Script(llmtest.Call(name, `{}`), llmtest.Say("I cannot."))
-			err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
-				return dispatch.Result{}, protocol.ErrNotFound.With("No node provides tool: " + string(name))
+			err := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
+				return tool.Result{}, protocol.ErrNotFound.With("No node provides tool: " + string(name))
 			}).Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -252,8 +252,8 @@ func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
 	for _, sees := range []bool{false, true} {
 		b := &book{}
 		m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`), llmtest.Say("Done."))
-		r := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
-			return dispatch.Result{Content: protocol.Content{{Type: protocol.BlockImage, MimeType: "image/png"}}}, nil
+		r := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Content: protocol.Content{{Type: protocol.BlockImage, MimeType: "image/png"}}}, nil
 		})
 		r.Info.Images = sees
 		r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})

@@ -11,10 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
@@ -37,12 +37,12 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := llmtest.Script(llmtest.Call("a__Bash", `{}`).Call("a__Bash", `{"n":2}`))
-	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		if string(c.Args) == `{}` {
 			cancel(cause)
 		}
 		<-ctx.Done()
-		return dispatch.Result{}, context.Cause(ctx)
+		return tool.Result{}, context.Cause(ctx)
 	})
 	if err := r.Do(ctx); !errors.Is(err, cause) {
 		t.Fatal(err)
@@ -75,8 +75,8 @@ func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
 func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 	b := &book{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{}`), llmtest.Say("Never."))
-	err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
-		return dispatch.Result{}, protocol.ErrStorage.With("The disk is full.")
+	err := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{}, protocol.ErrStorage.With("The disk is full.")
 	}).Do(t.Context())
 	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
 		t.Error(err, m.Left())

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // book is a conversation in memory.
@@ -99,15 +99,15 @@ func (b *book) words() []string {
 }
 
 // caller runs tools as the test defines.
-type caller func(ctx context.Context, c dispatch.Call) (dispatch.Result, error)
+type caller func(ctx context.Context, c tool.Call) (tool.Result, error)
 
-func (f caller) Call(ctx context.Context, _ auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+func (f caller) Call(ctx context.Context, _ auth.Principal, c tool.Call) (tool.Result, error) {
 	c.OnStart()
 	return f(ctx, c)
 }
 
-func fine(_ context.Context, c dispatch.Call) (dispatch.Result, error) {
-	return dispatch.Result{Info: protocol.CallInfo{CallID: c.ID, State: protocol.CallDone}, Content: protocol.Content{protocol.Text("ok " + string(c.Args))}}, nil
+func fine(_ context.Context, c tool.Call) (tool.Result, error) {
+	return tool.Result{Info: protocol.CallInfo{CallID: c.ID, State: protocol.CallDone}, Content: protocol.Content{protocol.Text("ok " + string(c.Args))}}, nil
 }
 
 func run(m *llmtest.Model, b *book, c caller) *Run {

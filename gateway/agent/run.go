@@ -11,14 +11,14 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // Caller runs tools.
 type Caller interface {
-	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
 }
 
 // Sink is the conversation that the run writes to.
@@ -213,7 +213,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 	if m.Model != "" {
 		by.Model = protocol.ModelRef{Provider: m.Provider, ID: m.Model}.String()
 	}
-	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{
+	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), tool.Call{
 		ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
 		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk,

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/native"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 //go:embed tool.txt
@@ -39,7 +39,7 @@ type toolArgs struct {
 
 // Tool returns gsv__Cron. Besides the schedules of cron.add it accepts schedules as people write
 // them.
-func (s *Scheduler) Tool() toolkit.Tool {
+func (s *Scheduler) Tool() toolkit.Tool[tool.Call] {
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, s.call)
 	var schema bytes.Buffer
 	if err := json.Compact(&schema, toolSchema); err != nil { // the schema is part of the program
@@ -64,7 +64,7 @@ func effectOf(args json.RawMessage) protocol.Effect {
 	return protocol.EffectWrite
 }
 
-func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
+func (s *Scheduler) call(ctx context.Context, call tool.Call, in toolArgs) (any, error) {
 	var limit *int // values that are too large are reduced to the limit, which the model cannot know
 	if in.Limit != nil {
 		n := int(min(max(*in.Limit, 1), 500))
@@ -81,7 +81,7 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 		if err := s.plain("job", in.Job, &p); err != nil {
 			return nil, err
 		}
-		p.AgentID = cmp.Or(p.AgentID, in.AgentID, native.AgentOf(ctx))
+		p.AgentID = cmp.Or(p.AgentID, in.AgentID, call.Agent())
 		return s.Add(ctx, p)
 	case "update":
 		var p protocol.CronJobPatch

@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
@@ -22,7 +23,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			if err := toolkit.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
 				t.Fatalf("%s: %v", args, err)
 			}
-			raw, err := cronTool.Call(t.Context(), json.RawMessage(args))
+			raw, err := cronTool.Call(t.Context(), tool.Call{}, json.RawMessage(args))
 			if err != nil {
 				t.Fatalf("%s: %v", args, err)
 			}
@@ -76,12 +77,12 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			`{"action":"add","job":{"name":7}}`:              "job: name must be a string",
 			`{"action":"add","job":{"schedule":"whenever"}}`: "write it as",
 		} {
-			if _, err := cronTool.Call(t.Context(), json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := cronTool.Call(t.Context(), tool.Call{}, json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", args, err)
 			}
 		}
 		var bad *toolkit.InputError
-		if _, err := cronTool.Call(t.Context(), json.RawMessage(`{"action":7}`)); !errors.As(err, &bad) {
+		if _, err := cronTool.Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":7}`)); !errors.As(err, &bad) {
 			t.Errorf("%v", err)
 		}
 		if cronTool.Spec.Name != "Cron" || cronTool.Spec.Effect != protocol.EffectWrite || !json.Valid(cronTool.Spec.InputSchema) {
@@ -97,7 +98,7 @@ func TestAToolNeverWaitsForAPlace(t *testing.T) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
-		raw, err := r.sched.Tool().Call(t.Context(), json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
+		raw, err := r.sched.Tool().Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
 		if err != nil || !strings.Contains(string(raw), "begins when another job has ended") {
 			t.Errorf("%s %v", raw, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -68,35 +69,35 @@ type deleteOut struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (t *Tools) files() []toolkit.Tool {
+func (t *Tools) files() []toolkit.Tool[tool.Call] {
 	write := toolkit.Traits{Effect: protocol.EffectWrite}
-	return []toolkit.Tool{
+	return []toolkit.Tool[tool.Call]{
 		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
-			func(ctx context.Context, in readIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.shared(ctx)}, nil
+			func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
+				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.shared(call)}, nil
 			}),
 		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
 			toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
-			func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, true, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
+			func(_ context.Context, call tool.Call, in writeIn) (protocol.CallPreview, error) {
+				return t.preview(call, in.Path, true, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
 			}),
 		toolkit.WithPreview(toolkit.Define("EditFile", "Change a file of your own workspace by replacing exact text.", write, t.editFile),
-			func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, false, func(old []byte) ([]byte, error) {
+			func(_ context.Context, call tool.Call, in editIn) (protocol.CallPreview, error) {
+				return t.preview(call, in.Path, false, func(old []byte) ([]byte, error) {
 					next, _, err := replace(old, in)
 					return next, err
 				}), nil
 			}),
 		toolkit.WithPreview(toolkit.Define("DeleteFile", "Delete a file of your own workspace.", write, t.deleteFile),
-			func(ctx context.Context, in deleteIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, false, func([]byte) ([]byte, error) { return nil, nil }), nil
+			func(_ context.Context, call tool.Call, in deleteIn) (protocol.CallPreview, error) {
+				return t.preview(call, in.Path, false, func([]byte) ([]byte, error) { return nil, nil }), nil
 			}),
 	}
 }
 
-func (t *Tools) readFile(ctx context.Context, in readIn) (readOut, error) {
-	f, list, err := t.s.Files.Read(AgentOf(ctx), in.Path)
+func (t *Tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, error) {
+	f, list, err := t.s.Files.Read(call.Agent(), in.Path)
 	switch {
 	case err != nil:
 		return readOut{}, err
@@ -114,14 +115,14 @@ func (t *Tools) readFile(ctx context.Context, in readIn) (readOut, error) {
 	}, nil
 }
 
-func (t *Tools) writeFile(ctx context.Context, in writeIn) (writeOut, error) {
-	path, err := t.s.Files.Write(AgentOf(ctx), in.Path, []byte(in.Content))
+func (t *Tools) writeFile(_ context.Context, call tool.Call, in writeIn) (writeOut, error) {
+	path, err := t.s.Files.Write(call.Agent(), in.Path, []byte(in.Content))
 	return writeOut{Path: path, Size: len(in.Content), Written: err == nil}, err
 }
 
-func (t *Tools) editFile(ctx context.Context, in editIn) (editOut, error) {
+func (t *Tools) editFile(_ context.Context, call tool.Call, in editIn) (editOut, error) {
 	n := 0
-	f, err := t.s.Files.Edit(AgentOf(ctx), in.Path, func(old []byte) (next []byte, err error) {
+	f, err := t.s.Files.Edit(call.Agent(), in.Path, func(old []byte) (next []byte, err error) {
 		next, n, err = replace(old, in)
 		return next, err
 	})
@@ -147,16 +148,16 @@ func replace(data []byte, in editIn) (next []byte, n int, err error) {
 	return bytes.ReplaceAll(data, from, []byte(in.NewString)), n, nil
 }
 
-func (t *Tools) deleteFile(ctx context.Context, in deleteIn) (deleteOut, error) {
-	path, err := t.s.Files.Delete(AgentOf(ctx), in.Path)
+func (t *Tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (deleteOut, error) {
+	path, err := t.s.Files.Delete(call.Agent(), in.Path)
 	return deleteOut{Path: path, Deleted: err == nil}, err
 }
 
 // preview describes the change that a call would make to a file. The file must exist unless creates
 // is set. change returns nil for a deletion.
-func (t *Tools) preview(ctx context.Context, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
+func (t *Tools) preview(call tool.Call, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
 	p := protocol.CallPreview{Path: path}
-	f, list, err := t.s.Files.Read(AgentOf(ctx), path)
+	f, list, err := t.s.Files.Read(call.Agent(), path)
 	var old []byte
 	switch {
 	case list != nil:

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // logsLimit is the time in which a node must return its log to a tool; it is that of the original
@@ -30,15 +31,15 @@ type logsIn struct {
 	Lines  *float64        `json:"lines,omitempty" jsonschema:"how many of the last lines; default 100, at most 5000"`
 }
 
-func (t *Tools) inspect() []toolkit.Tool {
+func (t *Tools) inspect() []toolkit.Tool[tool.Call] {
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
-	return []toolkit.Tool{
+	return []toolkit.Tool[tool.Call]{
 		toolkit.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
 		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
 	}
 }
 
-func (t *Tools) configGet(_ context.Context, in configIn) (configOut, error) {
+func (t *Tools) configGet(_ context.Context, _ tool.Call, in configIn) (configOut, error) {
 	if in.Path == "" {
 		all, err := t.s.Config.All()
 		return configOut{Config: all}, err
@@ -47,7 +48,7 @@ func (t *Tools) configGet(_ context.Context, in configIn) (configOut, error) {
 	return configOut{Path: in.Path, Value: value}, err
 }
 
-func (t *Tools) logsGet(ctx context.Context, in logsIn) (protocol.LogsGetResult, error) {
+func (t *Tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
 	lines := protocol.DefaultLogLines
 	if in.Lines != nil {
 		if !(*in.Lines >= 1) {

@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -38,10 +38,10 @@ type Services struct {
 	Files   *workspace.Files
 	Config  Config
 	Watch   Watch
-	Extra   []toolkit.Tool // Cron, and other tools from higher packages
-	Message func(ctx context.Context, from protocol.SessionKey, in MessageIn) (any, error)
+	Extra   []toolkit.Tool[tool.Call] // Cron, and other tools from higher packages
+	Message func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer validates its arguments and moves files; nil if transfers are not available.
-	Transfer func(ctx context.Context, in TransferIn) (TransferOut, error)
+	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
 
 // Tools provides the gateway's own tools and those of the nodes.
@@ -50,12 +50,12 @@ type Tools struct {
 	s        Services
 	sessions Sessions
 	order    []protocol.ToolSpec
-	byName   map[string]toolkit.Tool
+	byName   map[string]toolkit.Tool[tool.Call]
 }
 
 // New returns the tools.
 func New(h *nodes.Hub, s Services) *Tools {
-	t := &Tools{Hub: h, s: s, byName: make(map[string]toolkit.Tool)}
+	t := &Tools{Hub: h, s: s, byName: make(map[string]toolkit.Tool[tool.Call])}
 	all := append(t.files(), t.inspect()...)
 	all = append(all, s.Extra...)
 	for _, n := range append(all, t.talk()...) {
@@ -78,10 +78,10 @@ func (t *Tools) Tools() []protocol.ToolSpec {
 }
 
 // own returns the native tool with the given name.
-func (t *Tools) own(name protocol.ToolName) (toolkit.Tool, bool) {
+func (t *Tools) own(name protocol.ToolName) (toolkit.Tool[tool.Call], bool) {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {
-		return toolkit.Tool{}, false
+		return toolkit.Tool[tool.Call]{}, false
 	}
 	n, ok := t.byName[bare]
 	return n, ok
@@ -101,7 +101,7 @@ func (t *Tools) Preview(ctx context.Context, id protocol.NodeID, inv protocol.To
 		return t.Hub.Preview(ctx, id, inv)
 	}
 	n := t.byName[inv.Tool]
-	p, ok, err := n.Preview(context.WithValue(ctx, callerKey{}, caller{inv.SessionKey, inv.RunID}), inv.Args)
+	p, ok, err := n.Preview(ctx, callOf(ctx, inv), inv.Args)
 	if err == nil && !ok {
 		ok = true // it affects no node, so nothing is outside of a sandbox
 	}
@@ -116,35 +116,14 @@ func (t *Tools) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return t.Hub.Node(id)
 }
 
-type callerKey struct{}
-
-// caller identifies the chat and run that call a tool.
-type caller struct {
-	session protocol.SessionKey
-	run     protocol.RunID
+// callOf returns the call that a tool gets.
+func callOf(ctx context.Context, inv protocol.ToolInvoke) tool.Call {
+	return tool.Call{Session: inv.SessionKey, Run: inv.RunID, AskedBy: tool.Cause(ctx)}
 }
-
-func callerOf(ctx context.Context) caller {
-	c, _ := ctx.Value(callerKey{}).(caller)
-	return c
-}
-
-// SessionOf returns the chat that calls a tool of [Services.Extra]; empty for the person's own
-// calls.
-func SessionOf(ctx context.Context) protocol.SessionKey { return callerOf(ctx).session }
 
 // shared reports whether other people than the person take part in the calling chat.
-func (t *Tools) shared(ctx context.Context) bool {
-	key := SessionOf(ctx)
-	return key != "" && t.sessions.Shared(key)
-}
-
-// AgentOf returns the agent that calls a tool.
-func AgentOf(ctx context.Context) protocol.AgentID {
-	if parts := strings.SplitN(string(callerOf(ctx).session), ":", 3); len(parts) == 3 && parts[0] == "agent" {
-		return protocol.AgentID(parts[1])
-	}
-	return protocol.MainAgent
+func (t *Tools) shared(call tool.Call) bool {
+	return call.Session != "" && t.sessions.Shared(call.Session)
 }
 
 // Call runs a tool. A native tool's failure is part of its result. Invalid arguments are an error,
@@ -157,7 +136,7 @@ func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolI
 	if !ok {
 		return nil, &nodes.ToolError{Text: "Tool not found: " + inv.Tool}
 	}
-	raw, err := n.Call(context.WithValue(ctx, callerKey{}, caller{inv.SessionKey, inv.RunID}), inv.Args)
+	raw, err := n.Call(ctx, callOf(ctx, inv), inv.Args)
 	var bad *toolkit.InputError
 	switch {
 	case errors.As(err, &bad), err != nil && ctx.Err() != nil:

@@ -7,10 +7,11 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // oneOf sets the valid values of a parameter in the tool's schema.
-func oneOf(t toolkit.Tool, parameter string, texts ...any) toolkit.Tool {
+func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.Tool[tool.Call] {
 	var s jsonschema.Schema
 	err := json.Unmarshal(t.Spec.InputSchema, &s)
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // MessageIn are the arguments of gsv__Message, which sends a message over a channel. Empty fields
@@ -78,14 +79,14 @@ type sendOut struct {
 	Error      string              `json:"error,omitempty"`
 }
 
-func (t *Tools) talk() []toolkit.Tool {
-	return []toolkit.Tool{
+func (t *Tools) talk() []toolkit.Tool[tool.Call] {
+	return []toolkit.Tool[tool.Call]{
 		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
 			toolkit.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
 		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
-			func(ctx context.Context, _ sessionsIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: t.shared(ctx)}, nil
+			func(_ context.Context, call tool.Call, _ sessionsIn) (protocol.CallPreview, error) {
+				return protocol.CallPreview{Personal: t.shared(call)}, nil
 			}),
 		toolkit.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
 			toolkit.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
@@ -94,7 +95,7 @@ func (t *Tools) talk() []toolkit.Tool {
 	}
 }
 
-func (t *Tools) message(ctx context.Context, in MessageIn) (any, error) {
+func (t *Tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, error) {
 	if strings.TrimSpace(in.Text) == "" && len(in.Files) == 0 {
 		return nil, errors.New("text required")
 	}
@@ -106,10 +107,10 @@ func (t *Tools) message(ctx context.Context, in MessageIn) (any, error) {
 	if t.s.Message == nil {
 		return nil, protocol.ErrUnavailable.With("No channel is connected, so there is nobody to send it to. Write the answer into this chat instead.")
 	}
-	return t.s.Message(ctx, SessionOf(ctx), in)
+	return t.s.Message(ctx, call, in)
 }
 
-func (t *Tools) sessionsList(ctx context.Context, in sessionsIn) (sessionsOut, error) {
+func (t *Tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (sessionsOut, error) {
 	limit, err := count("limit", in.Limit, defaultSessions, maxSessions)
 	if err != nil {
 		return sessionsOut{}, err
@@ -157,7 +158,7 @@ func count(name string, v *float64, otherwise, most int) (int, error) {
 
 // sessionSend sends a message and waits for the run that it started; it never returns an older
 // answer of the same chat.
-func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
+func (t *Tools) sessionSend(ctx context.Context, call tool.Call, in sendIn) (sendOut, error) {
 	if in.SessionKey == "" || strings.TrimSpace(in.Message) == "" {
 		return sendOut{}, errors.New("sessionKey and message required")
 	}
@@ -168,13 +169,12 @@ func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
 		}
 		wait = time.Duration(min(*in.WaitSeconds, maxWait.Seconds()) * float64(time.Second))
 	}
-	from := callerOf(ctx)
 	run := protocol.RunID(protocol.NewID())
 	sub := t.s.Watch.SubscribeOnly(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeChat && c.Chat.RunID != nil && *c.Chat.RunID == run && (c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 	})
 	defer sub.Close()
-	res, err := t.sessions.Send(ctx, auth.Agent(from.session, from.run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
+	res, err := t.sessions.Send(ctx, auth.Agent(call.Session, call.Run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
 	if err != nil {
 		return sendOut{}, err
 	}

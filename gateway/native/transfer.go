@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // TransferIn are the arguments of gsv__Transfer. The fields after Destination are extensions.
@@ -32,9 +33,9 @@ type TransferOut struct {
 	State            string              `json:"state,omitempty"`
 }
 
-func (t *Tools) transfer(ctx context.Context, in TransferIn) (TransferOut, error) {
+func (t *Tools) transfer(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error) {
 	if t.s.Transfer == nil {
 		return TransferOut{}, protocol.ErrUnavailable.With("No files can be moved here. Read the file on one machine and write it on the other.")
 	}
-	return t.s.Transfer(ctx, in)
+	return t.s.Transfer(ctx, call, in)
 }

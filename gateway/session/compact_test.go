@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 // archived returns the content of an archive's file.
@@ -39,7 +39,7 @@ func (g *gateway) archived(name string) string {
 // withModel starts a gateway whose chats are answered by a model and not by the built-in operator.
 func withModel(t *testing.T, steps ...llmtest.Step) *gateway {
 	t.Helper()
-	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
 	g.open(steps...)
 	return g
@@ -213,7 +213,7 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 		steps = append(steps, llmtest.Call("tower__Read", fmt.Sprintf(`{"path":"%d"}`, i)).Usage(protocol.Usage{Input: int64(100 + 2100*i), Total: int64(100 + 2100*i)}))
 	}
 	steps = append(steps, llmtest.Say("<summary>Read two files.</summary>"), llmtest.Say("Done."))
-	machine := &dispatchtest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) { return long, nil }}
+	machine := &tooltest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) { return long, nil }}
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: machine}
 	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
 	g.cfg.Compaction.ReserveTokens, g.cfg.Compaction.KeepRecentTokens = 2000, 3000
@@ -240,7 +240,7 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 // TestAChatIsShortenedThoughALongMessageStandsInTheWay: preferring the position before a message of
 // the person must not retain a message that fills the window.
 func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
-	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
 	g.cfg.Compaction.ReserveTokens, g.cfg.Compaction.KeepRecentTokens = 4000, 6000
 	g.open(llmtest.Say("Hello."), llmtest.Say("I have read it.").Usage(protocol.Usage{Input: 21_000, Total: 21_000}), llmtest.Say("<summary>Half.</summary>"), llmtest.Say("<summary>A long text.</summary>"), llmtest.Say("Done."))

@@ -8,9 +8,9 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 // directPrincipal prefixes the principal of runs that are the person's own commands.
@@ -71,7 +71,7 @@ func (m *Manager) resumeDirect(r store.Run) {
 
 // Requested stores the result of a call that a client requested on behalf of a session
 // (tool.request, docs/protocol.md#tools-and-calls).
-func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error {
+func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
 	info := r.Info
 	info.Tail = "" // it is part of the content
 	k := &keeper{m: m}
@@ -162,7 +162,7 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 	}
 	id := directCall(l.run.ID)
 	name := protocol.NewToolName(l.run.Params.Node, "Bash")
-	res, err := l.m.opts.Tools.Call(ctx, p, dispatch.Call{
+	res, err := l.m.opts.Tools.Call(ctx, p, tool.Call{
 		ID: id, ToolCallID: string(id), Tool: name, Args: args, Session: l.run.Session, Run: l.run.ID,
 		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})

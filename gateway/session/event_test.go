@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func ended(id string) protocol.ExecCompletion {
@@ -95,7 +95,7 @@ func TestEventsGoBeforeMessagesThatWaitAlsoAfterARestart(t *testing.T) {
 			t.Errorf("it waits as %+v", r)
 		}
 	}
-	g.again(true, &dispatchtest.Machine{}, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"))
+	g.again(true, &tooltest.Machine{}, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"))
 	g.end(waits)
 	g.check("user: first", "assistant: 1", "event user: "+ended("one").Message(), "assistant: 2", "event user: "+ended("two").Message(), "assistant: 3",
 		"user: waits", "assistant: 4")

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func scope(s string) config.SessionConfig { return config.SessionConfig{DMScope: s, MainKey: "main"} }
@@ -191,7 +191,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 }
 
 func TestMainChatsAreMarkedAndNewOnesAreTheDefaultAgents(t *testing.T) {
-	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.Session.MainKey = "Team"
 	g.cfg.Agents.List = []config.AgentEntry{{ID: "Helper"}, {ID: "Work", Default: true}}
 	g.open()

@@ -12,13 +12,13 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/tooltest"
 	"fairlead/gateway/workspace"
 )
 
@@ -36,7 +36,7 @@ type gateway struct {
 	home  string
 	cfg   config.Config
 	model *llmtest.Model
-	tower *dispatchtest.Machine
+	tower *tooltest.Machine
 	store *store.DB
 	bus   *event.Bus
 	gate  *approval.Manager
@@ -53,10 +53,10 @@ func (g *gateway) set(change func(*config.Config)) {
 
 func start(t *testing.T, steps ...llmtest.Step) *gateway {
 	t.Helper()
-	return startWith(t, &dispatchtest.Machine{}, steps...)
+	return startWith(t, &tooltest.Machine{}, steps...)
 }
 
-func startWith(t *testing.T, m *dispatchtest.Machine, steps ...llmtest.Step) *gateway {
+func startWith(t *testing.T, m *tooltest.Machine, steps ...llmtest.Step) *gateway {
 	t.Helper()
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: m}
 	g.open(steps...)
@@ -77,7 +77,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
 	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
-	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), store.CallStore{DB: s}, g.bus, func() config.Config { return cfg })
+	calls := tool.New(hub, g.gate, openRules(g.t, s, cfg), store.CallStore{DB: s}, g.bus, func() config.Config { return cfg })
 	g.live.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
@@ -86,7 +86,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.t.Cleanup(func() { m.Close(); s.Close() })
 	g.Manager = m
 	g.tower.ID = "tower"
-	dispatchtest.Attach(g.t, hub, g.tower)
+	tooltest.Attach(g.t, hub, g.tower)
 	g.sub = g.bus.Subscribe()
 	if err := m.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
@@ -97,7 +97,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 }
 
 // again restarts the gateway. With crash, the old one loses its disk instead of being closed.
-func (g *gateway) again(crash bool, m *dispatchtest.Machine, steps ...llmtest.Step) {
+func (g *gateway) again(crash bool, m *tooltest.Machine, steps ...llmtest.Step) {
 	g.t.Helper()
 	if !crash {
 		g.Close()

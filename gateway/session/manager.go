@@ -10,11 +10,11 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -25,7 +25,7 @@ type Models interface {
 
 // Tools runs calls.
 type Tools interface {
-	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
 	Tools() []protocol.ToolSpec
 }
 

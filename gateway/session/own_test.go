@@ -3,9 +3,9 @@ package session
 import (
 	"testing"
 
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestOwnCommandRunsBesideARun(t *testing.T) {
@@ -30,7 +30,7 @@ func TestOwnCommandRunsBesideARun(t *testing.T) {
 
 func TestOwnCommandCanBeStopped(t *testing.T) {
 	began := make(chan struct{}, 1)
-	g := startWith(t, &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+	g := startWith(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
 		began <- struct{}{}
 		<-stop
 		return map[string]any{"output": "half"}, nil

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
@@ -35,7 +35,7 @@ func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
 }
 
 func TestAnAgentHasItsOwnFilesModelAndPrompt(t *testing.T) {
-	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.Model.Provider, g.cfg.Model.ID, g.cfg.SystemPrompt = "test", "m", "You are everyone."
 	g.cfg.Agents.List = []config.AgentEntry{{ID: "work", Model: &config.ModelConfig{Provider: "test", ID: "big", ThinkingLevel: "high"}, SystemPrompt: "You are the worker."}}
 	g.open(llmtest.Say("ok"), llmtest.Say("ok"), llmtest.Say("ok"))

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
@@ -150,7 +150,7 @@ func TestAChatReturnsToTheDefaultResetPolicy(t *testing.T) {
 // chat that is due; otherwise that day would have no reset.
 func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
 	began, end := make(chan struct{}), make(chan struct{})
-	g := startWith(t, &dispatchtest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
+	g := startWith(t, &tooltest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
 		if strings.Contains(string(inv.Args), "make") {
 			close(began)
 			<-end

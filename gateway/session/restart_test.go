@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
@@ -20,7 +20,7 @@ func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
 		second := g.send("And then?")
 		third := g.send("And then that?")
 		first := g.question()
-		g.again(crash, &dispatchtest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
+		g.again(crash, &tooltest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
 		q := g.question()
 		if q.ID != first.ID || q.Hash != first.Hash || q.RunID != res.RunID {
 			t.Errorf("crash %v: asked %+v, then %+v", crash, first, q)
@@ -45,7 +45,7 @@ func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
 
 func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 	for _, yes := range []bool{true, false} {
-		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 		g.cfg.Agent.MaxSteps = 1
 		g.cfg.ToolApproval.DefaultDecision = "allow"
 		g.open(llmtest.Call(bash, `{"command":"make"}`))
@@ -54,7 +54,7 @@ func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 		if first.Kind != protocol.AskContinue {
 			t.Fatalf("%+v", first)
 		}
-		g.again(true, &dispatchtest.Machine{}, llmtest.Say("Built."))
+		g.again(true, &tooltest.Machine{}, llmtest.Say("Built."))
 		if q := g.question(); q.ID != first.ID || q.Kind != protocol.AskContinue {
 			t.Errorf("%+v", q)
 		}
@@ -74,7 +74,7 @@ func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 
 func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	began := make(chan struct{}, 1)
-	g := startWith(t, &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+	g := startWith(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
 		began <- struct{}{}
 		<-stop
 		return nil, errors.New("stopped")
@@ -85,7 +85,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("it did not begin")
 	}
-	g.again(true, &dispatchtest.Machine{})
+	g.again(true, &tooltest.Machine{})
 	g.end(own.RunID)
 	if len(g.tower.Calls()) != 0 {
 		t.Error("it ran again")
@@ -104,7 +104,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	if err := g.store.Runs.Put(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	g.again(true, &dispatchtest.Machine{})
+	g.again(true, &tooltest.Machine{})
 	g.end(own.RunID)
 	if w := g.words(chat); len(w) != 2 {
 		t.Errorf("%q", w)

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestResetArchivesAndDropsGrants(t *testing.T) {
@@ -117,7 +117,7 @@ func TestDeletedChatComesBack(t *testing.T) {
 
 func TestQuestionsComeInTheOrderOfTheCalls(t *testing.T) {
 	var previews atomic.Int32
-	m := &dispatchtest.Machine{Preview: func(inv protocol.ToolInvoke) protocol.CallPreview {
+	m := &tooltest.Machine{Preview: func(inv protocol.ToolInvoke) protocol.CallPreview {
 		if strings.Contains(string(inv.Args), "first") {
 			previews.Add(1)
 			time.Sleep(50 * time.Millisecond) // the other machine is slow

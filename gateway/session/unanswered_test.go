@@ -6,16 +6,16 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
-	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
 )
 
 // TestARunThatNobodyAnswersComesToItsEnd: the agent gets the denial, the run continues without the
 // call, and the next message is served.
 func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 	for _, who := range []auth.Principal{auth.Schedule("Nightly"), auth.Schedule("heartbeat"), auth.Writer("xmpp", "bob@x"), ann} {
-		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 		g.cfg.Approvals.Timeout = 20
 		g.open(llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("It was not made."), llmtest.Say("Here."))
 		res, err := g.Send(t.Context(), who, protocol.ChatSendParams{SessionKey: chat, Message: "make it"})
@@ -43,7 +43,7 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
 	const before = "toolResult: Error: Nobody answered the question before, so this one was not put and the call was not run."
 	for _, who := range []auth.Principal{auth.Schedule("Nightly"), ann} {
-		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 		g.cfg.Approvals.Timeout = 20
 		g.open(llmtest.Call(bash, `{"command":"make"}`), llmtest.Call(bash, `{"command":"make install"}`), llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("It was not made."))
 		res, err := g.Send(t.Context(), who, protocol.ChatSendParams{SessionKey: chat, Message: "make it"})

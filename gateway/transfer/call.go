@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // rest is the time for which gsv__Transfer waits for an offline node before it returns that the
@@ -41,12 +41,12 @@ func callerOf(ctx context.Context) *caller {
 }
 
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
-func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.TransferOut, error) {
+func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
 	c := callerOf(ctx)
 	if c.again {
 		return native.TransferOut{Source: in.Source, Destination: in.Destination}, nil
 	}
-	req := Request{Session: native.SessionOf(ctx), Agent: native.AgentOf(ctx), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
+	req := Request{Session: call.Session, Agent: call.Agent(), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
 		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn,
 	}}
 	if len(req.Sources) == 0 {
@@ -56,7 +56,7 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		req.Conflict = protocol.ConflictOverwrite // as the original system does
 	}
 	if req.AskedBy.Kind == "" {
-		req.AskedBy = dispatch.Cause(ctx)
+		req.AskedBy = call.AskedBy
 	}
 	if req.AskedBy.Kind == "" {
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
@@ -106,7 +106,7 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 
 // Caller runs tools.
 type Caller interface {
-	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
 }
 
 // StartBy starts a transfer for a person. It goes through dispatch like every call, so rules may
@@ -128,7 +128,7 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	res, err := calls.Call(context.WithValue(ctx, callerKey{}, c), who, dispatch.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Direct: true, AskedBy: by})
+	res, err := calls.Call(context.WithValue(ctx, callerKey{}, c), who, tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Direct: true, AskedBy: by})
 	switch {
 	case c.err != nil:
 		return protocol.Transfer{}, c.err
@@ -163,7 +163,7 @@ func ask(ctx context.Context, calls Caller, who auth.Principal, t protocol.Trans
 	if err != nil {
 		return err
 	}
-	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, dispatch.Call{
+	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, tool.Call{
 		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy,
 	})
 	switch {

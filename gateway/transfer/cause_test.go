@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 )
 
@@ -25,11 +25,11 @@ func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
 	e := transfer.New(transfer.Options{Store: s.Transfers, Bus: bus, Machines: nodes.New(bus, store.NodeStore{Nodes: s.Nodes, Calls: s})})
 	defer e.Close()
 	for _, want := range []protocol.AskedBy{{Kind: protocol.AskedBySchedule, Name: "nightly"}, {Kind: protocol.AskedByChannel, Name: "eve"}, {Kind: "chat"}} {
-		ctx := t.Context()
+		call := tool.Call{}
 		if want.Kind != "chat" {
-			ctx = dispatch.WithCause(ctx, want)
+			call.AskedBy = want
 		}
-		out, err := e.Tool(ctx, native.TransferIn{Source: "tower:/x", Destination: "lab:/x", Later: true})
+		out, err := e.Tool(t.Context(), call, native.TransferIn{Source: "tower:/x", Destination: "lab:/x", Later: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"context"
-
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -29,17 +27,8 @@ type Call struct {
 	// Progress receives the live output of a command: at most its last 4,000 characters and the
 	// number of bytes so far, at most ten times a second. It should not block; may be nil.
 	Progress func(tail string, bytes int64)
-}
-
-type callKey struct{}
-
-// WithCall adds a call to its context.
-func WithCall(ctx context.Context, c Call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
-}
-
-// CallOf returns the call of a context.
-func CallOf(ctx context.Context) Call {
-	c, _ := ctx.Value(callKey{}).(Call)
-	return c
+	// IdempotencyKey is the same for every attempt of a call and different for every other call; empty
+	// if the gateway sent none. A tool that changes another system passes it on, so that a repetition
+	// is recognized there.
+	IdempotencyKey string
 }

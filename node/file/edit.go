@@ -59,16 +59,16 @@ type editOut struct {
 //go:embed edit.md
 var editDoc string
 
-func (t *tool) editTool() toolkit.Tool {
+func (t *tool) editTool() toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
 	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, t.edit)
-	return toolkit.WithPreview(d, func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in editIn) (protocol.CallPreview, error) {
 		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in) })
 	})
 }
 
-func (t *tool) edit(ctx context.Context, in editIn) (editOut, error) {
-	t, done, err := t.begin(ctx)
+func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, error) {
+	t, done, err := t.begin(ctx, call)
 	if err != nil {
 		return editOut{}, err
 	}
@@ -89,7 +89,7 @@ func (t *tool) edit(ctx context.Context, in editIn) (editOut, error) {
 	if err != nil {
 		return editOut{}, access.ReadError(p, err)
 	}
-	if want := access.CallOf(ctx).ExpectedSHA256; want != "" && want != sum {
+	if want := call.ExpectedSHA256; want != "" && want != sum {
 		return editOut{}, workspace.ErrChanged
 	}
 	if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
@@ -106,7 +106,7 @@ func (t *tool) edit(ctx context.Context, in editIn) (editOut, error) {
 	if bytes.Equal(data, old) {
 		return out, nil // the modification time stays, so that nothing is built again
 	}
-	w, err := t.WriteKeeping(p, data, sum, access.CallOf(ctx).Backup)
+	w, err := t.WriteKeeping(p, data, sum, call.Backup)
 	if err != nil {
 		return editOut{}, writeError(p, err)
 	}

@@ -116,7 +116,7 @@ func TestAnExpectedHashHolds(t *testing.T) {
 	for name, a := range map[string]tooltest.Args{"Write": {"path": "f", "content": "two"}, "Edit": {"path": "f", "oldString": "one", "newString": "two"}} {
 		for _, want := range []string{other, "absent", "x"} {
 			a["expectedSha256"] = want
-			_, err := b.Tools[name].Call(t.Context(), tooltest.Encode(t, a))
+			_, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
 			if !errors.Is(err, workspace.ErrChanged) || !strings.Contains(err.Error(), sum) {
 				t.Errorf("%s, %s: %v", name, want, err)
 			}
@@ -128,10 +128,10 @@ func TestAnExpectedHashHolds(t *testing.T) {
 		if p := tooltest.Preview(b, name, a); p.Problem != "" {
 			t.Errorf("preview of %s: %+v", name, p)
 		}
-		if _, err := b.Tools[name].Call(access.WithCall(t.Context(), access.Call{ExpectedSHA256: other}), tooltest.Encode(t, a)); !errors.Is(err, workspace.ErrChanged) {
+		if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: other}, tooltest.Encode(t, a)); !errors.Is(err, workspace.ErrChanged) {
 			t.Errorf("%s: what the person saw does not count: %v", name, err)
 		}
-		if _, err := b.Tools[name].Call(access.WithCall(t.Context(), access.Call{ExpectedSHA256: sum}), tooltest.Encode(t, a)); err != nil {
+		if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: sum}, tooltest.Encode(t, a)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		b.File("f", "one")

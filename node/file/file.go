@@ -63,8 +63,7 @@ func (t *tool) acquire(ctx context.Context) (release func(), err error) {
 
 // begin waits until a call may run and returns the tool with what the call can reach. The caller
 // calls done at its end.
-func (t *tool) begin(ctx context.Context) (_ *tool, done func(), err error) {
-	call := access.CallOf(ctx)
+func (t *tool) begin(ctx context.Context, call access.Call) (_ *tool, done func(), err error) {
 	scope, closeFolders, err := t.WithFolders(call.Folders)
 	if err != nil {
 		return nil, nil, err
@@ -88,6 +87,6 @@ func (t *tool) within(s access.Scope) *tool {
 }
 
 // Tools makes Read, Write and Edit.
-func Tools(scope access.Scope, limits Limits) []toolkit.Tool {
-	return []toolkit.Tool{newTool(scope, limits).readTool(), newTool(scope, limits).writeTool(), newTool(scope, limits).editTool()}
+func Tools(scope access.Scope, limits Limits) []toolkit.Tool[access.Call] {
+	return []toolkit.Tool[access.Call]{newTool(scope, limits).readTool(), newTool(scope, limits).writeTool(), newTool(scope, limits).editTool()}
 }

@@ -34,14 +34,14 @@ func FuzzDecoders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		(&tooltest.Bench{T: t, WS: b.WS}).File("f", "some\ntext\n")
 		for name, tl := range b.Tools {
-			p, _, perr := tl.Preview(t.Context(), json.RawMessage(raw))
+			p, _, perr := tl.Preview(t.Context(), access.Call{}, json.RawMessage(raw))
 			if perr != nil && perr.Error() == "" || !utf8.ValidString(p.Problem) {
 				t.Fatalf("preview of %s(%s): %v, %q", name, raw, perr, p.Problem)
 			}
 			if name == "Bash" {
 				continue
 			}
-			out, err := tl.Call(t.Context(), json.RawMessage(raw))
+			out, err := tl.Call(t.Context(), access.Call{}, json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
 				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)
 			}
@@ -63,7 +63,7 @@ func FuzzReadFile(f *testing.F) {
 	b := newBench(f)
 	f.Fuzz(func(t *testing.T, content string, offset, limit uint8) {
 		(&tooltest.Bench{T: t, WS: b.WS}).File("f", content)
-		raw, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": "f", "offset": offset, "limit": limit}))
+		raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f", "offset": offset, "limit": limit}))
 		if err != nil {
 			if utf8.ValidString(content) || !strings.HasPrefix(err.Error(), "Binary file: f (") && !strings.HasPrefix(err.Error(), "Not UTF-8 text: f (") {
 				t.Fatalf("%q: %v", content, err)

@@ -18,7 +18,7 @@ import (
 // limited makes a bench whose tools have other limits.
 func limited(t *testing.T, l Limits) *tooltest.Bench {
 	t.Helper()
-	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool { return Tools(access.Scope{Root: ws}, l) })
+	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] { return Tools(access.Scope{Root: ws}, l) })
 }
 
 func TestLimitsHaveTheirDefaults(t *testing.T) {
@@ -72,13 +72,13 @@ func TestReadFitsAFrameWhateverIsInTheFile(t *testing.T) {
 	b := newBench(t)
 	b.File("f", strings.Repeat(strings.Repeat("\x01", 99)+"\n", 40_000))
 	for _, a := range []tooltest.Args{{"path": "f"}, {"path": "f", "limit": 40_000}} {
-		raw, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, a))
+		raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
 		if err != nil || len(raw) > 13<<20 || !bytes.Contains(raw, []byte(`"truncated":true`)) {
 			t.Errorf("%v: got %d bytes, %v; want at most 13 MiB, truncated", a, len(raw), err)
 		}
 	}
 	b.File("f", strings.Repeat("\"\\\t", 1<<20))
-	if raw, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": "f"})); err != nil || len(raw) < 6<<20 {
+	if raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f"})); err != nil || len(raw) < 6<<20 {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
 }
@@ -146,7 +146,7 @@ func TestImagesAreKnownByTheirFirstBytes(t *testing.T) {
 		"image/tiff": "II*\x00", "image/x-icon": "\x00\x00\x01\x00",
 	} {
 		b.File("f.bin", start+pad)
-		raw, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": "f.bin"}))
+		raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f.bin"}))
 		want := fmt.Sprintf(`{"content":[{"type":"text","text":"Image file: f.bin (%s, %d bytes)"},{"type":"image","data":"`, mime, len(start)+100)
 		if err != nil || !strings.HasPrefix(string(raw), want) || !strings.HasSuffix(string(raw), `","mimeType":"`+mime+`"}]}`) {
 			t.Errorf("%s: %.300s, %v", mime, raw, err)

@@ -193,7 +193,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 		b.File("f", "one\ntwo\n")
 		seen := tooltest.Preview(b, tool, a).FileSHA256
 		b.File("f", "one\ntwo\nthree\n")
-		_, err := b.Tools[tool].Call(access.WithCall(context.Background(), access.Call{ExpectedSHA256: seen}), tooltest.Encode(t, a))
+		_, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a))
 		if err == nil || err.Error() != "The file changed after it was shown. Nothing was written; ask again." {
 			t.Errorf("%s: %v", tool, err)
 		}
@@ -201,7 +201,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 			t.Errorf("%s wrote %q", tool, data)
 		}
 		seen = tooltest.Preview(b, tool, a).FileSHA256
-		if _, err := b.Tools[tool].Call(access.WithCall(context.Background(), access.Call{ExpectedSHA256: seen}), tooltest.Encode(t, a)); err != nil {
+		if _, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a)); err != nil {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	b.File("g", "someone else's")
-	if _, err := b.Tools["Write"].Call(access.WithCall(context.Background(), access.Call{ExpectedSHA256: p.FileSHA256}), tooltest.Encode(t, a)); err == nil {
+	if _, err := b.Tools["Write"].Call(context.Background(), access.Call{ExpectedSHA256: p.FileSHA256}, tooltest.Encode(t, a)); err == nil {
 		t.Error("a file that appeared was overwritten")
 	}
 }

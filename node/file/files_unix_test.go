@@ -27,7 +27,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(ws.Dir(), "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := map[string]toolkit.Tool{}
+	tools := map[string]toolkit.Tool[access.Call]{}
 	for _, tl := range Tools(access.Scope{Root: ws}, Limits{}) {
 		tools[tl.Spec.Name] = tl
 	}
@@ -38,13 +38,13 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 			for name, a := range map[string]tooltest.Args{
 				"Read": {"path": path}, "Write": {"path": path, "content": "x"}, "Edit": {"path": path, "oldString": "a", "newString": "b"},
 			} {
-				_, err := tools[name].Call(t.Context(), tooltest.Encode(t, a))
+				_, err := tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
 				if err == nil || !strings.HasPrefix(err.Error(), "Failed to ") {
 					t.Errorf("%s(%s): %v", name, path, err)
 				} else if !strings.Contains(err.Error(), what) {
 					t.Errorf("%s(%s): %v", name, path, err)
 				}
-				if p, _, err := tools[name].Preview(t.Context(), tooltest.Encode(t, a)); err != nil || p.Problem == "" && name != "Read" {
+				if p, _, err := tools[name].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a)); err != nil || p.Problem == "" && name != "Read" {
 					t.Errorf("preview of %s(%s): %+v, %v", name, path, p, err)
 				}
 			}
@@ -68,11 +68,11 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 	defer ws.Close()
 	read := Tools(access.Scope{Root: ws}, Limits{})[0]
 	for _, path := range []string{"/proc/cpuinfo", "/proc/meminfo"} {
-		raw, err := read.Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": path}))
+		raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path}))
 		if err != nil || len(raw) < 200 {
 			t.Errorf("%s: %.100s, %v", path, raw, err)
 		}
-		if raw, err := read.Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
+		if raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
 			t.Errorf("%s: %.100s, %v", path, raw, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if raw, err := Tools(access.Scope{Root: ws}, Limits{})[0].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": log})); err == nil {
+		if raw, err := Tools(access.Scope{Root: ws}, Limits{})[0].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": log})); err == nil {
 			t.Errorf("it came to its end: %.100s", raw)
 		}
 	}()
@@ -144,12 +144,12 @@ func TestToolsObeyGrants(t *testing.T) {
 		path := filepath.Join(base, dir, "f")
 		for i, a := range []tooltest.Args{{"path": path}, {"path": path, "content": "text"}, {"path": path, "oldString": "text", "newString": "text2"}} {
 			ok := can[min(i, 1)]
-			p, _, err := list[i].Preview(t.Context(), tooltest.Encode(t, a))
+			p, _, err := list[i].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a))
 			opens := dir == "out" && len(p.Folders) == 1 && p.Folders[0].Path == filepath.Dir(path) // the person may open it, for one call
 			if err != nil || (p.Problem == "") != (ok || opens) || (dir == "out") != opens || p.Outside != (dir == "out") {
 				t.Errorf("preview of %s(%s): %+v, %v", list[i].Spec.Name, path, p, err)
 			}
-			if _, err := list[i].Call(t.Context(), tooltest.Encode(t, a)); (err == nil) != ok || !ok && !opens && err.Error() != p.Problem {
+			if _, err := list[i].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); (err == nil) != ok || !ok && !opens && err.Error() != p.Problem {
 				t.Errorf("%s(%s): %v; the preview said %q", list[i].Spec.Name, path, err, p.Problem)
 			}
 		}
@@ -175,11 +175,11 @@ func TestPreviewsComeTrue(t *testing.T) {
 		for name, a := range map[string]tooltest.Args{"Write": {"path": path, "content": "x"}, "Edit": {"path": path, "oldString": "two", "newString": "2"}} {
 			p := tooltest.Preview(b, name, a)
 			if len(p.Folders) > 0 {
-				if _, err := b.Tools[name].Call(t.Context(), tooltest.Encode(t, a)); err == nil {
+				if _, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); err == nil {
 					t.Errorf("%s(%.40q) reached outside although nothing was opened", name, path)
 				}
 			}
-			_, err := b.Tools[name].Call(access.WithCall(t.Context(), access.Call{Folders: p.Folders}), tooltest.Encode(t, a))
+			_, err := b.Tools[name].Call(t.Context(), access.Call{Folders: p.Folders}, tooltest.Encode(t, a))
 			if (err == nil) != (p.Problem == "") {
 				t.Errorf("%s(%.40q): %v; the preview said %q", name, path, err, p.Problem)
 			}

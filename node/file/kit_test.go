@@ -17,4 +17,6 @@ func newBench(t testing.TB) *tooltest.Bench {
 	return tooltest.New(t, makeTools)
 }
 
-func makeTools(ws *workspace.Root) []toolkit.Tool { return Tools(access.Scope{Root: ws}, Limits{}) }
+func makeTools(ws *workspace.Root) []toolkit.Tool[access.Call] {
+	return Tools(access.Scope{Root: ws}, Limits{})
+}

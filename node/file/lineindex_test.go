@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 )
 
@@ -184,7 +185,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	tooltest.Soon(t, 5*time.Second, func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		_, err := tooltest.CallContext[readText](ctx, b, "Read", tooltest.Args{"path": "log", "offset": 1000})
+		_, err := tooltest.CallContext[readText](ctx, access.Call{}, b, "Read", tooltest.Args{"path": "log", "offset": 1000})
 		return err
 	})
 }

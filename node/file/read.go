@@ -48,17 +48,17 @@ type readImage struct {
 //go:embed read.md
 var readDoc string
 
-func (t *tool) readTool() toolkit.Tool {
+func (t *tool) readTool() toolkit.Tool[access.Call] {
 	d := toolkit.Define("Read", readDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, t.read)
-	return toolkit.WithPreview(d, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in readIn) (protocol.CallPreview, error) {
 		return t.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
 			return access.PreviewPath(s.Root, in.Path), nil
 		})
 	})
 }
 
-func (t *tool) read(ctx context.Context, in readIn) (any, error) {
-	t, done, err := t.begin(ctx)
+func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, error) {
+	t, done, err := t.begin(ctx, call)
 	if err != nil {
 		return nil, err
 	}

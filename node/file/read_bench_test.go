@@ -83,7 +83,7 @@ func BenchmarkReadAgain(b *testing.B) {
 
 func readLast(b *testing.B, f *tool, lines int) {
 	offset := float64(lines - 100)
-	out, err := f.read(context.Background(), readIn{Path: "log", Offset: &offset})
+	out, err := f.read(context.Background(), access.Call{}, readIn{Path: "log", Offset: &offset})
 	if text, ok := out.(readText); err != nil || !ok || text.Lines != 100 {
 		b.Fatalf("%v, %v", out, err)
 	}

@@ -30,15 +30,15 @@ type writeOut struct {
 //go:embed write.md
 var writeDoc string
 
-func (t *tool) writeTool() toolkit.Tool {
+func (t *tool) writeTool() toolkit.Tool[access.Call] {
 	d := toolkit.Define("Write", writeDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, t.write)
-	return toolkit.WithPreview(d, func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in writeIn) (protocol.CallPreview, error) {
 		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(ctx, in) })
 	})
 }
 
-func (t *tool) write(ctx context.Context, in writeIn) (writeOut, error) {
-	t, done, err := t.begin(ctx)
+func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOut, error) {
+	t, done, err := t.begin(ctx, call)
 	if err != nil {
 		return writeOut{}, err
 	}
@@ -55,7 +55,6 @@ func (t *tool) write(ctx context.Context, in writeIn) (writeOut, error) {
 		return writeOut{}, err
 	}
 	defer unlock()
-	call := access.CallOf(ctx)
 	expected := call.ExpectedSHA256
 	if in.ExpectedSHA256 != "" {
 		sum, err := t.Hash(p)

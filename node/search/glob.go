@@ -45,17 +45,17 @@ type globOut struct {
 var globDoc string
 
 // Glob makes the tool Glob.
-func Glob(scope access.Scope) toolkit.Tool {
+func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 	t := toolkit.Define("Glob", globDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
-		func(ctx context.Context, in globIn) (globOut, error) {
-			s, done, err := scope.WithFolders(access.CallOf(ctx).Folders)
+		func(ctx context.Context, call access.Call, in globIn) (globOut, error) {
+			s, done, err := scope.WithFolders(call.Folders)
 			if err != nil {
 				return globOut{}, err
 			}
 			defer done()
-			return runGlob(ctx, s.Root, in, maxGlob)
+			return runGlob(ctx, s.Root, call.Target, in, maxGlob)
 		})
-	return toolkit.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
 		start = workspace.Spell(start)
 		need := start
@@ -92,7 +92,7 @@ func globStart(in globIn) (start, pattern string) {
 	return filepath.Join(path, base), pattern
 }
 
-func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (globOut, error) {
+func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, limit int) (globOut, error) {
 	out := globOut{Pattern: in.Pattern, Matches: []string{}}
 	if in.Pattern == "" {
 		return out, toolkit.Failf("pattern must not be empty")
@@ -119,7 +119,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	} else if !info.IsDir() {
 		return out, toolkit.Failf("'%s' is not a folder", base)
 	}
-	real, info, err := targetOf(ctx, ws, from)
+	real, info, err := targetOf(ws, from, target)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}

@@ -61,18 +61,18 @@ type grepOut struct {
 var grepDoc string
 
 // Grep makes the tool Grep.
-func Grep(scope access.Scope) toolkit.Tool {
+func Grep(scope access.Scope) toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapRead, protocol.CapSearch}
 	t := toolkit.Define("Grep", grepDoc, toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
-		func(ctx context.Context, in grepIn) (grepOut, error) {
-			s, done, err := scope.WithFolders(access.CallOf(ctx).Folders)
+		func(ctx context.Context, call access.Call, in grepIn) (grepOut, error) {
+			s, done, err := scope.WithFolders(call.Folders)
 			if err != nil {
 				return grepOut{}, err
 			}
 			defer done()
-			return runGrep(ctx, s.Root, in)
+			return runGrep(ctx, s.Root, call.Target, in)
 		})
-	return toolkit.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) {
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in grepIn) (protocol.CallPreview, error) {
 		return scope.Preview(in.Path, false, func(s access.Scope) (protocol.CallPreview, error) {
 			return access.PreviewPath(s.Root, in.Path), nil
 		})
@@ -109,7 +109,7 @@ func (in grepIn) wanted() (w wanted, limit int, err error) {
 	return w, limit, nil
 }
 
-func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error) {
+func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) (grepOut, error) {
 	m, err := newMatcher(in.Pattern)
 	if err != nil {
 		return grepOut{}, err
@@ -125,7 +125,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := targetOf(ctx, ws, base)
+	real, info, err := targetOf(ws, base, target)
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}

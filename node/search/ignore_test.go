@@ -50,7 +50,7 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 				want = append(want, f)
 			}
 		}
-		out, err := runGlob(t.Context(), b.WS, globIn{Pattern: "**", Path: c.path, Hidden: c.hidden, Ignored: c.ignored}, maxGlob)
+		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Path: c.path, Hidden: c.hidden, Ignored: c.ignored}, maxGlob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 		if !slices.Equal(globbed, want) {
 			t.Errorf("Glob %+v: %q, want %q", c, globbed, want)
 		}
-		found, err := runGrep(t.Context(), b.WS, grepIn{Pattern: "^", Path: c.path, Hidden: c.hidden, Ignored: c.ignored, Output: "files"})
+		found, err := runGrep(t.Context(), b.WS, "", grepIn{Pattern: "^", Path: c.path, Hidden: c.hidden, Ignored: c.ignored, Output: "files"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestIgnoresAreThoseOfGit(t *testing.T) {
 			want = nil
 		}
 		no := false
-		out, err := runGlob(t.Context(), b.WS, globIn{Pattern: "**", Ignored: &no}, maxGlob)
+		out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**", Ignored: &no}, maxGlob)
 		if err != nil {
 			t.Fatal(err)
 		}

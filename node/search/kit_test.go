@@ -17,7 +17,7 @@ func newBench(t testing.TB) *tooltest.Bench {
 	return tooltest.New(t, makeTools)
 }
 
-func makeTools(ws *workspace.Root) []toolkit.Tool {
+func makeTools(ws *workspace.Root) []toolkit.Tool[access.Call] {
 	scope := access.Scope{Root: ws}
-	return []toolkit.Tool{Glob(scope), Grep(scope)}
+	return []toolkit.Tool[access.Call]{Glob(scope), Grep(scope)}
 }

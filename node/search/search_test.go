@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 )
 
@@ -210,7 +211,7 @@ func TestSearchesEndWithTheirContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for tool, a := range map[string]tooltest.Args{"Glob": {"pattern": "**"}, "Grep": {"pattern": "x"}} {
-		if out, err := tooltest.CallContext[map[string]any](ctx, b, tool, a); err == nil {
+		if out, err := tooltest.CallContext[map[string]any](ctx, access.Call{}, b, tool, a); err == nil {
 			t.Errorf("%s gave %v", tool, out)
 		}
 	}

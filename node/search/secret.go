@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,10 +15,10 @@ import (
 )
 
 // targetOf is [workspace.Root.Target] of the path in which a search begins. The path must lead to
-// the place that the call is bound to.
-func targetOf(ctx context.Context, ws *workspace.Root, p workspace.Path) (workspace.Path, os.FileInfo, error) {
+// target, unless that is empty.
+func targetOf(ws *workspace.Root, p workspace.Path, target string) (workspace.Path, os.FileInfo, error) {
 	real, info, err := ws.Target(p)
-	if target := access.CallOf(ctx).Target; err == nil && target != "" && real.Abs != workspace.Unspell(target) {
+	if err == nil && target != "" && real.Abs != workspace.Unspell(target) {
 		err = workspace.ErrElsewhere
 	}
 	return real, info, err

@@ -77,7 +77,7 @@ func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := runGrep(t.Context(), b.WS, in)
+			out, err := runGrep(t.Context(), b.WS, "", in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 				paths = append(paths, h.name)
 			}
 			for _, limit := range []int{maxGlob, 1 + rnd.IntN(20)} {
-				out, err := runGlob(t.Context(), b.WS, globIn{Pattern: pattern}, limit)
+				out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: pattern}, limit)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -198,7 +198,7 @@ func TestSearchesAreCancelledAtOnce(t *testing.T) {
 	tooltest.Soon(t, 2*time.Second, func() error { // searching all of it would take about ten times as long
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
-		_, err := runGrep(ctx, b.WS, grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})
+		_, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})
 		return err
 	})
 }
@@ -211,8 +211,8 @@ func TestSearchesWaitForTheirTurn(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 2)
-	go func() { _, err := runGrep(ctx, b.WS, grepIn{Pattern: "needle"}); results <- err }()
-	go func() { _, err := runGlob(ctx, b.WS, globIn{Pattern: "*"}, 1); results <- err }()
+	go func() { _, err := runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"}); results <- err }()
+	go func() { _, err := runGlob(ctx, b.WS, "", globIn{Pattern: "*"}, 1); results <- err }()
 	cancel()
 	for range 2 {
 		if err := <-results; err == nil || err.Error() != "cancelled" {

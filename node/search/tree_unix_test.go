@@ -106,14 +106,14 @@ func TestGrepOfProcEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	out, err := runGrep(t.Context(), ws, grepIn{Pattern: `^Pid:`, Include: "status"})
+	out, err := runGrep(t.Context(), ws, "", grepIn{Pattern: `^Pid:`, Include: "status"})
 	if err != nil || len(out.Matches) == 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	begun := time.Now()
-	if _, err := runGrep(ctx, ws, grepIn{Pattern: "zz_no[a-z]such"}); err != nil && ctx.Err() == nil || time.Since(begun) > 5*time.Minute {
+	if _, err := runGrep(ctx, ws, "", grepIn{Pattern: "zz_no[a-z]such"}); err != nil && ctx.Err() == nil || time.Since(begun) > 5*time.Minute {
 		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 }
@@ -152,7 +152,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 	found := 0
 	begun := time.Now()
 	for least, most := begun.Add(time.Second), begun.Add(3*time.Minute); time.Now().Before(least) || found == 0 && time.Now().Before(most); {
-		got, err := runGrep(t.Context(), b.WS, grepIn{Pattern: "needle"})
+		got, err := runGrep(t.Context(), b.WS, "", grepIn{Pattern: "needle"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 				t.Fatalf("%+v", m)
 			}
 		}
-		globbed, err := runGlob(t.Context(), b.WS, globIn{Pattern: "**/sub/*"}, maxGlob)
+		globbed, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: "**/sub/*"}, maxGlob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,9 +202,9 @@ func TestSearchesLeaveNoFolderOpen(t *testing.T) {
 		if i%2 == 0 {
 			ctx = t.Context()
 		}
-		_, _ = runGrep(ctx, b.WS, grepIn{Pattern: "needle"})
-		_, _ = runGrep(ctx, b.WS, grepIn{Pattern: "needles"})
-		_, _ = runGlob(ctx, b.WS, globIn{Pattern: "**/f"}, 3)
+		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needle"})
+		_, _ = runGrep(ctx, b.WS, "", grepIn{Pattern: "needles"})
+		_, _ = runGlob(ctx, b.WS, "", globIn{Pattern: "**/f"}, 3)
 		cancel()
 	}
 	if after := open(); after > before+2 {

@@ -86,17 +86,19 @@ func (o bashOut) MarshalJSON() ([]byte, error) {
 }
 
 // Tools makes Bash and Process.
-func Tools(ws *workspace.Root, jobs *Jobs) []toolkit.Tool {
-	return []toolkit.Tool{bashTool(ws, jobs), processTool(jobs)}
+func Tools(ws *workspace.Root, jobs *Jobs) []toolkit.Tool[access.Call] {
+	return []toolkit.Tool[access.Call]{bashTool(ws, jobs), processTool(jobs)}
 }
 
 //go:embed bash.md
 var bashDoc string
 
-func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool {
+func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 	t := toolkit.Define("Bash", bashDoc, toolkit.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
-		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
-	return toolkit.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) {
+		func(ctx context.Context, call access.Call, in bashIn) (bashOut, error) {
+			return runBash(ctx, ws, jobs, call, in)
+		})
+	return toolkit.WithPreview(t, func(_ context.Context, _ access.Call, in bashIn) (protocol.CallPreview, error) {
 		return previewBash(ws, jobs, in), nil
 	})
 }
@@ -158,7 +160,7 @@ func millis(name string, v *float64, otherwise time.Duration) (time.Duration, er
 	return time.Duration(math.Ceil(min(*v, float64(maxTimeout.Milliseconds())))) * time.Millisecond, nil
 }
 
-func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (bashOut, error) {
+func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Call, in bashIn) (bashOut, error) {
 	plan, err := planBash(ws, in)
 	if err != nil {
 		return bashOut{}, err
@@ -166,12 +168,11 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, toolkit.Failf("cancelled before it started")
 	}
-	call := access.CallOf(ctx)
 	if err := jobs.network(in, call.Network); err != nil {
 		return bashOut{}, err
 	}
 	j, err := jobs.start(ctx, order{
-		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: toolkit.IdempotencyKey(ctx), call: call.ID,
+		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: call.IdempotencyKey, call: call.ID,
 		network: in.Network, folders: call.Folders, direct: call.Direct,
 	}, in.Background || plan.yield > 0)
 	if err != nil {
@@ -181,7 +182,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 		jobs.putAway(j)
 		return jobs.report(j), nil
 	}
-	if await(ctx, j, plan.yield) {
+	if await(ctx, j, plan.yield, call.Progress) {
 		return jobs.report(j), nil
 	}
 	jobs.putAway(j)
@@ -190,7 +191,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 
 // await waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
 // yield, await stops waiting after that time and returns false.
-func await(ctx context.Context, j *job, yield time.Duration) bool {
+func await(ctx context.Context, j *job, yield time.Duration, progress func(tail string, bytes int64)) bool {
 	var enough <-chan time.Time
 	if yield > 0 {
 		timer := time.NewTimer(yield)
@@ -198,7 +199,6 @@ func await(ctx context.Context, j *job, yield time.Duration) bool {
 		enough = timer.C
 	}
 	var tick <-chan time.Time
-	progress := access.CallOf(ctx).Progress
 	if progress != nil {
 		ticker := time.NewTicker(progressEvery)
 		defer ticker.Stop()

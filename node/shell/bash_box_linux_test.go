@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
 )
@@ -204,7 +205,7 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
-		out, err := runBash(t.Context(), b.WS, b.jobs, bashIn{Command: command})
+		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
 		var word *sandbox.NetworkWord
 		if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
 			t.Errorf("%s: %+v, %v", command, out, err)

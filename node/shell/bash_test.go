@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 )
 
@@ -149,7 +150,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		if _, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while it waited") {
+		if _, err := tooltest.CallContext[bashOut](ctx, access.Call{}, b.Bench, "Bash", tooltest.Args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while it waited") {
 			t.Errorf("error %v", err)
 		}
 	})

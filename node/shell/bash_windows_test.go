@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/tooltest"
 	"fairlead/node/workspace"
@@ -77,7 +78,7 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 		if m := call("submit", tooltest.Args{"data": "word"}); m["status"] != "running" || m["bytesWritten"] == nil {
 			t.Errorf("%v", m)
 		}
-		await(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute)
+		await(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute, nil)
 		if m := call("poll", nil); m["status"] != "completed" || !strings.Contains(m["tail"].(string), "got word") {
 			t.Errorf("%q: %v", mode, m)
 		}
@@ -110,7 +111,7 @@ func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 		}
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "word"})
 		prints("got word")
-		await(t.Context(), j, 3*time.Minute)
+		await(t.Context(), j, 3*time.Minute, nil)
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out["exitCode"] != 7.0 || out["running"] != false {
 			t.Errorf("%q: %+v", mode, out)
 		}
@@ -150,7 +151,7 @@ func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 	if !c.Enforced {
 		t.Errorf("%+v", c)
 	}
-	if _, err := runBash(t.Context(), b.WS, b.jobs, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
+	if _, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
 		t.Errorf("%v", err)
 	}
 }
@@ -172,7 +173,7 @@ func init() {
 		panic(err)
 	}
 	jobs := NewJobs(JobOptions{Box: box, Ledger: filepath.Join(dir, "ledger")})
-	out, err := runBash(context.Background(), ws, jobs, bashIn{Command: os.Getenv("TOOLS_TEST_COMMAND"), Background: true})
+	out, err := runBash(context.Background(), ws, jobs, access.Call{}, bashIn{Command: os.Getenv("TOOLS_TEST_COMMAND"), Background: true})
 	if err != nil {
 		panic(err)
 	}

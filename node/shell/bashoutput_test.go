@@ -47,13 +47,13 @@ func TestProgressIsPacedAndHasTheTail(t *testing.T) {
 	var times []time.Time
 	var last string
 	var bytes int64
-	ctx := access.WithCall(t.Context(), access.Call{Progress: func(tail string, n int64) {
+	call := access.Call{Progress: func(tail string, n int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		times, last, bytes = append(times, time.Now()), tail, n
-	}})
+	}}
 	began := time.Now()
-	if _, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": "for i in 1 2 3 4 5 6 7 8; do printf 'é%05000d' $i; sleep 0.08; done"}); err != nil {
+	if _, err := tooltest.CallContext[bashOut](t.Context(), call, b.Bench, "Bash", tooltest.Args{"command": "for i in 1 2 3 4 5 6 7 8; do printf 'é%05000d' $i; sleep 0.08; done"}); err != nil {
 		t.Fatal(err)
 	}
 	most := int(time.Since(began)/progressEvery) + 1
@@ -91,7 +91,7 @@ func TestOutputBeyondTheLimitKeepsTheTail(t *testing.T) {
 func TestInvalidBytesAreShownNotFatal(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	raw, err := b.Tools["Bash"].Call(t.Context(), json.RawMessage(`{"command":"printf 'a\\377b\\303'; printf '\\251c'"}`))
+	raw, err := b.Tools["Bash"].Call(t.Context(), access.Call{}, json.RawMessage(`{"command":"printf 'a\\377b\\303'; printf '\\251c'"}`))
 	var out bashOut
 	if err != nil || !utf8.Valid(raw) || json.Unmarshal(raw, &out) != nil || out.Output != "a\uFFFDb\u00e9c" {
 		t.Errorf("%q, %v", out.Output, err)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 )
 
@@ -59,7 +60,7 @@ func boxed(t testing.TB, mode sandbox.Mode) *bench {
 
 func (b *bench) bash(command string) func() error {
 	return func() error {
-		out, err := runBash(context.Background(), b.WS, b.jobs, bashIn{Command: command})
+		out, err := runBash(context.Background(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
 		if err == nil && out.Status != "completed" {
 			err = errors.New(out.Output)
 		}
@@ -134,7 +135,7 @@ func BenchmarkFlood10GB(b *testing.B) {
 	runtime.ReadMemStats(&before)
 	b.SetBytes(size)
 	for b.Loop() {
-		out, err := runBash(context.Background(), k.WS, k.jobs, bashIn{Command: "yes | head -c 10G"})
+		out, err := runBash(context.Background(), k.WS, k.jobs, access.Call{}, bashIn{Command: "yes | head -c 10G"})
 		if err != nil || out.Status != "completed" || !out.Truncated || out.Output != strings.Repeat("y\n", maxOutput/2) || len(out.Tail) != maxTail {
 			b.Fatal(out.Status, len(out.Output), out.Truncated, err)
 		}

@@ -64,7 +64,7 @@ func TestGitRunsNoProgramThatAFolderNames(t *testing.T) {
 		})
 	}
 	// The test is meaningful only if git would run it otherwise.
-	if out, err := tooltest.CallContext[bashOut](access.WithCall(t.Context(), access.Call{Direct: true}), b.Bench, "Bash", tooltest.Args{"command": "git -C out/x status; git -C repo status"}); err != nil || !ran() {
+	if out, err := tooltest.CallContext[bashOut](t.Context(), access.Call{Direct: true}, b.Bench, "Bash", tooltest.Args{"command": "git -C out/x status; git -C repo status"}); err != nil || !ran() {
 		t.Errorf("got %+v, error %v and no program run, want the person's own configuration for the person's own command", out, err)
 	}
 }

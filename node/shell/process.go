@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/workspace"
 )
 
@@ -39,9 +40,9 @@ type processIn struct {
 //go:embed process.md
 var processDoc string
 
-func processTool(jobs *Jobs) toolkit.Tool {
+func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 	return toolkit.Define("Process", processDoc, toolkit.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
-		func(_ context.Context, in processIn) (any, error) { return runProcess(jobs, in) })
+		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
 // refused reports an action that could not be done as a result, not as an error, as the original

@@ -62,13 +62,13 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stopped time.Time
-		ctx = access.WithCall(ctx, access.Call{Progress: func(tail string, _ int64) {
+		call := access.Call{Progress: func(tail string, _ int64) {
 			if strings.Contains(tail, "\n") && stopped.IsZero() {
 				stopped = time.Now()
 				cancel()
 			}
-		}})
-		out, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": c.command})
+		}}
+		out, err := tooltest.CallContext[bashOut](ctx, call, b.Bench, "Bash", tooltest.Args{"command": c.command})
 		took := time.Since(stopped)
 		cancel()
 		if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
@@ -105,7 +105,7 @@ func TestACancelledCallDoesNotStart(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tooltest.CallContext[bashOut](ctx, b.Bench, "Bash", tooltest.Args{"command": "touch started"}); err == nil {
+	if _, err := tooltest.CallContext[bashOut](ctx, access.Call{}, b.Bench, "Bash", tooltest.Args{"command": "touch started"}); err == nil {
 		t.Error("it started")
 	}
 	if _, err := os.Stat(filepath.Join(b.WS.Dir(), "started")); !errors.Is(err, os.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/gateway/peer/toolkit"
+	"fairlead/node/access"
 )
 
 // schema is what of a tool's schema says where values may stand.
@@ -138,8 +139,8 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				b.File("f", "some\ntext\n")
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				_, _, perr := tl.Preview(ctx, json.RawMessage(raw))
-				out, err := tl.Call(ctx, json.RawMessage(raw))
+				_, _, perr := tl.Preview(ctx, access.Call{}, json.RawMessage(raw))
+				out, err := tl.Call(ctx, access.Call{}, json.RawMessage(raw))
 				if ctx.Err() != nil {
 					t.Fatalf("%s: it hung", what)
 				}

@@ -31,7 +31,7 @@ func benchOf(t testing.TB, ws *workspace.Root) *tooltest.Bench {
 }
 
 // makeAll makes all tools, whose commands nobody tracks.
-func makeAll(ws *workspace.Root) []toolkit.Tool {
+func makeAll(ws *workspace.Root) []toolkit.Tool[access.Call] {
 	return All(access.Scope{Root: ws}, shell.NewJobs(shell.JobOptions{}))
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 )
 
@@ -16,12 +17,12 @@ func TestTenThousandCallsAtOnceAreServed(t *testing.T) {
 	for i := range 10_000 {
 		wg.Go(func() {
 			if i%100 == 0 { // writes wait for the disk
-				if _, err := b.Tools["Write"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
+				if _, err := b.Tools["Write"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			if _, err := b.Tools["Read"].Call(t.Context(), tooltest.Encode(t, tooltest.Args{"path": "f", "offset": i % 1000, "limit": 1})); err != nil {
+			if _, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f", "offset": i % 1000, "limit": 1})); err != nil {
 				t.Error(err)
 			}
 		})

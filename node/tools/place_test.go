@@ -34,7 +34,7 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 	}
 	for _, c := range calls {
 		was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
-		if raw, err := b.Tools[c.tool].Call(access.WithCall(t.Context(), access.Call{Target: was}), tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrElsewhere) {
+		if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrElsewhere) {
 			t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 		t.Errorf("the file became %q, %v", data, err)
 	}
 	for _, c := range calls {
-		if _, err := b.Tools[c.tool].Call(access.WithCall(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}), tooltest.Encode(t, c.in)); err != nil {
+		if _, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}, tooltest.Encode(t, c.in)); err != nil {
 			t.Errorf("%s %v, as it was looked at: %v", c.tool, c.in, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // All makes the tools of a node. jobs tracks the commands that Bash starts.
-func All(scope access.Scope, jobs *shell.Jobs) []toolkit.Tool {
+func All(scope access.Scope, jobs *shell.Jobs) []toolkit.Tool[access.Call] {
 	list := append(shell.Tools(scope.Root, jobs), file.Tools(scope, file.Limits{})...)
 	return append(list, search.Glob(scope), search.Grep(scope))
 }

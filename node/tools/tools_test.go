@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/tooltest"
 )
 
@@ -86,7 +87,7 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		{"Glob", `{}`},
 		{"Grep", `{"pattern":{}}`},
 	} {
-		_, err := b.Tools[c.tool].Call(t.Context(), json.RawMessage(c.args))
+		_, err := b.Tools[c.tool].Call(t.Context(), access.Call{}, json.RawMessage(c.args))
 		var input *toolkit.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), "Invalid arguments: ") {
 			t.Errorf("%s(%s): %v", c.tool, c.args, err)
@@ -143,14 +144,14 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		// Bash and Write would carry out the call
 		for _, name := range []string{"Process", "Read", "Edit", "Glob", "Grep"} {
-			out, err := b.Tools[name].Call(t.Context(), json.RawMessage(raw))
+			out, err := b.Tools[name].Call(t.Context(), access.Call{}, json.RawMessage(raw))
 			if err == nil && !json.Valid(out) || err != nil && err.Error() == "" {
 				t.Fatalf("%s(%s) = %s, %v", name, raw, out, err)
 			}
-			b.Tools[name].Preview(t.Context(), json.RawMessage(raw))
+			b.Tools[name].Preview(t.Context(), access.Call{}, json.RawMessage(raw))
 		}
 		for _, name := range []string{"Bash", "Write"} {
-			b.Tools[name].Preview(t.Context(), json.RawMessage(raw))
+			b.Tools[name].Preview(t.Context(), access.Call{}, json.RawMessage(raw))
 		}
 	})
 }

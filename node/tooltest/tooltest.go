@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
@@ -19,7 +20,7 @@ import (
 type Bench struct {
 	T     testing.TB
 	WS    *workspace.Root
-	Tools map[string]toolkit.Tool
+	Tools map[string]toolkit.Tool[access.Call]
 }
 
 // PersonHome is the home folder in which the person's tools store their data.
@@ -42,7 +43,7 @@ func Main(m *testing.M) int {
 }
 
 // New makes a bench with the tools that make returns for a new workspace.
-func New(t testing.TB, tools func(*workspace.Root) []toolkit.Tool) *Bench {
+func New(t testing.TB, tools func(*workspace.Root) []toolkit.Tool[access.Call]) *Bench {
 	t.Helper()
 	ws, err := workspace.Open(Folder(t))
 	if err != nil {
@@ -52,9 +53,9 @@ func New(t testing.TB, tools func(*workspace.Root) []toolkit.Tool) *Bench {
 }
 
 // Of makes a bench of a workspace, which it closes at the end of the test.
-func Of(t testing.TB, ws *workspace.Root, tools []toolkit.Tool) *Bench {
+func Of(t testing.TB, ws *workspace.Root, tools []toolkit.Tool[access.Call]) *Bench {
 	t.Cleanup(func() { ws.Close() })
-	b := &Bench{T: t, WS: ws, Tools: make(map[string]toolkit.Tool)}
+	b := &Bench{T: t, WS: ws, Tools: make(map[string]toolkit.Tool[access.Call])}
 	for _, tl := range tools {
 		b.Tools[tl.Spec.Name] = tl
 	}
@@ -88,9 +89,9 @@ func Encode(t testing.TB, a any) json.RawMessage {
 }
 
 // CallContext calls a tool and decodes its result.
-func CallContext[T any](ctx context.Context, b *Bench, name string, a Args) (out T, err error) {
+func CallContext[T any](ctx context.Context, call access.Call, b *Bench, name string, a Args) (out T, err error) {
 	b.T.Helper()
-	raw, err := b.Tools[name].Call(ctx, Encode(b.T, a))
+	raw, err := b.Tools[name].Call(ctx, call, Encode(b.T, a))
 	if err != nil {
 		return out, err
 	}
@@ -103,7 +104,7 @@ func CallContext[T any](ctx context.Context, b *Bench, name string, a Args) (out
 // Call is CallContext without a context.
 func Call[T any](b *Bench, name string, a Args) (T, error) {
 	b.T.Helper()
-	return CallContext[T](context.Background(), b, name, a)
+	return CallContext[T](context.Background(), access.Call{}, b, name, a)
 }
 
 // Must calls a tool that must not fail.
@@ -119,7 +120,7 @@ func Must[T any](b *Bench, name string, a Args) T {
 // MustFail calls a tool that must fail and returns the error's text.
 func MustFail(b *Bench, name string, a Args) string {
 	b.T.Helper()
-	raw, err := b.Tools[name].Call(context.Background(), Encode(b.T, a))
+	raw, err := b.Tools[name].Call(context.Background(), access.Call{}, Encode(b.T, a))
 	if err == nil {
 		b.T.Fatalf("%s(%v): got %s, want an error", name, a, raw)
 	}
@@ -132,7 +133,7 @@ func MustFail(b *Bench, name string, a Args) string {
 // Preview returns the preview of a call.
 func Preview(b *Bench, name string, a Args) protocol.CallPreview {
 	b.T.Helper()
-	p, ok, err := b.Tools[name].Preview(context.Background(), Encode(b.T, a))
+	p, ok, err := b.Tools[name].Preview(context.Background(), access.Call{}, Encode(b.T, a))
 	if err != nil || !ok {
 		b.T.Fatalf("preview of %s(%v): %v, %v", name, a, ok, err)
 	}

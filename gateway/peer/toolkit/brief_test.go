@@ -13,16 +13,16 @@ import (
 )
 
 func TestAnErrorDoesNotRepeatAMegabyte(t *testing.T) {
-	open := toolkit.Define("Open", "", toolkit.Traits{}, func(_ context.Context, in nested) (nested, error) {
+	open := toolkit.Define("Open", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in nested) (nested, error) {
 		return in, fmt.Errorf("open %s: %w", in.Path, fs.ErrNotExist)
 	})
 	long := strings.Repeat("é", 1<<20)
 	right, wrong := json.RawMessage(`{"path":"`+long+`"}`), json.RawMessage(`{"path":"a","limit":"`+long+`"}`)
-	_, err := open.Call(t.Context(), right)
+	_, err := open.Call(t.Context(), struct{}{}, right)
 	if !errors.Is(err, fs.ErrNotExist) || len(err.Error()) > 4100 || !strings.HasPrefix(err.Error(), "open éé") || !strings.HasSuffix(err.Error(), "é: file does not exist") {
 		t.Errorf("%.100s", err)
 	}
-	_, err = open.Call(t.Context(), wrong)
+	_, err = open.Call(t.Context(), struct{}{}, wrong)
 	for _, err := range []error{err, toolkit.Validate(open.Spec.InputSchema, wrong)} {
 		var bad *toolkit.InputError
 		if !errors.As(err, &bad) || len(err.Error()) > 4100 || !strings.HasPrefix(err.Error(), "Invalid arguments: ") {

@@ -23,7 +23,7 @@ type nested struct {
 // Two programs could read such arguments differently: the rules would allow one call, and the
 // machine would run another.
 func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
-	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, in nested) (nested, error) { return in, nil })
+	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in nested) (nested, error) { return in, nil })
 	for _, c := range []struct{ args, want string }{
 		{`{"path":"a","Path":"b"}`, `there is no argument "Path"; it is called "path"`},
 		{`{"Path":"b","path":"a"}`, `it is called "path"`},
@@ -39,7 +39,7 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 		{`{"path":"a","steps":[{"old":null}]}`, `"old" must be given; it is null`},
 	} {
 		var bad *toolkit.InputError
-		_, err := echo.Call(t.Context(), json.RawMessage(c.args))
+		_, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(c.args))
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.args, err, c.want)
 		}
@@ -51,7 +51,7 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 		`{"path":"a","other":{"X":1,"x":2},"more":[{"y":1},{"y":1}],"s":"\"path\":1,\"path\":1"}`, `{"path":"a","steps":[{"old":"x","all":null}],"limit":null}`,
 		`{"path":"path","other":"path"}`,
 	} {
-		if _, err := echo.Call(t.Context(), json.RawMessage(args)); err != nil {
+		if _, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -68,11 +68,11 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 // FuzzNames: accepted arguments read the same with and without regard to case, and whether the
 // first or the last of equal names counts.
 func FuzzNames(f *testing.F) {
-	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, in nested) (nested, error) { return in, nil })
+	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in nested) (nested, error) { return in, nil })
 	f.Add(`{"path":"a","Path":"b"}`)
 	f.Add(`{"path":"\\","steps":[{"old":"x\"","all":null}],"x":{"y":[{}]}}`)
 	f.Fuzz(func(t *testing.T, args string) {
-		raw, err := echo.Call(t.Context(), json.RawMessage(args))
+		raw, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(args))
 		if err != nil {
 			return
 		}

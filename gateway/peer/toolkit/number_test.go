@@ -19,7 +19,7 @@ type counts struct {
 
 func TestWholeNumbersMayBeWrittenWithFractionsAndExponents(t *testing.T) {
 	t.Parallel()
-	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, in counts) (counts, error) { return in, nil })
+	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in counts) (counts, error) { return in, nil })
 	for _, c := range []struct{ args, want string }{
 		{`{"n":1e7}`, `{"n":10000000}`},
 		{`{"n":1E+2}`, `{"n":100}`},
@@ -42,7 +42,7 @@ func TestWholeNumbersMayBeWrittenWithFractionsAndExponents(t *testing.T) {
 		{`{"n":"1.0"}`, ""},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			got, err := echo.Call(t.Context(), json.RawMessage(c.args))
+			got, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(c.args))
 			if (err == nil) != (c.want != "") || strings.TrimSpace(string(got)) != c.want {
 				t.Errorf("got %s, %v; want %s", got, err, c.want)
 			}

@@ -18,16 +18,17 @@ import (
 type Traits struct {
 	Effect     protocol.Effect
 	Idempotent bool     // calling it twice has the same result as calling it once
-	AcceptsKey bool     // passes [IdempotencyKey] on to the system that it changes
+	AcceptsKey bool     // passes the call's idempotency key on to the system that it changes
 	Caps       []string // capability IDs
 }
 
-// Tool is one callable tool.
-type Tool struct {
+// Tool is one callable tool. C describes a call beside its arguments, such as who made it; a node
+// and the gateway each have a struct for that.
+type Tool[C any] struct {
 	Spec    protocol.ToolSpec
 	Caps    []string
-	handle  func(context.Context, json.RawMessage) (json.RawMessage, error)
-	preview func(context.Context, json.RawMessage) (protocol.CallPreview, error)
+	handle  func(context.Context, C, json.RawMessage) (json.RawMessage, error)
+	preview func(context.Context, C, json.RawMessage) (protocol.CallPreview, error)
 }
 
 // Risky reports whether a tool has an effect, is not idempotent, and ignores its idempotency key.
@@ -59,21 +60,6 @@ func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	return s
 }
 
-type keyKey struct{}
-
-// WithIdempotencyKey adds the idempotency key of a call to its context.
-func WithIdempotencyKey(ctx context.Context, key string) context.Context {
-	return context.WithValue(ctx, keyKey{}, key)
-}
-
-// IdempotencyKey returns the call's key. It is the same for every attempt of a call and different
-// for every other call; empty if the gateway sent none. A tool that changes another system passes
-// it on, so that a repetition is recognized there.
-func IdempotencyKey(ctx context.Context) string {
-	key, _ := ctx.Value(keyKey{}).(string)
-	return key
-}
-
 // InputError reports that the arguments of a call do not fit the tool. Its text is for the model.
 type InputError struct{ Err error }
 
@@ -88,7 +74,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 // models write it.
 //
 // An error of fn is the tool's failure, and the model gets its text.
-func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In) (Out, error)) Tool {
+func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context, C, In) (Out, error)) Tool[C] {
 	in := schemaFor[In](name)
 	plainTypes(in)
 	resolved, err := in.Resolve(nil)
@@ -99,18 +85,18 @@ func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In
 	if reflect.TypeFor[Out]().Kind() != reflect.Interface {
 		out = mustJSON(schemaFor[Out](name))
 	}
-	return Tool{
+	return Tool[C]{
 		Spec: protocol.ToolSpec{
 			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: out,
 			Effect: t.Effect, Idempotent: t.Idempotent, AcceptsKey: t.AcceptsKey,
 		},
 		Caps: t.Caps,
-		handle: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+		handle: func(ctx context.Context, call C, raw json.RawMessage) (json.RawMessage, error) {
 			v, err := decode[In](resolved, raw)
 			if err != nil {
 				return nil, err
 			}
-			out, err := fn(ctx, v)
+			out, err := fn(ctx, call, v)
 			if err != nil {
 				return nil, err
 			}
@@ -121,7 +107,7 @@ func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In
 
 // WithPreview returns t with a function that describes what a call would do. The function must have
 // no effect.
-func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPreview, error)) Tool {
+func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol.CallPreview, error)) Tool[C] {
 	var in jsonschema.Schema
 	if err := json.Unmarshal(t.Spec.InputSchema, &in); err != nil {
 		panic(err)
@@ -130,28 +116,28 @@ func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPrev
 	if err != nil {
 		panic(err)
 	}
-	t.preview = func(ctx context.Context, raw json.RawMessage) (protocol.CallPreview, error) {
+	t.preview = func(ctx context.Context, call C, raw json.RawMessage) (protocol.CallPreview, error) {
 		v, err := decode[In](resolved, raw)
 		if err != nil {
 			return protocol.CallPreview{}, err
 		}
-		return fn(ctx, v)
+		return fn(ctx, call, v)
 	}
 	return t
 }
 
 // Call validates args and runs the tool. The error is the tool's failure, or an *InputError for
 // invalid arguments.
-func (t Tool) Call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	out, err := t.handle(ctx, args)
+func (t Tool[C]) Call(ctx context.Context, call C, args json.RawMessage) (json.RawMessage, error) {
+	out, err := t.handle(ctx, call, args)
 	return out, brief(err)
 }
 
 // Preview describes what Call would do; ok is false for a tool without a preview.
-func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
+func (t Tool[C]) Preview(ctx context.Context, call C, args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
 	if t.preview == nil {
 		return protocol.CallPreview{}, false, nil
 	}
-	p, err = t.preview(ctx, args)
+	p, err = t.preview(ctx, call, args)
 	return p, true, brief(err)
 }

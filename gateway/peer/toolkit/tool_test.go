@@ -27,9 +27,9 @@ type out struct {
 
 var errFull = errors.New("the disk is full")
 
-func sample() toolkit.Tool {
+func sample() toolkit.Tool[struct{}] {
 	return toolkit.Define("Sample", "Does things.", toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true, Caps: []string{protocol.CapWrite}},
-		func(_ context.Context, v in) (out, error) {
+		func(_ context.Context, _ struct{}, v in) (out, error) {
 			if v.Path == "full" {
 				return out{Path: "half"}, errFull
 			}
@@ -90,7 +90,7 @@ func TestCallChecksArguments(t *testing.T) {
 		{"rubbish behind", `{"path":"a"}x`, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			raw, err := sample().Call(t.Context(), json.RawMessage(c.args))
+			raw, err := sample().Call(t.Context(), struct{}{}, json.RawMessage(c.args))
 			var input *toolkit.InputError
 			if errors.As(err, &input) != c.bad {
 				t.Fatalf("result %s, error %v", raw, err)
@@ -109,25 +109,25 @@ func TestCallChecksArguments(t *testing.T) {
 }
 
 func TestCallKeepsTheToolsError(t *testing.T) {
-	raw, err := sample().Call(t.Context(), json.RawMessage(`{"path":"full"}`))
+	raw, err := sample().Call(t.Context(), struct{}{}, json.RawMessage(`{"path":"full"}`))
 	if !errors.Is(err, errFull) || err.Error() != errFull.Error() || raw != nil {
 		t.Errorf("result %s, error %v", raw, err)
 	}
 }
 
 func TestPreviewIsOptional(t *testing.T) {
-	if _, ok, err := sample().Preview(t.Context(), json.RawMessage(`{"path":"a"}`)); ok || err != nil {
+	if _, ok, err := sample().Preview(t.Context(), struct{}{}, json.RawMessage(`{"path":"a"}`)); ok || err != nil {
 		t.Errorf("without a preview: ok %v, error %v", ok, err)
 	}
-	s := toolkit.WithPreview(sample(), func(_ context.Context, v in) (protocol.CallPreview, error) {
+	s := toolkit.WithPreview(sample(), func(_ context.Context, _ struct{}, v in) (protocol.CallPreview, error) {
 		return protocol.CallPreview{Path: "/" + v.Path}, nil
 	})
-	p, ok, err := s.Preview(t.Context(), json.RawMessage(`{"path":"a"}`))
+	p, ok, err := s.Preview(t.Context(), struct{}{}, json.RawMessage(`{"path":"a"}`))
 	if !ok || err != nil || p.Path != "/a" {
 		t.Errorf("preview %+v, ok %v, error %v", p, ok, err)
 	}
 	var input *toolkit.InputError
-	if _, ok, err := s.Preview(t.Context(), json.RawMessage(`{}`)); !ok || !errors.As(err, &input) {
+	if _, ok, err := s.Preview(t.Context(), struct{}{}, json.RawMessage(`{}`)); !ok || !errors.As(err, &input) {
 		t.Errorf("bad arguments: ok %v, error %v", ok, err)
 	}
 }
@@ -162,7 +162,7 @@ func TestDefinePanicsOnTypesWithoutSchema(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	toolkit.Define("Bad", "", toolkit.Traits{}, func(context.Context, struct{ C chan int }) (out, error) { return out{}, nil })
+	toolkit.Define("Bad", "", toolkit.Traits{}, func(context.Context, struct{}, struct{ C chan int }) (out, error) { return out{}, nil })
 }
 
 func FuzzCall(f *testing.F) {
@@ -171,7 +171,7 @@ func FuzzCall(f *testing.F) {
 	}
 	s := sample()
 	f.Fuzz(func(t *testing.T, args []byte) {
-		raw, err := s.Call(t.Context(), args)
+		raw, err := s.Call(t.Context(), struct{}{}, args)
 		if err == nil && !json.Valid(raw) {
 			t.Errorf("result is not JSON: %q", raw)
 		}

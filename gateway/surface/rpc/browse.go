@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // browse registers the methods of the file browser.
@@ -79,7 +79,7 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	if err != nil {
 		return out, err
 	}
-	act := &dispatch.Act{Node: node, As: "Write", Effect: protocol.EffectWrite}
+	act := &tool.Act{Node: node, As: "Write", Effect: protocol.EffectWrite}
 	for _, p := range paths {
 		act.Paths = append(act.Paths, cmp.Or(p, ".")) // an empty path means the workspace
 	}
@@ -91,7 +91,7 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	case protocol.ActMove, protocol.ActTrash, protocol.ActRestore:
 		act.Whole = true
 	}
-	res, err := s.direct(ctx, c, dispatch.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
+	res, err := s.direct(ctx, c, tool.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
 	if err != nil {
 		return out, err
 	}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // invoke runs a tool as a direct action of the person (tool.invoke,
@@ -25,23 +25,23 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
 		return protocol.ToolInvokeResult{}, err
 	}
-	raw, err := s.direct(ctx, c, dispatch.Call{Tool: p.Tool, Args: p.Args})
+	raw, err := s.direct(ctx, c, tool.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
 
 // direct runs a call as a direct action of the person.
-func (s *Server) direct(ctx context.Context, c *Conn, call dispatch.Call) (json.RawMessage, error) {
+func (s *Server) direct(ctx context.Context, c *Conn, call tool.Call) (json.RawMessage, error) {
 	return answerOf(s.s.Tools.Call(ctx, c.who(), c.own(call)))
 }
 
 // own marks a call as a direct action of the person.
-func (c *Conn) own(call dispatch.Call) dispatch.Call {
+func (c *Conn) own(call tool.Call) tool.Call {
 	call.Direct, call.AskedBy = true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
 	return call
 }
 
 // answerOf converts the outcome of a direct call to a response.
-func answerOf(res dispatch.Result, err error) (json.RawMessage, error) {
+func answerOf(res tool.Result, err error) (json.RawMessage, error) {
 	var bad *toolkit.InputError
 	switch {
 	case errors.As(err, &bad):
@@ -98,7 +98,7 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 		return protocol.ToolRequestResult{}, err
 	}
 	key, who := c.spell(p.SessionKey), c.who()
-	call := dispatch.Call{
+	call := tool.Call{
 		ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
 		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
 	}
@@ -174,12 +174,12 @@ func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParam
 }
 
 // failedCall returns the result of a call that could not be made.
-func failedCall(c dispatch.Call, err error) dispatch.Result {
-	node, tool, _ := c.Tool.Split()
-	return dispatch.Result{
+func failedCall(c tool.Call, err error) tool.Result {
+	node, name, _ := c.Tool.Split()
+	return tool.Result{
 		IsError: true, Content: protocol.Content{protocol.Text(protocol.FailureText(node, err.Error()))},
 		Info: protocol.CallInfo{
-			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: tool, Args: c.Args,
+			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: name, Args: c.Args,
 			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct,
 		},
 	}

@@ -17,12 +17,12 @@ import (
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -114,7 +114,7 @@ func (f *fakes) services() Services {
 			}
 			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
 		},
-		Requested: func(_ context.Context, key protocol.SessionKey, r dispatch.Result) error {
+		Requested: func(_ context.Context, key protocol.SessionKey, r tool.Result) error {
 			f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
 				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content,
 			}})
@@ -138,24 +138,24 @@ type fakeTools struct{ f *fakes }
 func (t fakeTools) Known(context.Context, protocol.CallID) (bool, error) { return false, nil }
 
 // Call runs the call on the node, or ends as the argument "end" says.
-func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+func (t fakeTools) Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error) {
 	node, spec, err := t.f.hub.Lookup(c.Tool)
 	if c.Act != nil {
 		_, spec.Name, _ = c.Tool.Split()
 		node, err = c.Act.Node, nil
 	}
 	if err != nil {
-		return dispatch.Result{}, err
+		return tool.Result{}, err
 	}
 	if p.Kind != auth.KindOwner || !c.Direct {
-		return dispatch.Result{}, errors.New("not the person's own act")
+		return tool.Result{}, errors.New("not the person's own act")
 	}
 	var args struct {
 		End string `json:"end"`
 	}
 	json.Unmarshal(c.Args, &args)
-	end := func(state, text string) (dispatch.Result, error) {
-		return dispatch.Result{
+	end := func(state, text string) (tool.Result, error) {
+		return tool.Result{
 			IsError: true, Info: protocol.CallInfo{State: state, Error: text, ToolCallID: c.ToolCallID},
 			Content: protocol.Content{protocol.Text("Error: " + text)},
 		}, nil
@@ -166,9 +166,9 @@ func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) 
 	case "unknown":
 		return end(protocol.CallUnknown, "Node disconnected: "+string(node))
 	case "timeout":
-		return dispatch.Result{}, protocol.ErrTimeout.With("Tool request timed out")
+		return tool.Result{}, protocol.ErrTimeout.With("Tool request timed out")
 	case "arguments":
-		return dispatch.Result{}, &toolkit.InputError{Err: errors.New("command is missing")}
+		return tool.Result{}, &toolkit.InputError{Err: errors.New("command is missing")}
 	}
 	if c.ID == "" {
 		c.ID = protocol.CallID(fmt.Sprintf("call-%d", t.f.calls.Add(1)))
@@ -183,22 +183,22 @@ func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) 
 	case errors.Is(err, protocol.ErrUnavailable):
 		return end(protocol.CallUnknown, err.Error())
 	case err != nil:
-		return dispatch.Result{}, err
+		return tool.Result{}, err
 	}
-	return dispatch.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
+	return tool.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
 }
 
 // Start leaves every call to Call.
-func (fakeTools) Start(context.Context, auth.Principal, dispatch.Call, func(func()), func(dispatch.Result, error)) bool {
+func (fakeTools) Start(context.Context, auth.Principal, tool.Call, func(func()), func(tool.Result, error)) bool {
 	return false
 }
 
 // Late knows the outcome of one call.
-func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error) {
+func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error) {
 	if p.CallID != "unknown-until-now" {
 		return nil, protocol.ErrNotFound.With("Unknown callId")
 	}
-	return &dispatch.Result{
+	return &tool.Result{
 		Raw: p.Result, Content: protocol.Content{protocol.Text("known now: " + string(p.Result))},
 		Info: protocol.CallInfo{CallID: p.CallID, ToolCallID: "late", Node: node, SessionKey: protocol.MainSession, State: protocol.CallDone},
 	}, nil

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 )
 
@@ -221,7 +222,7 @@ func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
 
 func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
 	var named []string
-	for _, spec := range native.New(nodes.New(nil, nil), native.Services{Extra: []toolkit.Tool{new(cron.Scheduler).Tool()}}).Tools() {
+	for _, spec := range native.New(nodes.New(nil, nil), native.Services{Extra: []toolkit.Tool[tool.Call]{new(cron.Scheduler).Tool()}}).Tools() {
 		_, bare, _ := protocol.ToolName(spec.Name).Split()
 		named = append(named, bare)
 	}

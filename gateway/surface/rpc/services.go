@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -40,8 +40,8 @@ type Sessions interface {
 
 // Tools runs tool calls.
 type Tools interface {
-	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
-	Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error)
+	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
+	Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error)
 	Known(ctx context.Context, id protocol.CallID) (bool, error)
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
@@ -137,5 +137,5 @@ type Services struct {
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
 	// Requested stores the result of a tool.request in its session. When nil, the result is only in
 	// the journal and the feed.
-	Requested func(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error
+	Requested func(ctx context.Context, key protocol.SessionKey, r tool.Result) error
 }

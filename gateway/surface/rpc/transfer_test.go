@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/dispatch"
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 // transferRows is a store of transfers in memory.
@@ -74,18 +74,18 @@ func (s *transferRows) Delete(_ context.Context, ids []protocol.TransferID) (gon
 // denied.
 type transferCalls struct{ f *fakes }
 
-func (c transferCalls) Call(ctx context.Context, _ auth.Principal, call dispatch.Call) (dispatch.Result, error) {
+func (c transferCalls) Call(ctx context.Context, _ auth.Principal, call tool.Call) (tool.Result, error) {
 	if strings.Contains(string(call.Args), "forbidden") {
-		return dispatch.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallDenied, Error: "Denied by a rule: no."}}, nil
+		return tool.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallDenied, Error: "Denied by a rule: no."}}, nil
 	}
 	var in native.TransferIn
 	if err := json.Unmarshal(call.Args, &in); err != nil {
-		return dispatch.Result{}, err
+		return tool.Result{}, err
 	}
-	out, err := c.f.transfers.Tool(ctx, in)
+	out, err := c.f.transfers.Tool(ctx, call, in)
 	if err != nil {
-		return dispatch.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallFailed, Error: err.Error()}}, nil
+		return tool.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallFailed, Error: err.Error()}}, nil
 	}
 	raw, err := json.Marshal(map[string]any{"ok": true, "result": out})
-	return dispatch.Result{Raw: raw, Info: protocol.CallInfo{State: protocol.CallDone}}, err
+	return tool.Result{Raw: raw, Info: protocol.CallInfo{State: protocol.CallDone}}, err
 }

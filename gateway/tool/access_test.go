@@ -1,0 +1,100 @@
+package tool
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
+)
+
+var (
+	other = protocol.FolderAccess{Path: "/srv/other", Write: true}
+	keys  = protocol.FolderAccess{Path: "/home/ann/.ssh", Warning: "it holds keys or tokens"}
+)
+
+// outside returns a gateway with a machine whose calls need two folders outside the workspace.
+func outside(t *testing.T) *gateway {
+	return start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Folder: "/srv/app", Outside: true, Folders: []protocol.FolderAccess{other, keys}}
+	}})
+}
+
+// told returns the invocation that the machine received.
+func (g *gateway) told() (inv protocol.ToolInvoke) {
+	g.t.Helper()
+	calls := g.tower.Calls()
+	if len(calls) == 0 {
+		g.t.Fatal("nothing ran")
+	}
+	return calls[len(calls)-1]
+}
+
+func (g *gateway) bound(inv protocol.ToolInvoke) {
+	g.t.Helper()
+	p := protocol.CallPreview{Folder: "/srv/app", Outside: true, Folders: []protocol.FolderAccess{other, keys}}
+	want, err := protocol.CallHash(protocol.AskCall, "tower", inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
+	if err != nil || inv.Approved != want {
+		g.t.Errorf("what the machine compares is not bound to the folders: %v", err)
+	}
+}
+
+func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
+	g := outside(t)
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(t.Context(), command("a", "cp x /srv/other"))
+	q := g.question(sub)
+	if _, err := g.gate.Answer(t.Context(), "ann", protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{2}}); err == nil {
+		t.Error("a folder that was not offered is taken")
+	}
+	if r, err := g.gate.Answer(t.Context(), "ann", protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
+		t.Fatal(err)
+	}
+	within(t, end)
+	inv := g.told()
+	if len(inv.Folders) != 1 || inv.Folders[0] != other {
+		t.Errorf("opened %+v", inv.Folders)
+	}
+	g.bound(inv)
+	g.ask(command("b", "cp x /srv/other"), protocol.DecisionAllow, protocol.ScopeOnce, "")
+	if inv := g.told(); len(inv.Folders) != 0 {
+		t.Errorf("a plain allow opened %+v", inv.Folders)
+	}
+}
+
+func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
+	g := outside(t)
+	write := Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/srv/other/x","content":"y"}`), Session: chat, Run: "run"}
+	g.ask(write, protocol.DecisionAllow, protocol.ScopeOnce, "")
+	inv := g.told()
+	if len(inv.Folders) != 2 {
+		t.Errorf("opened %+v", inv.Folders)
+	}
+	g.bound(inv)
+	// Without an approval, no folder with a warning is opened.
+	if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Write","verdict":"allow"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	write.ID = "b"
+	g.must(write)
+	inv = g.told()
+	if len(inv.Folders) != 1 || inv.Folders[0] != other {
+		t.Errorf("a rule opened %+v", inv.Folders)
+	}
+	g.bound(inv)
+}
+
+func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.must(Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
+	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
+	if err != nil || inv.Approved != want {
+		t.Errorf("%+v, %v", inv, err)
+	}
+	g.must(Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
+	if inv := g.told(); inv.Approved != "" {
+		t.Errorf("the person's own read is bound: %+v", inv)
+	}
+}

@@ -1,0 +1,88 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
+)
+
+func trash(path string) Call {
+	args, _ := json.Marshal(protocol.FilesTrashParams{Paths: []string{path}})
+	return Call{
+		Tool: protocol.NewToolName("tower", protocol.ActTrash), Args: args, Direct: true,
+		Act: &Act{Node: "tower", As: "Write", Effect: protocol.EffectWrite, Paths: []string{path}},
+	}
+}
+
+func TestAnActIsDoneAtOnceAndInTheJournal(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	c := trash("notes.txt")
+	res, err := g.Call(t.Context(), auth.Owner("window"), c)
+	if err != nil || res.Info.State != protocol.CallDone || string(res.Raw) != `"ok"` {
+		t.Fatal(res, err)
+	}
+	g.noQuestions()
+	if row := g.row(res.Info.CallID); row.Info.Tool != protocol.ActTrash || !row.Info.Direct || !strings.Contains(string(row.Info.Args), "notes.txt") {
+		t.Errorf("%+v", row)
+	}
+	if calls := g.tower.Calls(); len(calls) != 1 || calls[0].Tool != protocol.ActTrash {
+		t.Errorf("%+v", calls)
+	}
+}
+
+func TestAnActIsStoppedByARuleThatDenies(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.rule(`{"tool":"Write","path":"/srv/keep/**","verdict":"deny","reason":"these stay"}`)
+	res, err := g.Call(t.Context(), auth.Owner("window"), trash("/srv/keep/a.txt"))
+	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "these stay") {
+		t.Errorf("%+v, %v", res.Info, err)
+	}
+	both := trash("/srv/other.txt")
+	both.Act.Paths = []string{"/srv/other.txt", "/srv/keep/a.txt"}
+	if res, err := g.Call(t.Context(), auth.Owner("window"), both); err != nil || res.Info.State != protocol.CallDenied {
+		t.Errorf("one of two: %+v, %v", res.Info, err)
+	}
+	if res, err := g.Call(t.Context(), auth.Owner("window"), trash("/srv/other.txt")); err != nil || res.Info.State != protocol.CallDone {
+		t.Errorf("another: %+v, %v", res.Info, err)
+	}
+	if calls := g.tower.Calls(); len(calls) != 1 {
+		t.Errorf("%d calls arrived", len(calls))
+	}
+}
+
+func TestTheAgentHasNoActs(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	c := trash("a.txt")
+	c.Direct, c.Session, c.Run = false, chat, "run"
+	if _, err := g.Call(t.Context(), agent, c); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("as an act: %v", err)
+	}
+	c.Act = nil
+	if _, err := g.Call(t.Context(), agent, c); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("as a tool: %v", err)
+	}
+	if calls := g.tower.Calls(); len(calls) != 0 {
+		t.Errorf("%+v", calls)
+	}
+}
+
+func TestAFolderIsNotTakenAwayWithAFileThatARuleKeeps(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.rule(`{"tool":"Write","path":"/srv/app/keep/a.txt","verdict":"deny","reason":"it stays"}`)
+	c := trash("/srv/app")
+	c.Act.Whole = true
+	res, err := g.Call(t.Context(), auth.Owner("window"), c)
+	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "/srv/app/keep/a.txt") || !strings.Contains(res.Info.Error, "it stays") {
+		t.Errorf("%+v, %v", res.Info, err)
+	}
+	c = trash("/srv/app/other")
+	c.Act.Whole = true
+	if res, err := g.Call(t.Context(), auth.Owner("window"), c); err != nil || res.Info.State != protocol.CallDone {
+		t.Errorf("another: %+v, %v", res.Info, err)
+	}
+}

@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
+)
+
+func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	res := g.ask(command("a", "make"), protocol.DecisionDeny, "", "not on this machine")
+	if res.Info.State != protocol.CallDenied || !res.IsError || !strings.Contains(res.Content.Text(), "not on this machine") {
+		t.Errorf("%+v", res)
+	}
+	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestUnansweredQuestionIsNoDenial(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.cfg.Approvals.Timeout = 20
+	res := g.must(command("a", "make"))
+	if !res.IsError || !strings.Contains(res.Content.Text(), "Nobody answered") || !strings.Contains(res.Content.Text(), "no denial") || len(g.tower.Calls()) != 0 {
+		t.Errorf("%+v", res)
+	}
+	g.noQuestions()
+}
+
+func TestOwnActIsNotAskedButARuleStopsIt(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	own := command("a", "make")
+	own.Direct = true
+	if res := g.must(own); res.Info.State != protocol.CallDone || !res.Info.Direct {
+		t.Errorf("%+v", res)
+	}
+	g.cfg.ToolApproval.Rules = []config.ToolRule{{ID: "r", Tool: "*__Bash", Decision: "deny", Reason: "no commands today"}}
+	own.ID = "b"
+	if res := g.must(own); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "no commands today") {
+		t.Errorf("%+v", res)
+	}
+	if len(g.tower.Calls()) != 1 || g.row("b").Info.State != protocol.CallDenied {
+		t.Error("a denied act ran, or has no row")
+	}
+}
+
+func TestGrantForTheSessionLetsExactlyTheSameCallThrough(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.ask(command("a", "make"), protocol.DecisionAllow, protocol.ScopeSession, "")
+	if res := g.must(command("b", "make")); res.Info.State != protocol.CallDone || res.Info.ApprovalID != "" {
+		t.Errorf("the same call: %+v", res)
+	}
+	if res := g.ask(command("c", "make clean"), protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
+		t.Errorf("another command: %+v", res)
+	}
+	other := command("d", "make")
+	other.Session = "agent:main:app:chat:other"
+	if res := g.ask(other, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
+		t.Errorf("another session: %+v", res)
+	}
+}
+
+func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
+	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Path: "/home/ann/x", Problem: "oldString not found"}
+	}})
+	res := g.must(Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	if res.Info.State != protocol.CallFailed || !res.IsError || res.Content.Text() != "Error: oldString not found" || res.Info.ApprovalID != "" || len(g.tower.Calls()) != 0 {
+		t.Errorf("%+v", res)
+	}
+	g.noQuestions()
+}
+
+func TestCallThatWouldFailOnKeysIsAskedAboutBeforeItSaysWhy(t *testing.T) {
+	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Path: "/home/ann/.netrc", Secret: "~/.netrc", Problem: "oldString not found"}
+	}})
+	res := g.ask(Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
+	if res.Info.State != protocol.CallDenied || strings.Contains(res.Content.Text(), "oldString") {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	c := Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}
+	g.ask(c, protocol.DecisionAllow, "", "")
+	if inv := g.tower.Calls()[0]; inv.Expect != "sum of x" {
+		t.Errorf("%+v", inv)
+	}
+}
+
+func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	end := g.do(t.Context(), command("a", "go vet ./gateway"))
+	q := g.question(sub)
+	sub.Close()
+	if len(q.Parts) == 0 || len(q.Offers) == 0 {
+		t.Fatalf("%+v", q)
+	}
+	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
+	if e := within(t, end); e.err != nil || e.IsError {
+		t.Fatalf("%+v", e)
+	}
+	g.must(command("b", "go vet ./gateway")) // without an approval: must would block
+	g.noQuestions()
+	rules := g.rules.List().Rules
+	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
+		t.Errorf("offered %+v, made %+v", as, rules[0])
+	}
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
+	if err != nil || len(rules) != 1 || len(lines) != 3 {
+		t.Fatalf("%+v\n%+v %v", rules, lines, err)
+	}
+	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
+		t.Errorf("%+v", l)
+	}
+	if l := lines[1]; l.By != "ann" || l.Approval != q.ID || l.Verdict != "allow" {
+		t.Errorf("%+v", l)
+	}
+	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
+		t.Errorf("%+v", l)
+	}
+	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+func TestModeOfAChatHolds(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	set := func(mode string) {
+		if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.Prefs.Approvals = &protocol.ApprovalMode{Mode: mode} })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(protocol.ModeReadOnly)
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
+		t.Errorf("%+v", res)
+	}
+	set(protocol.ModeAcceptEdits)
+	res := g.must(Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
+	if res.Info.State != protocol.CallDone {
+		t.Errorf("%+v", res)
+	}
+	if len(g.tower.Calls()) != 1 {
+		t.Errorf("%+v", g.tower.Calls())
+	}
+	// A stranger on a channel writes to the same chat.
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(t.Context(), Call{
+		ID: "c", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat,
+		AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp bob@example.org"},
+	})
+	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
+	for _, c := range []struct {
+		args, state, text string
+		runs              int
+	}{
+		{`{"command":"make test"}`, protocol.CallDone, "The person changed the call", 1},
+		{`{"command":7}`, protocol.CallFailed, "could not be run", 0},
+		{`{"command":"shutdown now"}`, protocol.CallFailed, "not now", 0},
+	} {
+		g := start(t, &tooltest.Machine{})
+		if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["shutdown","**"],"verdict":"deny","reason":"not now"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		sub := g.bus.Subscribe()
+		end := g.do(t.Context(), command("a", "make install"))
+		q := g.question(sub)
+		sub.Close()
+		params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
+		params.Scope = protocol.ScopeSession
+		if _, err := g.gate.Answer(t.Context(), "ann", params); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("a changed call was allowed for more than once: %v", err)
+		}
+		params.Scope = protocol.ScopeOnce
+		if res, err := g.gate.Answer(t.Context(), "ann", params); err != nil || !res.Won {
+			t.Fatal(res, err)
+		}
+		e := within(t, end)
+		if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
+			t.Errorf("%s: %+v, %d calls", c.args, e, len(g.tower.Calls()))
+		}
+		for _, inv := range g.tower.Calls() {
+			if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {
+				t.Errorf("%+v", inv)
+			}
+		}
+	}
+}

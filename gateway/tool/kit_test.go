@@ -1,0 +1,184 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
+)
+
+const (
+	chat = protocol.SessionKey("agent:main:main")
+	bash = protocol.ToolName("tower__Bash")
+)
+
+// gateway is the part of a gateway that calls pass through, with a real store.
+type gateway struct {
+	*Pipeline
+	t     *testing.T
+	path  string
+	cfg   config.Config
+	store *store.DB
+	bus   *event.Bus
+	hub   *nodes.Hub
+	gate  *approval.Manager
+	rules *approval.Rules
+	tower *tooltest.Machine
+}
+
+func start(t *testing.T, m *tooltest.Machine) *gateway {
+	g := &gateway{t: t, path: filepath.Join(t.TempDir(), "fairlead.db"), cfg: config.Default(), tower: m}
+	g.open(nil)
+	return g
+}
+
+// open starts the gateway, also again after an earlier open. journal may wrap the store.
+func (g *gateway) open(journal func(*store.DB) Journal) {
+	g.t.Helper()
+	s, err := store.Open(g.t.Context(), g.path)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { s.Close() })
+	g.store, g.bus = s, new(event.Bus)
+	g.hub, g.gate = nodes.New(g.bus, store.NodeStore{Nodes: s.Nodes, Calls: s}), approval.New(s.Approvals, g.bus, nil)
+	if err := g.hub.Load(g.t.Context()); err != nil {
+		g.t.Fatal(err)
+	}
+	var j Journal = store.CallStore{DB: s}
+	if journal != nil {
+		j = journal(s)
+	}
+	rules, err := approval.OpenRules(g.t.Context(), s.Rules, s.Grants, approval.RulesOptions{
+		Config:  func() config.ToolApproval { return g.cfg.ToolApproval },
+		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.rules = rules
+	g.Pipeline = New(g.hub, g.gate, rules, j, g.bus, func() config.Config { return g.cfg })
+	if g.tower != nil {
+		g.tower.ID = "tower"
+		tooltest.Attach(g.t, g.hub, g.tower)
+	}
+}
+
+// again restarts the gateway on the same disk, with a new machine.
+func (g *gateway) again(m *tooltest.Machine) {
+	g.t.Helper()
+	g.store.Close()
+	g.tower = m
+	g.open(nil)
+}
+
+func command(id, text string) Call {
+	args, _ := json.Marshal(map[string]string{"command": text})
+	return Call{ID: protocol.CallID(id), ToolCallID: "call_" + id, Tool: bash, Args: args, Session: chat, Run: "run"}
+}
+
+var agent = auth.Agent(chat, "run")
+
+// ended is the outcome of a call.
+type ended struct {
+	Result
+	err error
+}
+
+func (g *gateway) do(ctx context.Context, c Call) <-chan ended {
+	ch := make(chan ended, 1)
+	go func() {
+		r, err := g.Call(ctx, agent, c)
+		ch <- ended{r, err}
+	}()
+	return ch
+}
+
+func (g *gateway) must(c Call) Result {
+	g.t.Helper()
+	e := within(g.t, g.do(g.t.Context(), c))
+	if e.err != nil {
+		g.t.Fatal(e.err)
+	}
+	return e.Result
+}
+
+func within[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(3 * time.Minute):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// until waits for a change.
+func until(t *testing.T, sub *event.Subscription, ok func(protocol.Change) bool) protocol.Change {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	for c := range sub.All(ctx) {
+		if ok(c) {
+			return c
+		}
+	}
+	t.Fatal("the change did not come")
+	panic("unreachable")
+}
+
+func (g *gateway) question(sub *event.Subscription) protocol.Approval {
+	g.t.Helper()
+	return *until(g.t, sub, func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending
+	}).Approval
+}
+
+func (g *gateway) answer(a protocol.Approval, decision, scope, reason string) {
+	g.t.Helper()
+	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision, Scope: scope, Reason: reason})
+	if err != nil || !res.Won {
+		g.t.Fatal(res, err)
+	}
+}
+
+// ask makes a call and answers its approval.
+func (g *gateway) ask(c Call, decision, scope, reason string) Result {
+	g.t.Helper()
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(g.t.Context(), c)
+	g.answer(g.question(sub), decision, scope, reason)
+	e := within(g.t, end)
+	if e.err != nil {
+		g.t.Fatal(e.err)
+	}
+	return e.Result
+}
+
+func (g *gateway) row(id protocol.CallID) store.Call {
+	g.t.Helper()
+	c, err := g.store.Call(g.t.Context(), id)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return c
+}
+
+func (g *gateway) noQuestions() {
+	g.t.Helper()
+	if list, err := g.gate.Pending(g.t.Context()); err != nil || len(list) > 0 {
+		g.t.Errorf("open questions: %+v %v", list, err)
+	}
+}

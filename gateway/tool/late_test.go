@@ -1,0 +1,158 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool/tooltest"
+)
+
+// silent returns a machine that starts calls and reports nothing about them until the test ends.
+func silent() (m *tooltest.Machine, began chan struct{}) {
+	began = make(chan struct{}, 1)
+	return &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		began <- struct{}{}
+		<-stop
+		return nil, errors.New("stopped")
+	}}, began
+}
+
+// killed restarts a gateway that was killed during a call of the command.
+func killed(t *testing.T, c Call, m *tooltest.Machine) *gateway {
+	first, began := silent()
+	g := start(t, first)
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	ctx, cancel := context.WithCancel(t.Context())
+	end := g.do(ctx, c)
+	within(t, began)
+	g.again(m)
+	cancel()
+	within(t, end)
+	return g
+}
+
+func done(text string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{"status": "completed", "exitCode": 0, "output": text})
+	return raw
+}
+
+func TestCallThatItsMachineWentOnWithIsTakenUpAfterARestart(t *testing.T) {
+	c := command("a", "make")
+	g := killed(t, c, nil)
+	if _, err := g.Late(t.Context(), "tower", protocol.ToolResultParams{CallID: "a", Result: done("too early")}); !errors.Is(err, protocol.ErrUnavailable) {
+		t.Errorf("a result before its run is taken up: %v", err)
+	}
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	started := make(chan struct{})
+	c.OnStart = func() { close(started) }
+	end := g.do(t.Context(), c)
+	within(t, started) // the run's other calls do not wait for it
+	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower", Has: []protocol.CallID{"a"}})
+	for {
+		_, err := g.hub.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, protocol.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	e := within(t, end)
+	if e.err != nil || e.Info.State != protocol.CallDone || !strings.Contains(e.Content.Text(), "all of it") || len(g.tower.Calls()) != 0 {
+		t.Errorf("%+v", e)
+	}
+	if row := g.row("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestCallThatItsMachineDoesNotKnowIsUnknownAfterARestart(t *testing.T) {
+	g := killed(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
+		t.Errorf("%+v", res)
+	}
+	if len(g.tower.Calls()) != 0 {
+		t.Error("it was begun again")
+	}
+}
+
+func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
+	c := command("a", "make")
+	g := killed(t, c, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c.OnStart = func() { cancel(approval.ErrSuspended) }
+	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, approval.ErrSuspended) {
+		t.Errorf("%+v", e)
+	}
+	if row := g.row("a"); row.Info.State != protocol.CallRunning {
+		t.Errorf("%+v", row.Info)
+	}
+}
+
+func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		p     protocol.ToolResultParams
+		state string
+		want  string
+	}{
+		{"done", protocol.ToolResultParams{Result: done("built")}, protocol.CallDone, "built"},
+		{"failed", protocol.ToolResultParams{Error: "no such program"}, protocol.CallFailed, "no such program"},
+	} {
+		m, began := silent()
+		g := start(t, m)
+		g.cfg.ToolApproval.DefaultDecision = "allow"
+		end := g.do(t.Context(), command("a", "make"))
+		within(t, began)
+		m.Detach()
+		if e := within(t, end); e.Info.State != protocol.CallUnknown {
+			t.Fatalf("%+v", e)
+		}
+		c.p.CallID = "a"
+		if _, err := g.Late(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("%s: from another machine: %v", c.name, err)
+		}
+		res, err := g.Late(t.Context(), "tower", c.p)
+		if err != nil || res.Info.State != c.state || res.Info.SessionKey != chat || !strings.Contains(res.Content.Text(), "was unknown") ||
+			!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
+			t.Errorf("%s: %+v, %v", c.name, res, err)
+		}
+		if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
+			t.Errorf("%s: %+v", c.name, row)
+		}
+		lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
+		if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
+			t.Errorf("%s: audit %+v, %v", c.name, lines, err)
+		}
+		for _, id := range []protocol.CallID{"a", "never made"} {
+			c.p.CallID = id
+			if _, err := g.Late(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("%s: %s again: %v", c.name, id, err)
+			}
+		}
+	}
+}
+
+func TestOutcomeOfACallThatTookTooLongIsUnknownWhenTheMachineIsSilent(t *testing.T) {
+	quiet := make(chan struct{})
+	g := start(t, &tooltest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) {
+		<-quiet
+		return nil, nil
+	}})
+	t.Cleanup(func() { close(quiet) })
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	g.cfg.Timeouts.Tool = 30
+	res := g.must(command("a", "make"))
+	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30ms") || !strings.Contains(res.Content.Text(), "do not repeat it without looking") {
+		t.Errorf("%+v", res)
+	}
+	if row := g.row("a"); row.Info.State != protocol.CallUnknown {
+		t.Errorf("%+v", row.Info)
+	}
+}

@@ -1,0 +1,376 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/config"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
+)
+
+func TestJournalKnowsACallBeforeTheMachineDoes(t *testing.T) {
+	m := &tooltest.Machine{}
+	g := start(t, m)
+	var before store.Call
+	m.Run = func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
+		before = g.row(inv.CallID)
+		return map[string]any{"status": "completed", "exitCode": 0}, nil
+	}
+	res := g.ask(command("a", "make"), protocol.DecisionAllow, "", "")
+	if before.Info.State != protocol.CallRunning || before.Info.StartedAt == 0 || before.Principal == "" || before.IdempotencyKey == "" {
+		t.Errorf("when the machine was told, the journal had %+v", before)
+	}
+	after := g.row("a")
+	if res.IsError || after.Info.State != protocol.CallDone || *after.Info.ExitCode != 0 || after.Info.EndedAt == 0 {
+		t.Errorf("%+v\n%+v", res, after)
+	}
+	if inv := m.Calls()[0]; inv.IdempotencyKey != after.IdempotencyKey || inv.Tool != "Bash" || inv.SessionKey != chat || inv.RunID != "run" {
+		t.Errorf("%+v", inv)
+	}
+}
+
+func TestTheMachineKnowsThePersonsOwnCommand(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.ask(command("agent", "git status"), protocol.DecisionAllow, "", "")
+	own := command("own", "git status")
+	own.Direct = true
+	g.must(own)
+	for i, want := range []bool{false, true} {
+		if inv := g.tower.Calls()[i]; inv.Direct != want {
+			t.Errorf("call %s: got direct %v, want %v", inv.CallID, inv.Direct, want)
+		}
+	}
+}
+
+func TestEndedCallIsReplayedFromTheJournal(t *testing.T) {
+	g := start(t, &tooltest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
+		if strings.Contains(string(inv.Args), "broken") {
+			return nil, errors.New("no such program")
+		}
+		return map[string]any{"status": "failed", "exitCode": 2, "output": "two errors"}, nil
+	}})
+	for _, c := range []Call{command("a", "make"), command("b", "broken")} {
+		first := g.ask(c, protocol.DecisionAllow, "", "")
+		g.again(&tooltest.Machine{Run: g.tower.Run})
+		second := g.must(c)
+		if len(g.tower.Calls()) != 0 {
+			t.Fatal("the call was sent again")
+		}
+		a, _ := json.Marshal(first)
+		b, _ := json.Marshal(second)
+		if string(a) != string(b) {
+			t.Errorf("first:  %s\nreplay: %s", a, b)
+		}
+	}
+}
+
+func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
+	began := make(chan struct{})
+	g := start(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		close(began)
+		<-stop
+		return nil, errors.New("stopped")
+	}})
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	ctx, cancel := context.WithCancel(t.Context())
+	end := g.do(ctx, command("a", "make"))
+	within(t, began)
+	row := g.row("a")
+	// the first gateway can no longer write, as if it had been killed
+	g.again(&tooltest.Machine{})
+	cancel()
+	within(t, end)
+	res := g.must(command("a", "make"))
+	if res.Info.State != protocol.CallUnknown || !res.IsError || !strings.Contains(res.Content.Text(), "do not repeat it without looking") ||
+		!strings.Contains(res.Content.Text(), row.IdempotencyKey) {
+		t.Errorf("%+v", res)
+	}
+	if g.must(command("a", "make")).Info.State != protocol.CallUnknown || len(g.tower.Calls()) != 0 {
+		t.Error("the call was sent again")
+	}
+}
+
+func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := g.do(ctx, command("a", "make"))
+	first := g.question(sub)
+	cancel(approval.ErrSuspended)
+	if e := within(t, end); !errors.Is(e.err, approval.ErrSuspended) {
+		t.Fatal(e)
+	}
+	if n := g.row("a").Attempt; n != 1 {
+		t.Errorf("the first attempt is %d", n)
+	}
+	key := g.row("a").IdempotencyKey
+	g.again(&tooltest.Machine{})
+	sub = g.bus.Subscribe()
+	end = g.do(t.Context(), command("a", "make"))
+	second := g.question(sub)
+	if second.ID != first.ID || second.Hash != first.Hash {
+		t.Errorf("asked %s %s, then %s %s", first.ID, first.Hash, second.ID, second.Hash)
+	}
+	if len(g.tower.Calls()) != 0 {
+		t.Error("it ran without an answer")
+	}
+	g.answer(second, protocol.DecisionAllow, "", "")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
+		t.Errorf("%+v", e)
+	}
+	row := g.row("a")
+	if row.Attempt != 2 || row.IdempotencyKey != key {
+		t.Errorf("attempt %d, key %s, before %s", row.Attempt, row.IdempotencyKey, key)
+	}
+}
+
+// watched reports when a tool was looked up.
+type watched struct {
+	*nodes.Hub
+	looked chan struct{}
+}
+
+func (w *watched) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
+	id, spec, err := w.Hub.Lookup(name)
+	w.looked <- struct{}{}
+	return id, spec, err
+}
+
+func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := g.do(ctx, command("a", "make"))
+	first := g.question(sub)
+	cancel(approval.ErrSuspended)
+	within(t, end)
+	g.again(nil)
+	looked := make(chan struct{}, 10)
+	g.Pipeline.nodes = &watched{g.hub, looked}
+	end = g.do(t.Context(), command("a", "make"))
+	within(t, looked)
+	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
+	g.answer(first, protocol.DecisionAllow, "", "")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestWaitingCallThatARuleNowAllowsTakesItsQuestionBack(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := g.do(ctx, command("a", "make"))
+	g.question(sub)
+	cancel(approval.ErrSuspended)
+	within(t, end)
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	g.again(&tooltest.Machine{})
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDone {
+		t.Errorf("%+v", res)
+	}
+	g.noQuestions()
+}
+
+func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := g.do(ctx, command("a", "make"))
+	q := g.question(sub)
+	cancel(approval.ErrSuspended)
+	within(t, end)
+	q.State = protocol.ApprovalCancelled
+	if _, err := g.store.Approvals.Close(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	g.again(&tooltest.Machine{})
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallCancelled || !res.IsError || res.Content.Text() == "" {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestStoppedCallReturnsWhatThereIs(t *testing.T) {
+	began := make(chan struct{})
+	g := start(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		close(began)
+		<-stop
+		return map[string]any{"status": "cancelled", "output": "half"}, nil
+	}})
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	end := g.do(t.Context(), command("a", "make"))
+	within(t, began)
+	if list := g.Running(); len(list) != 1 || list[0].State != protocol.CallRunning {
+		t.Errorf("%+v", list)
+	}
+	if !g.Cancel("a") {
+		t.Error("the call was not under way")
+	}
+	e := within(t, end)
+	if e.err != nil || e.Info.State != protocol.CallCancelled || !e.IsError || !strings.Contains(e.Content.Text(), "half") || !strings.Contains(e.Content.Text(), "person stopped") {
+		t.Errorf("%+v", e)
+	}
+	if g.Cancel("a") || len(g.Running()) != 0 {
+		t.Error("it is still under way")
+	}
+}
+
+func TestStoppedQuestionEndsItsCall(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	sub := g.bus.Subscribe()
+	end := g.do(t.Context(), command("a", "make"))
+	g.question(sub)
+	g.Cancel("a")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || len(g.tower.Calls()) != 0 {
+		t.Errorf("%+v", e)
+	}
+	g.noQuestions()
+}
+
+func TestStoppedCallSaysWhenTheMachineIsSilent(t *testing.T) {
+	began, quiet := make(chan struct{}), make(chan struct{})
+	g := start(t, &tooltest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) {
+		close(began)
+		<-quiet
+		return nil, nil
+	}})
+	t.Cleanup(func() { close(quiet) })
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	end := g.do(t.Context(), command("a", "make"))
+	within(t, began)
+	g.Cancel("a")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "look before you repeat") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestMachineThatLeavesMakesTheOutcomeUnknown(t *testing.T) {
+	began := make(chan struct{}, 1)
+	g := start(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		began <- struct{}{}
+		<-stop
+		return nil, errors.New("too late")
+	}})
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	end := g.do(t.Context(), command("a", "make"))
+	within(t, began)
+	g.tower.Detach()
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestCallThatTakesTooLongIsStopped(t *testing.T) {
+	g := start(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		<-stop
+		return map[string]any{"output": "half"}, nil
+	}})
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	g.cfg.Timeouts.Tool = 300
+	res := g.must(command("a", "make"))
+	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300ms") || !strings.Contains(res.Content.Text(), "half") {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
+	cfg := config.Default()
+	cfg.Timeouts.Tool = 1000
+	task := &task{Pipeline: &Pipeline{config: func() config.Config { return cfg }}}
+	for args, want := range map[string]time.Duration{
+		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: ownTime + 5*time.Second,
+		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
+	} {
+		task.call.Args = json.RawMessage(args)
+		if got := task.limit(); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	task.spec.Effect, task.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
+	if got := task.limit(); got != ownTime {
+		t.Errorf("a command without a time limit ends after %s", got)
+	}
+}
+
+// fullDisk fails the writes that a test selects.
+type fullDisk struct {
+	store.CallStore
+	put func(store.Call) bool
+}
+
+func (f *fullDisk) PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error {
+	if f.put(c) {
+		return protocol.ErrStorage.With("The disk is full.")
+	}
+	return f.CallStore.PutCall(ctx, c, lines...)
+}
+
+func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
+	for _, state := range []string{protocol.CallWaiting, protocol.CallRunning} {
+		g := start(t, nil)
+		g.cfg.ToolApproval.DefaultDecision = "allow"
+		if state == protocol.CallWaiting {
+			g.cfg.ToolApproval.DefaultDecision = "ask"
+		}
+		g.store.Close()
+		g.tower = &tooltest.Machine{}
+		g.open(func(s *store.DB) Journal {
+			return &fullDisk{store.CallStore{DB: s}, func(c store.Call) bool { return c.Info.State == state }}
+		})
+		e := within(t, g.do(t.Context(), command("a", "make")))
+		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {
+			t.Errorf("%s: %+v", state, e)
+		}
+		g.noQuestions()
+	}
+}
+
+func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	g.cfg.ToolApproval.DefaultDecision = "allow"
+	var all []<-chan ended
+	for range 8 {
+		all = append(all, g.do(t.Context(), command("a", "make")))
+	}
+	for _, ch := range all {
+		if e := within(t, ch); e.err != nil && !errors.Is(e.err, protocol.ErrConflict) {
+			t.Error(e.err)
+		}
+	}
+	if n := len(g.tower.Calls()); n != 1 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	for name, c := range map[string]struct {
+		tool protocol.ToolName
+		args string
+		want error
+	}{
+		"unknown tool": {"tower__Fly", `{}`, protocol.ErrNotFound},
+		"no machine":   {"desk__Bash", `{"command":"x"}`, protocol.ErrNotFound},
+		"arguments":    {bash, `{"command":1}`, nil},
+	} {
+		_, err := g.Call(t.Context(), agent, Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	g.tower.Detach()
+	if _, err := g.Call(t.Context(), agent, command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {
+		t.Error(err)
+	}
+	if open, _ := g.store.OpenCalls(t.Context()); len(open) != 0 {
+		t.Errorf("%+v", open)
+	}
+}

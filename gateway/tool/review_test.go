@@ -1,0 +1,130 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
+)
+
+// reviewed starts a gateway that reviews pending approvals when something changes.
+func reviewed(t *testing.T) *gateway {
+	g := start(t, &tooltest.Machine{})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.Watch(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	return g
+}
+
+func (g *gateway) rule(policy string) {
+	g.t.Helper()
+	if _, err := g.rules.Put(g.t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(policy)}); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
+	g := reviewed(t)
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	allowed, denied, other := g.do(t.Context(), command("a", "make test")), g.do(t.Context(), command("b", "make install")), g.do(t.Context(), command("c", "make"))
+	questions := map[string]protocol.Approval{}
+	for range 3 {
+		q := g.question(sub)
+		questions[string(q.CallID)] = q
+	}
+	g.rule(`{"tool":"Bash","argv":["make","install"],"verdict":"deny","reason":"not here"}`)
+	g.rule(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
+	if e := within(t, allowed); e.err != nil || e.IsError {
+		t.Errorf("%+v", e)
+	}
+	if e := within(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
+		t.Errorf("%+v", e)
+	}
+	for id, want := range map[string]string{"a": protocol.ApprovalSuperseded, "b": protocol.ApprovalSuperseded, "c": protocol.ApprovalPending} {
+		if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
+			t.Errorf("the question of %s is %s, want %s", id, a.State, want)
+		}
+	}
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
+	if err != nil || len(lines) != 2 {
+		t.Fatalf("%+v %v", lines, err)
+	}
+	for _, l := range lines {
+		if !strings.HasPrefix(l.By, "rule ") || l.Rule == "" || l.Approval != "" {
+			t.Errorf("the audit says that %s decided: %+v", l.By, l)
+		}
+	}
+	g.answer(questions["c"], protocol.DecisionDeny, "", "")
+	within(t, other)
+}
+
+func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
+	g := reviewed(t)
+	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
+		t.Fatal(err)
+	}
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(t.Context(), command("a", "make"))
+	g.question(sub)
+	_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) {
+		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeReadOnly}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: "agent:main:other", Session: &protocol.SessionEntry{SessionKey: "agent:main:other"}})
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: chat, Session: &protocol.SessionEntry{SessionKey: chat}})
+	if e := within(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "read-only") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
+	g := start(t, &tooltest.Machine{})
+	for _, scope := range []string{protocol.ScopeAlways, protocol.ScopeSession} {
+		sub := g.bus.Subscribe()
+		end := g.do(t.Context(), command("first "+scope, "go vet ./gateway"))
+		q := g.question(sub)
+		g.answer(q, protocol.DecisionAllow, scope, "")
+		within(t, end)
+		g.must(command("second "+scope, "go vet ./gateway")) // without an approval
+		all, err := g.rules.All(t.Context())
+		if err != nil || len(all.Rules) != 1 || all.Rules[0].CreatedFrom != q.ID {
+			t.Fatalf("%+v %v", all, err)
+		}
+		res, err := g.rules.Undo(t.Context(), "ann", q.ID)
+		if err != nil || res.Rules+res.Grants != 1 {
+			t.Fatalf("%+v %v", res, err)
+		}
+		again := g.do(t.Context(), command("third "+scope, "go vet ./gateway"))
+		g.answer(g.question(sub), protocol.DecisionDeny, "", "")
+		within(t, again)
+		if _, err := g.rules.Undo(t.Context(), "ann", q.ID); err == nil {
+			t.Error("taken back twice")
+		}
+		if err := g.rules.Restore(t.Context(), "ann", all.Rules[0].ID); err != nil {
+			t.Error(err)
+		}
+		g.must(command("fourth "+scope, "go vet ./gateway")) // without an approval
+		if _, err := g.rules.Undo(t.Context(), "ann", q.ID); err != nil {
+			t.Error(err)
+		}
+		sub.Close()
+	}
+	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 {
+		t.Errorf("%+v %v", v, err)
+	}
+}
