@@ -90,3 +90,9 @@ func (p *place) also(w shell.Word) {
 		p.dirs = nil
 	}
 }
+
+// into lists the options that name the folder in which a program works or to which it writes.
+type into struct {
+	letters string
+	longs   []string
+}

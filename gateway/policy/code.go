@@ -209,3 +209,12 @@ func loads(name string, words []shell.Word) string {
 	}
 	return ""
 }
+
+// likewise are programs with the options of another one.
+var likewise = map[string]string{
+	"gmake": "make", "pip2": "pip", "pip3": "pip", "gradlew": "gradle", "mvnw": "mvn", "bunx": "bun", "pnpx": "pnpm", "samu": "ninja", "cmake3": "cmake",
+	"ansible-galaxy": "gh", "youtube-dl": "yt-dlp", "uvx": "uv",
+}
+
+// downloads are programs that choose the names of the files that they download.
+var downloads = set("wget wget2 aria2c axel yt-dlp youtube-dl lftp ftp ncftpget sftp httrack gallery-dl you-get megadl rclone")

@@ -7,7 +7,7 @@
 // the order or detail of the rules. A call that no rule matches gets the default, which asks. Deny
 // and ask rules match broadly (the program in any folder and behind any wrapper). Allow rules match
 // narrowly (the bare name, decoded and static words, and only options that the rule contains or
-// that options.txt lists as harmless). Every error asks.
+// that programs/options.txt lists as harmless). Every error asks.
 //
 // Some calls need an approval whatever the rules say: the floor. A direct action of the person needs
 // none: only a rule that denies stops it. The package does not depend on the store or the gateway,

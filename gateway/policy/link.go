@@ -7,8 +7,8 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// linking reports whether a command creates a link, by which its target can be read and written.
-func linking(name string, words []shell.Word) bool {
+// isLinking reports whether a command creates a link, by which its target can be read and written.
+func isLinking(name string, words []shell.Word) bool {
 	switch name {
 	case "ln", "link", "mount", "bindfs":
 		return true
@@ -20,9 +20,9 @@ func linking(name string, words []shell.Word) bool {
 	return false
 }
 
-// aims returns the targets of relative links: a link starts at the folder that contains it, which
+// linkTargets returns the targets of relative links: a link starts at the folder that contains it, which
 // is the last word or its folder.
-func aims(words []shell.Word) (list []shell.Word) {
+func linkTargets(words []shell.Word) (list []shell.Word) {
 	to := operands(words, "tS")
 	link, ok := valueOf(words, 't', "--target-directory")
 	if !ok {

@@ -33,14 +33,14 @@ func mentions(name string, c shell.Command) (list []mention) {
 	}
 	code := runsText(name)
 	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
-	elsewhere, link := turned(name, c.Words), linking(name, c.Words[1:])
+	elsewhere, link := turned(name, c.Words), isLinking(name, c.Words[1:])
 	if backsUp[name] {
 		for _, w := range backups(c.Words[1:]) {
 			add(w, writing, false, false)
 		}
 	}
 	if link {
-		for _, w := range aims(c.Words[1:]) {
+		for _, w := range linkTargets(c.Words[1:]) {
 			add(w, anyAccess, false, false) // if the last word is a folder, another file is written
 		}
 	}
@@ -198,3 +198,6 @@ func fileAddress(rest string) (list []string) {
 	}
 	return list
 }
+
+// takers are programs that remove or move away folders with everything in them.
+var takers = set("rm mv trash trash-put gio rmtrash srm")

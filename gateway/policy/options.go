@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-//go:embed options.txt
+//go:embed programs/options.txt
 var optionsText string
 
 // optionTables are the programs with known options, by name.

@@ -8,10 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// anyAccess are the tools whose rules apply to a program's access to a file, those that write
-// first.
-var anyAccess = []string{"Write", "Edit", "Read"}
-
 // touch is the result of the rules about files for a command so far.
 type touch struct {
 	verdict Verdict

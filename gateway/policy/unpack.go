@@ -25,8 +25,8 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 // protected one.
 func (j *judging) unpacks(c shell.Command, name string) string {
 	if unpackers[name] && (name != "git" || applies(c)) {
-		for _, a := range areas(c) {
-			if a.file || a.why != "may write" || a.word.Dynamic {
+		for _, a := range accesses(c) {
+			if a.file || a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
 				continue
 			}
 			list, _ := j.place.paths(a.word)

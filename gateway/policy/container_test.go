@@ -18,7 +18,7 @@ func TestTheShortWayToSocketsMissesNone(t *testing.T) {
 	found := 0
 	for _, w := range words {
 		want := daemonSocket.MatchString(w)
-		if got := tellsService(w); got != want {
+		if got := namesService(w); got != want {
 			t.Errorf("%s: %v, want %v", w, got, want)
 		}
 		if want {

@@ -7,62 +7,41 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// everywhere stands for the whole machine.
-var everywhere = shell.Word{Text: "/"}
-
 // volumeName matches the name of a container volume, which is not a folder of the machine.
 var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // daemonSocket matches the socket of a service that can be made to access any file of the machine.
 var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
 
-// tellsService reports whether a word names such a socket. The regular expression is slow and is
+// namesService reports whether a word names such a socket. The regular expression is slow and is
 // tried on every word of every command, hence the check before it.
-func tellsService(text string) bool {
+func namesService(text string) bool {
 	return (strings.Contains(text, ".sock") || strings.HasSuffix(text, "bus") || strings.HasSuffix(text, "bus_socket")) && daemonSocket.MatchString(text)
 }
 
-// boxed returns the folders of the machine that a container gets, and those that are sent to an
-// image build. With a compose file or full privileges, they may be any.
-func boxed(name string, words []shell.Word) (list []area) {
+// containerAccesses returns the folders of the machine that a container gets from docker run, and
+// those of an image build.
+func containerAccesses(words []shell.Word) []access {
 	rest := operands(words, "HlcfpDn")
-	sub := ""
-	if len(rest) > 0 {
-		sub = rest[0].Text
+	if shorter := withoutGroup("docker", rest); shorter != nil {
+		rest = shorter
 	}
-	if name == "docker-compose" || name == "podman-compose" {
-		rest, sub = append([]shell.Word{{Text: "compose"}}, rest...), "compose"
+	if len(rest) == 0 {
+		return nil
 	}
-	if (sub == "container" || sub == "image" || sub == "buildx" || sub == "builder") && len(rest) > 1 {
-		rest, sub = rest[1:], rest[1].Text
-	}
-	all := func(why string) []area { return []area{{word: everywhere, tools: anyAccess, why: why}} }
-	switch sub {
+	switch rest[0].Text {
 	case "run", "create":
 		return mounted(words)
-	case "build", "bake", "b":
-		list = built(words)
-		if sub == "bake" {
-			list = all("may send or write")
-		}
-		return list
-	case "compose", "stack":
-		for _, w := range rest[1:] {
-			switch w.Text {
-			case "up", "run", "create", "start", "restart", "watch", "deploy":
-				return all("may give its containers")
-			case "build":
-				return []area{{word: shell.Word{Text: "."}, tools: reading, why: "would send"}}
-			}
-		}
-	case "kube", "play":
-		return all("may give its containers")
+	case "build", "b":
+		return built(words)
+	case "bake":
+		return append(built(words), access{word: everywhere, verb: "give"})
 	}
 	return nil
 }
 
 // mounted returns the folders that docker run gives to a container.
-func mounted(words []shell.Word) []area {
+func mounted(words []shell.Word) []access {
 	var m mounts
 	for i, w := range words {
 		t := w.Text
@@ -79,7 +58,7 @@ func mounted(words []shell.Word) []area {
 			m.mount(value)
 		case opt == "--privileged", opt == "--volumes-from", opt == "--device", opt == "--cap-add", opt == "--security-opt", opt == "--use-api-socket",
 			(opt == "--pid" || opt == "--ipc" || opt == "--userns") && value.Text == "host":
-			m = append(m, area{word: everywhere, tools: anyAccess, why: "may give a container"})
+			m = append(m, access{word: everywhere, verb: "give"})
 		case t[1] != '-':
 			k := strings.IndexByte(t, 'v')
 			if k < 1 || strings.Trim(t[1:k], "itdPq") != "" {
@@ -96,22 +75,21 @@ func mounted(words []shell.Word) []area {
 }
 
 // mounts are the folders that a container gets.
-type mounts []area
+type mounts []access
 
 // give adds a folder of the machine. mode has its mount options, separated by commas.
 func (m *mounts) give(w shell.Word, host, mode string) {
-	const why = "gives a container"
 	if strings.HasSuffix(host, "docker.sock") || strings.HasSuffix(host, "podman.sock") || strings.HasSuffix(host, "containerd.sock") {
-		*m = append(*m, area{word: everywhere, tools: anyAccess, why: why})
+		*m = append(*m, access{word: everywhere, verb: "give"})
 		return
 	}
-	tools := anyAccess
+	verb := "give"
 	for _, o := range strings.Split(mode, ",") {
 		if o == "ro" || o == "readonly" || o == "readonly=true" || o == "ro=true" {
-			tools = reading
+			verb = "show-container"
 		}
 	}
-	*m = append(*m, area{word: part(w, host), tools: tools, why: why})
+	*m = append(*m, access{word: part(w, host), verb: verb})
 }
 
 // volume parses HOST:CONTAINER[:MODE].
@@ -142,10 +120,10 @@ func (m *mounts) mount(w shell.Word) {
 }
 
 // built returns the folders that an image is built from, and those that its files are exported to.
-func built(words []shell.Word) (list []area) {
+func built(words []shell.Word) (list []access) {
 	if rest := operands(words, "fot"); len(rest) > 0 {
 		last := rest[len(rest)-1]
-		list = append(list, area{word: last, tools: reading, why: "would send"})
+		list = append(list, access{word: last, verb: "send"})
 	}
 	for _, v := range values(words, 'o', "--output") {
 		to := v.Text
@@ -154,7 +132,7 @@ func built(words []shell.Word) (list []area) {
 				to = d
 			}
 		}
-		list = append(list, area{word: part(v, to), tools: writing, why: "may write"})
+		list = append(list, access{word: part(v, to), verb: "write"})
 	}
 	return list
 }

@@ -1,0 +1,457 @@
+package policy
+
+import (
+	_ "embed"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+//go:embed programs/accesses.txt
+var accessesText string
+
+// accessLines are the lines of programs/accesses.txt, by program.
+var accessLines = parseAccesses(accessesText)
+
+// accessLine describes the accesses of a program's calls that meet all conditions.
+type accessLine struct {
+	subs       []string // alternatives for each subcommand, separated by |
+	conditions []string
+	accesses   []accessTemplate
+	continues  bool   // the search for further lines continues
+	takes      string // the short options that have a value; such a line has nothing else
+}
+
+// accessTemplate is an access without its word.
+type accessTemplate struct {
+	access
+	targets []string
+	then    bool // only if the access before it has a target
+}
+
+// verb is a kind of access.
+type verb struct {
+	tools []string // the tools whose rules apply
+	text  string   // for a reason, followed by the folder
+}
+
+// verbs are the kinds of accesses in the table.
+var verbs = map[string]verb{
+	"search": {reading, "Searches"}, "pack": {reading, "Packs"}, "send": {reading, "Sends"}, "show": {reading, "Publishes"},
+	"copy": {reading, "Copies"}, "list": {reading, "Reads files of a list in"},
+	"write": {writing, "Writes to"}, "change": {writing, "Changes files in"}, "restore": {writing, "Restores files in"},
+	"clear": {writing, "Clears"}, "stash": {writing, "Stashes files in"}, "reach": {writing, "Changes everything in"},
+	"take": {anyAccess, "Moves or removes"}, "rename": {anyAccess, "Renames files in"}, "link": {anyAccess, "Links to"},
+	"extract": {anyAccess, "Writes to"},
+	"give":    {anyAccess, "Gives a container"}, "show-container": {reading, "Shows a container"},
+	"service": {anyAccess, "May let a service of the machine access"},
+	"remove":  {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
+}
+
+// parseAccesses parses the table; the first lines of accesses.txt describe its format.
+func parseAccesses(text string) map[string][]accessLine {
+	m := map[string][]accessLine{}
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n  ", " "), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var l accessLine
+		line, l.continues = strings.CutPrefix(line, "+")
+		head, rest, found := strings.Cut(line+" ", ": ")
+		fields := strings.Fields(head)
+		programs := fields[0]
+		for _, f := range fields[1:] {
+			if !found && f != "takes" && len(l.subs) > 0 && l.subs[len(l.subs)-1] == "takes" {
+				l.subs, l.takes = l.subs[:len(l.subs)-1], f
+			} else if strings.ContainsAny(f[:1], "-!@=") || strings.ContainsAny(f, "=<>") {
+				l.conditions = append(l.conditions, f)
+			} else {
+				l.subs = append(l.subs, f)
+			}
+		}
+		for text := range strings.SplitSeq(rest, ";") {
+			if words := strings.Fields(text); len(words) > 0 {
+				l.accesses = append(l.accesses, parseTemplate(words))
+			}
+		}
+		for program := range strings.SplitSeq(programs, "|") {
+			m[program] = append(m[program], l)
+		}
+	}
+	return m
+}
+
+func parseTemplate(words []string) accessTemplate {
+	t := accessTemplate{access: access{verb: words[0]}}
+	for _, w := range words[1:] {
+		switch {
+		case w == "+file":
+			t.file = true
+		case w == "+sure":
+			t.sure = true
+		case w == "+dotless":
+			t.dotless = true
+		case w == "+then":
+			t.then = true
+		case strings.HasPrefix(w, "only="):
+			t.only = w[len("only="):]
+		default:
+			t.targets = append(t.targets, w)
+		}
+	}
+	return t
+}
+
+// invocation is a call of a program whose accesses are determined.
+type invocation struct {
+	name  string
+	words []shell.Word // after the program, or after git's subcommand
+	ops   []shell.Word // those that are not options, starting with the subcommand
+	takes string
+	top   shell.Word   // the folder in which git works
+	trees []shell.Word // further work trees that git's options name
+	args  []shell.Word // ops without the subcommands of the line
+}
+
+func newInvocation(name string, words []shell.Word) invocation {
+	in := invocation{name: name, words: words, top: currentFolder}
+	sub := ""
+	if name == "git" {
+		i := shell.GitSub(append([]shell.Word{{}}, words...)) - 1
+		if i >= len(words) {
+			return in
+		}
+		in.workFolders(words[:i])
+		sub, in.words, in.ops = words[i].Text, words[i+1:], words[i:i+1]
+	}
+	for _, l := range accessLines[name] {
+		if l.takes != "" && (len(l.subs) == 0 || l.subs[0] == sub) {
+			in.takes = l.takes
+		}
+	}
+	in.ops = append(slices.Clone(in.ops), operands(in.words, in.takes)...)
+	if isTar[name] && len(words) > 0 && !isFlag(words[0].Text) {
+		in.ops = in.ops[1:] // the options of the oldest syntax
+	}
+	if shorter := withoutGroup(name, in.ops); shorter != nil {
+		in.ops = shorter
+	}
+	return in
+}
+
+// workFolders handles the options before git's subcommand that set the folders in which it works.
+func (in *invocation) workFolders(options []shell.Word) {
+	for k, w := range options {
+		switch v, ok := strings.CutPrefix(w.Text, "--work-tree="); {
+		case ok:
+			in.trees = append(in.trees, part(w, v))
+		case k+1 < len(options) && w.Text == "-C":
+			in.top = under(in.top, options[k+1])
+		case k+1 < len(options) && w.Text == "--work-tree":
+			in.trees = append(in.trees, options[k+1])
+		}
+	}
+}
+
+// tableAccesses returns the accesses of a program that the table lists.
+func tableAccesses(name string, words []shell.Word) (list []access) {
+	lines := accessLines[name]
+	if len(lines) == 0 {
+		return nil
+	}
+	in := newInvocation(name, words)
+	if name == "git" && len(in.words) == 1 && (in.words[0].Text == "-h" || in.words[0].Text == "--help") {
+		return nil
+	}
+	for _, l := range lines {
+		if l.takes != "" || !in.meets(l) {
+			continue
+		}
+		found := 0
+		for _, t := range l.accesses {
+			if t.then && found == 0 {
+				continue
+			}
+			found = len(list)
+			for _, target := range t.targets {
+				list = append(list, in.target(t.access, target)...)
+			}
+			found = len(list) - found
+		}
+		if !l.continues {
+			break
+		}
+	}
+	return list
+}
+
+// meets reports whether the invocation has the subcommands of a line and meets its conditions. It
+// sets args.
+func (in *invocation) meets(l accessLine) bool {
+	if len(in.ops) < len(l.subs) {
+		return false
+	}
+	for i, alternatives := range l.subs {
+		if !in.isSub(in.ops[i], strings.Split(alternatives, "|"), len(l.accesses) > 0) {
+			return false
+		}
+	}
+	in.args = in.ops[len(l.subs):]
+	for _, c := range l.conditions {
+		plain, negated := strings.CutPrefix(c, "!")
+		// What exempts a call from an access must be an option for certain, and so precede --.
+		if in.holds(plain, negated || len(l.accesses) == 0) == negated {
+			return false
+		}
+	}
+	return true
+}
+
+func (in *invocation) isSub(w shell.Word, alternatives []string, accesses bool) bool {
+	if w.Dynamic && in.name == "git" {
+		return accesses
+	}
+	sub := vocabularies[in.name].full(w.Text)
+	return slices.ContainsFunc(alternatives, func(a string) bool {
+		begin, open := strings.CutSuffix(a, "*")
+		return a == sub || open && strings.HasPrefix(strings.TrimPrefix(sub, "-"), begin)
+	})
+}
+
+// holds evaluates a condition of the table; with exempts, options after -- do not count.
+func (in *invocation) holds(c string, exempts bool) bool {
+	kind, list, _ := strings.Cut(c, "=")
+	switch {
+	case kind == "word":
+		return givenWord(in.words, strings.Split(list, ","))
+	case kind == "any":
+		for i, w := range in.ops {
+			if slices.Contains(strings.Split(list, ","), w.Text) {
+				in.args = in.ops[i+1:]
+				return true
+			}
+		}
+		return false
+	case strings.HasPrefix(c, "args"):
+		return compare(len(in.args), c[len("args"):])
+	case strings.HasPrefix(c, "words"):
+		return compare(len(in.words), c[len("words"):])
+	case c == "--":
+		return len(in.after()) > 0
+	case c[0] == '@':
+		return accessChecks[c[1:]](in.words)
+	case c[0] == '=':
+		letter, long := optionNames(c[1:])
+		return len(values(in.words, letter, long)) > 0
+	}
+	return slices.ContainsFunc(strings.Split(c, ","), func(option string) bool { return in.given(option, exempts) })
+}
+
+func compare(n int, condition string) bool {
+	want, _ := strconv.Atoi(condition[1:])
+	switch condition[0] {
+	case '<':
+		return n < want
+	case '>':
+		return n > want
+	}
+	return n == want
+}
+
+// given reports whether an option is among the words; with exempts, among those before --.
+func (in *invocation) given(option string, exempts bool) bool {
+	begin, open := strings.CutSuffix(option, "*")
+	for _, w := range in.words {
+		if exempts && w.Text == "--" && !w.Dynamic {
+			return false
+		}
+		name, _, _ := strings.Cut(w.Text, "=")
+		switch {
+		case open:
+			if strings.HasPrefix(w.Text, begin) {
+				return true
+			}
+		case strings.HasPrefix(option, "--"):
+			if len(name) > 2 && strings.HasPrefix(option, name) {
+				return true
+			}
+		case isFlag(w.Text) && w.Text[1] != '-':
+			letters := w.Text[1:]
+			if i := strings.IndexAny(letters, in.takes); i >= 0 {
+				letters = letters[:i+1]
+			}
+			if strings.IndexByte(letters, option[1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after returns the words after --.
+func (in *invocation) after() []shell.Word {
+	i := slices.IndexFunc(in.words, func(w shell.Word) bool { return w.Text == "--" && !w.Dynamic })
+	if i < 0 {
+		return nil
+	}
+	return in.words[i+1:]
+}
+
+// target returns the accesses of one target of the table.
+func (in *invocation) target(a access, target string) (list []access) {
+	target, standard, _ := strings.Cut(target, "?")
+	target, folders := strings.CutSuffix(target, "~")
+	target, begins := strings.CutSuffix(target, "*")
+	any := false
+	add := func(w shell.Word) {
+		any = true
+		if begins {
+			w.Text, w.Glob = w.Text+"*", true
+		}
+		if !folders || isFolder(w) || w.Dynamic && a.verb == "change" {
+			a.word = w
+			list = append(list, a)
+		}
+	}
+	name, bounds, _ := strings.Cut(target, "[")
+	switch {
+	case target == ".":
+		add(in.top)
+	case target == "tree":
+		a.tree = true
+		for _, w := range append([]shell.Word{in.top}, in.trees...) {
+			add(w)
+		}
+	case name == "args", name == "local":
+		for _, w := range slice(in.args, bounds) {
+			if !strings.Contains(w.Text, "://") && !(name == "local" && (w.Dynamic || strings.Contains(w.Text, ":"))) {
+				w.Text = strings.TrimSuffix(w.Text, "/...") // of Go
+				add(under(in.top, w))
+			}
+		}
+	case name == "specs":
+		list = in.specs(a, slice(in.args, bounds))
+	case target == "after":
+		list = in.specs(a, in.after())
+	case target == "clone":
+		for _, w := range cloneFolders(in.args, in.top) {
+			add(w)
+		}
+	case isFlag(target):
+		letter, long := optionNames(target)
+		at := in.top
+		for _, v := range values(in.words, letter, long) {
+			add(under(in.top, v))
+			if at = under(at, v); at.Text != v.Text { // it may be relative to the one before
+				add(at)
+			}
+		}
+	default:
+		add(shell.Word{Text: target})
+	}
+	if !any && len(list) == 0 && standard != "" {
+		return in.target(a, standard)
+	}
+	return list
+}
+
+// slice returns the part of a list between bounds such as "1:]", ":-1]" and "-1]".
+func slice(list []shell.Word, bounds string) []shell.Word {
+	switch n := len(list); bounds {
+	case "":
+		return list
+	case ":-1]":
+		return list[:max(n-1, 0)]
+	case "-1]":
+		return list[max(n-1, 0):]
+	default: // "1:]"
+		return list[min(int(bounds[0]-'0'), n):]
+	}
+}
+
+// specs returns the accesses of git's path patterns, whose wildcards match across folders.
+func (in *invocation) specs(a access, words []shell.Word) (list []access) {
+	for _, w := range words {
+		a := a
+		a.word = under(in.top, w)
+		if strings.HasPrefix(w.Text, ":") || strings.ContainsAny(w.Text, `*?[\`) {
+			a.word, a.tree = in.top, true
+			if last := path.Base(w.Text); !strings.HasPrefix(w.Text, ":") && !strings.ContainsAny(last, `[\`) {
+				a.only = strings.ToLower(last)
+			}
+		} else if !w.Dynamic && !maybeFolder(w.Text) {
+			continue // the file is judged by its name
+		}
+		list = append(list, a)
+		for _, tree := range in.trees {
+			a.word = under(tree, w)
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// accessChecks are the conditions of the table that need more than a list of options.
+var accessChecks = map[string]func(words []shell.Word) bool{
+	"recursive": recursive,
+	"deep": func(words []shell.Word) bool {
+		return given(glob{parts: []string{"-r"}}, words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
+	},
+	"dynamic": func(words []shell.Word) bool {
+		return slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic })
+	},
+	"packs":   func(words []shell.Word) bool { packs, _ := tarMode(words); return packs },
+	"unpacks": func(words []shell.Word) bool { _, unpacks := tarMode(words); return unpacks },
+	"absolute": func(words []shell.Word) bool {
+		old := words[0].Text // the oldest syntax has no dash
+		return hasLetter(words, tarValues, 'P', "--absolute-names") || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./")
+	},
+	"hidden": func(words []shell.Word) bool { // of rg and similar programs
+		return slices.ContainsFunc(words, func(w shell.Word) bool {
+			return isFlag(w.Text) && w.Text[1] != '-' && strings.ContainsAny(w.Text, "u.at") ||
+				slices.ContainsFunc([]string{"--hid", "--unr", "--all", "--no-ig"}, func(begin string) bool { return strings.HasPrefix(w.Text, begin) })
+		})
+	},
+}
+
+var isTar = set("tar gtar bsdtar star")
+
+// tarValues are the short options of tar with a value.
+const tarValues = "fCTXbgHKLNVIF"
+
+// tarMode reports whether tar reads the folders in its arguments, and whether it unpacks.
+func tarMode(words []shell.Word) (out, in bool) {
+	letters := ""
+	for i, w := range words {
+		t := w.Text
+		switch {
+		case strings.HasPrefix(t, "--"):
+			long, _, _ := strings.Cut(t, "=")
+			out = out || begins("--create", long, 4) || begins("--append", long, 4) || begins("--update", long, 4)
+			in = in || begins("--extract", long, 6) || begins("--get", long, 4)
+		case isFlag(t):
+			letters += cluster(t[1:], tarValues)
+		case i == 0:
+			letters += t // the oldest syntax has no dash
+		}
+	}
+	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
+}
+
+// cloneFolders returns the folders into which a repository may be cloneFolders, whatever the values of the
+// options before them are.
+func cloneFolders(words []shell.Word, top shell.Word) (list []shell.Word) {
+	add := func(w shell.Word) { list = append(list, under(top, w)) }
+	for _, w := range words {
+		if !strings.Contains(w.Text, "://") {
+			add(w)
+		}
+		if i := strings.LastIndexAny(strings.TrimRight(w.Text, "/"), "/:"); i >= 0 {
+			add(part(w, strings.TrimSuffix(strings.TrimRight(w.Text[i+1:], "/"), ".git")))
+		}
+	}
+	return list
+}
