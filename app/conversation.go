@@ -193,19 +193,19 @@ const reachTime = time.Minute
 func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 	to := c.chat
 	c.pane.Reveal(id)
-	if c.pane.Wanted() == "" {
+	if c.pane.PendingReveal() == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTime)
 	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, to.Reach(ctx, seq) }, func(_ struct{}, err error) {
 		cancel()
-		if c.chat != to || c.pane.Wanted() != id {
+		if c.chat != to || c.pane.PendingReveal() != id {
 			return
 		}
 		if err == nil {
 			c.showChat(to.Value.Get())
 		}
-		if c.pane.Wanted() != id {
+		if c.pane.PendingReveal() != id {
 			return
 		}
 		c.pane.Reveal("")

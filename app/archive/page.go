@@ -136,7 +136,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.pane.Reveal(id)
 	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Reach(ctx, seq) }, func(_ struct{}, err error) {
 		p.show(c.Value.Get())
-		if p.pane.Wanted() != "" && p.h.Say != nil {
+		if p.pane.PendingReveal() != "" && p.h.Say != nil {
 			p.h.Say("The message is no longer in the archive.")
 		}
 	})

@@ -88,13 +88,13 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 		s := waitingFor(c.tool, c.args)
 		s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
 		d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
-		if d.tool.Argument != c.says || d.tool.NeedsReview != c.review {
-			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.tool.Argument, d.tool.NeedsReview)
+		if d.card.Argument != c.says || d.card.NeedsReview != c.review {
+			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.card.Argument, d.card.NeedsReview)
 		}
 	}
 	s := waitingFor("Edit", `{"path":"a.go"}`)
 	s.Approvals[0].Preview = &protocol.CallPreview{Diff: "+a", Truncated: true}
-	if d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData); !d.tool.NeedsReview {
+	if d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData); !d.card.NeedsReview {
 		t.Error("of a change that is longer than what is shown the card offers Allow")
 	}
 }
@@ -103,7 +103,7 @@ func TestCardsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	m := &style.Machines{}
 	m.Call("server", "The big one")
 	d := newBuilder(m).build(waitingFor("Bash", commandArgs("make")), noon)[2].Data.(toolData)
-	if d.tool.Machine != "The big one" || d.tool.Color != m.Color("server") {
-		t.Errorf("%q in %v", d.tool.Machine, d.tool.Color)
+	if d.card.Machine != "The big one" || d.card.Color != m.Color("server") {
+		t.Errorf("%q in %v", d.card.Machine, d.card.Color)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
-	card := callView{result: &m}.tool(new(style.Machines), time.Now())
+	card := callView{result: &m}.card(new(style.Machines), time.Now())
 	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "showing the end" {
 		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Note)
 	}
@@ -33,8 +33,8 @@ func TestResultsAreMergedIntoTheirCards(t *testing.T) {
 	}}
 	items := newBuilder(&style.Machines{}).build(s, noon)
 	assertLines(t, items, "You: why?", "Fairlead:", "(Thought)", ": I look.", "[Bash server make 0.2 s]", "[Read laptop x.go]", ": Done.")
-	if d := items[4].Data.(toolData); d.tool.Output != "built" || !d.open {
-		t.Errorf("output %q, open %v", d.tool.Output, d.open)
+	if d := items[4].Data.(toolData); d.card.Output != "built" || !d.open {
+		t.Errorf("output %q, open %v", d.card.Output, d.open)
 	}
 }
 
@@ -75,14 +75,14 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	items := b.build(s, noon)
 	assertLines(t, items, "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	d := items[2].Data.(toolData)
-	if !d.tool.CanAnswer || d.tool.AllowEnabled || !d.open || d.tool.Diff != "+a" || d.approval != "q" {
+	if !d.card.CanAnswer || d.card.AllowEnabled || !d.open || d.card.Diff != "+a" || d.approval != "q" {
 		t.Errorf("%+v", d)
 	}
-	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.tool.AllowEnabled {
+	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.card.AllowEnabled {
 		t.Error("Allow is ready although nobody has seen the question")
 	}
-	b.saw("q", "", true, noon)
-	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.tool.AllowEnabled {
+	b.recordSighting("q", "", true, noon)
+	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.card.AllowEnabled {
 		t.Error("Allow should be ready after a while")
 	}
 }
@@ -139,7 +139,7 @@ func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
 	if !ok || d.text != "The background command “make test” on tower took too long and was ended." || d.icon != "warning" {
 		t.Errorf("%+v", items[2])
 	}
-	if d, ok := items[3].Data.(messageData); !ok || d.from != "Fairlead" {
+	if d, ok := items[3].Data.(messageData); !ok || d.sender != "Fairlead" {
 		t.Errorf("%+v", items[3])
 	}
 }
@@ -157,7 +157,7 @@ func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
 		said := 0
 		for _, i := range newBuilder(&style.Machines{}).build(s, noon) {
-			if d, ok := i.Data.(toolData); ok && d.tool.Status == "machine offline" && d.tool.Note != "" && d.tool.CanStop {
+			if d, ok := i.Data.(toolData); ok && d.card.Status == "machine offline" && d.card.Note != "" && d.card.CanStop {
 				said++
 			}
 		}
@@ -167,10 +167,10 @@ func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 	}
 	d := newDesk(t, 860, 600)
 	d.Update(s)
-	d.composer.node = "server"
+	d.composer.machine = "server"
 	d.Update(s)
-	if d.composer.target.Text != "@server, offline" {
-		t.Errorf("chosen is %q", d.composer.target.Text)
+	if d.composer.machineButton.Text != "@server, offline" {
+		t.Errorf("chosen is %q", d.composer.machineButton.Text)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestLongMessagesAreCutIntoRows(t *testing.T) {
 	if len(items) < 8 {
 		t.Fatalf("%d rows", len(items))
 	}
-	if d := items[3].Data.(messageData); d.from != "" {
+	if d := items[3].Data.(messageData); d.sender != "" {
 		t.Error("only the first part should have a head")
 	}
 }
@@ -210,7 +210,7 @@ func TestToolArgumentsReadWell(t *testing.T) {
 		`{"n":1}`:                                      `{"n":1} |`,
 		`not json`:                                     "|",
 	} {
-		line, whole := argument("X", json.RawMessage(args))
+		line, whole := argument(json.RawMessage(args))
 		if got := strings.TrimSpace(strings.TrimSpace(line) + " | " + whole); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
@@ -261,21 +261,21 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 
 func TestWordsForTimesAndCounts(t *testing.T) {
 	for got, want := range map[string]string{
-		clock(at(time.Hour), noon):             "11:00",
+		timeOfDay(at(time.Hour), noon):         "11:00",
 		dayName(noon.AddDate(0, 0, -1), noon):  "Yesterday",
 		dayName(noon.AddDate(0, 0, -3), noon):  "Thursday, 30 April",
 		dayName(noon.AddDate(-1, 0, -3), noon): "30 April 2025",
-		span(0):                                "under 1 ms",
-		span(4 * time.Millisecond):             "4 ms",
-		span(200 * time.Millisecond):           "0.2 s",
-		span(12 * time.Second):                 "12 s",
-		span(125 * time.Second):                "2 min 5 s",
-		size(1_400_000_000):                    "1.4 GB",
+		formatDuration(0):                      "under 1 ms",
+		formatDuration(4 * time.Millisecond):   "4 ms",
+		formatDuration(200 * time.Millisecond): "0.2 s",
+		formatDuration(12 * time.Second):       "12 s",
+		formatDuration(125 * time.Second):      "2 min 5 s",
+		formatSize(1_400_000_000):              "1.4 GB",
 		sentence("the provider refused"):       "The provider refused.",
 		sentence("still loading…"):             "Still loading…",
 		sentence("模型不存在。"):                     "模型不存在。",
-		meter(protocol.SessionEntry{}):         "",
-		meter(protocol.SessionEntry{ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}}): "42k of 200k · $0.12",
+		usageText(protocol.SessionEntry{}):     "",
+		usageText(protocol.SessionEntry{ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}}): "42k of 200k · $0.12",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

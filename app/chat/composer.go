@@ -19,66 +19,66 @@ import (
 // composer is the input area: text, pictures to attach, the machine, the chat's cost, and Send or
 // Stop.
 type composer struct {
-	p      *Pane
-	entry  *entry
-	thumbs *fyne.Container
-	strip  *fyne.Container // container of the pictures, which scrolls
-	attach *widgets.Button
-	target *widgets.Button
-	meter  *widgets.Text
-	send   *widgets.Button
-	stop   *widgets.Button
-	frame  *widgets.Background
-	note   *widgets.Text // reason why a file could not be added
-	box    fyne.CanvasObject
+	pane          *Pane
+	entry         *entry
+	thumbnails    *fyne.Container
+	imageStrip    *fyne.Container // container of the pictures, which scrolls
+	attach        *widgets.Button
+	machineButton *widgets.Button
+	usage         *widgets.Text
+	send          *widgets.Button
+	stop          *widgets.Button
+	frame         *widgets.Background
+	problem       *widgets.Text // reason why a file could not be added
+	box           fyne.CanvasObject
 
-	images []protocol.Attachment
-	node   protocol.NodeID // chosen by the person; empty is automatic
+	images  []protocol.Attachment
+	machine protocol.NodeID // chosen by the person; empty is automatic
 }
 
 func newComposer(p *Pane) *composer {
-	c := &composer{p: p, entry: newEntry(), meter: widgets.NewText("", style.ColorMuted, style.SizeSmall), note: widgets.NewText("", style.ColorBad, style.SizeSmall)}
+	c := &composer{pane: p, entry: newEntry(), usage: widgets.NewText("", style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
-		if !p.running() || p.h.Stop == nil {
+		if !p.isRunning() || p.handlers.Stop == nil {
 			return false
 		}
-		p.h.Stop()
+		p.handlers.Stop()
 		return true
 	}
 	c.entry.onPaste = func() bool {
-		if p.h.PasteImage == nil {
+		if p.handlers.PasteImage == nil {
 			return false
 		}
-		c.note.Hide()
-		p.h.PasteImage(c.added)
+		c.problem.Hide()
+		p.handlers.PasteImage(c.addAttachment)
 		return true
 	}
 	c.entry.onGrow = p.relayout
-	c.thumbs = widgets.Flow(style.Inside)
-	c.strip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbs))
-	c.strip.Hide()
-	c.note.Ellipsis = true
-	c.note.Hide()
+	c.thumbnails = widgets.Flow(style.Inside)
+	c.imageStrip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbnails))
+	c.imageStrip.Hide()
+	c.problem.Ellipsis = true
+	c.problem.Hide()
 	c.attach = widgets.NewQuiet("", "attach", func() {
-		if p.h.PickFiles != nil {
-			p.h.PickFiles(p.AddFiles)
+		if p.handlers.PickFiles != nil {
+			p.handlers.PickFiles(p.AddFiles)
 		}
 	})
 	c.attach.Muted = true
-	c.target = widgets.NewQuiet("", "machine", nil)
-	c.target.Small, c.target.Muted, c.target.Trail = true, true, "down"
-	c.target.OnTap = func() { widgets.ShowMenu(c.target, c.nodeMenu()) }
+	c.machineButton = widgets.NewQuiet("", "machine", nil)
+	c.machineButton.Small, c.machineButton.Muted, c.machineButton.Trail = true, true, "down"
+	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
 	c.stop = widgets.NewButton("Stop", "stop", func() {
-		if p.h.Stop != nil {
-			p.h.Stop()
+		if p.handlers.Stop != nil {
+			p.handlers.Stop()
 		}
 	})
 	c.stop.Hide()
-	foot := widgets.Row(style.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
+	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
 	c.entry.onFocus = func(on bool) {
 		line := fyne.ThemeColorName("inputBorder")
@@ -92,7 +92,7 @@ func newComposer(p *Pane) *composer {
 	// Fyne does so only at the first drawing, and then forgets the earlier size
 	edge.ExtendBaseWidget(edge)
 	plain := container.New(entryLayout{c.entry}, edge)
-	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.strip, plain, c.note, foot)))
+	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.imageStrip, plain, c.problem, foot)))
 	return c
 }
 
@@ -112,16 +112,16 @@ type stripLayout struct {
 	height float32 // height at the last layout
 }
 
-// lowPane is the pane height below which pictures get one line.
-const lowPane = 640
+// lowPaneHeight is the pane height below which pictures get one line.
+const lowPaneHeight = 640
 
 func (l *stripLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, l.height) }
 
 func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = 0
-	if thumbs := l.c.thumbs; len(thumbs.Objects) > 0 {
+	if thumbs := l.c.thumbnails; len(thumbs.Objects) > 0 {
 		line, lines := thumbs.Objects[0].MinSize().Height, float32(2)
-		if l.c.p.Size().Height < lowPane*style.Size("text")/14 {
+		if l.c.pane.Size().Height < lowPaneHeight*style.Size("text")/14 {
 			lines = 1
 		}
 		thumbs.Resize(fyne.NewSize(size.Width, size.Height))
@@ -136,71 +136,71 @@ func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 func (c *composer) submit() {
 	text := strings.TrimSpace(c.entry.Text)
-	if text == "" && len(c.images) == 0 || c.p.h.Send == nil {
+	if text == "" && len(c.images) == 0 || c.pane.handlers.Send == nil {
 		return
 	}
 	c.entry.remember(text)
 	images := c.images
 	c.images = nil
 	c.entry.SetText("")
-	c.showThumbs()
-	c.note.Hide()
-	c.p.transcript.ScrollToEnd()
-	c.p.h.Send(text, images, c.node)
+	c.showThumbnails()
+	c.problem.Hide()
+	c.pane.transcript.ScrollToEnd()
+	c.pane.handlers.Send(text, images, c.machine)
 }
 
-// added handles an attachment from a file or the clipboard.
-func (c *composer) added(a protocol.Attachment, err error) {
+// addAttachment handles an attachment from a file or the clipboard.
+func (c *composer) addAttachment(a protocol.Attachment, err error) {
 	if err != nil {
-		c.note.SetText("Could not attach the file: " + err.Error())
-		c.note.Show()
+		c.problem.SetText("Could not attach the file: " + err.Error())
+		c.problem.Show()
 	} else {
 		c.images = append(c.images, a)
 	}
-	c.showThumbs()
+	c.showThumbnails()
 }
 
-func (c *composer) showThumbs() {
-	c.thumbs.Objects = nil
+func (c *composer) showThumbnails() {
+	c.thumbnails.Objects = nil
 	for i, a := range c.images {
 		// an unreadable attachment shows an empty picture
 		raw, _ := base64.StdEncoding.DecodeString(a.Data)
 		r := drawable(a.Filename, raw)
 		thumb := transcript.NewThumbnail(r, func() {
-			if c.p.h.OpenImage != nil {
-				c.p.h.OpenImage(r)
+			if c.pane.handlers.OpenImage != nil {
+				c.pane.handlers.OpenImage(r)
 			}
 		})
 		remove := widgets.NewQuiet("Remove", "cross", func() {
 			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
-			c.showThumbs()
-			c.p.FocusComposer() // the focused button was removed
+			c.showThumbnails()
+			c.pane.FocusComposer() // the focused button was removed
 		})
 		remove.Small, remove.Muted = true, true
-		c.thumbs.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
+		c.thumbnails.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
 	}
-	setVisible(c.strip, len(c.images) > 0)
-	c.p.relayout()
+	widgets.SetVisible(c.imageStrip, len(c.images) > 0)
+	c.pane.relayout()
 }
 
-// show updates the composer from the state.
-func (c *composer) show(s State) {
-	running := c.p.running()
-	setVisible(c.stop, running && c.p.h.Stop != nil)
+// update updates the composer from the state.
+func (c *composer) update(s State) {
+	running := c.pane.isRunning()
+	widgets.SetVisible(c.stop, running && c.pane.handlers.Stop != nil)
 	send := "Send"
 	if running {
 		send = "Queue"
 	}
 	c.send.SetText(send)
-	setVisible(c.attach, c.p.h.PickFiles != nil)
-	c.meter.SetText(meter(s.Session))
-	id, _ := c.nodeName(s)
-	name := c.p.machines.Name(id)
-	if offline(s, protocol.NodeID(id)) {
+	widgets.SetVisible(c.attach, c.pane.handlers.PickFiles != nil)
+	c.usage.SetText(usageText(s.Session))
+	id, _ := c.currentMachine(s)
+	name := c.pane.machines.Name(id)
+	if s.isOffline(protocol.NodeID(id)) {
 		name += ", offline"
 	}
-	c.target.SetText("@" + name)
-	setVisible(c.target, id != "")
+	c.machineButton.SetText("@" + name)
+	widgets.SetVisible(c.machineButton, id != "")
 	var sent []string
 	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
 		if m.Role == protocol.RoleUser && (m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect) {
@@ -212,10 +212,10 @@ func (c *composer) show(s State) {
 	c.entry.setHistory(sent)
 }
 
-// nodeName returns the default machine of "!" and the agent's tools: the chosen one, else the local
+// currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the local
 // one, else the first that is online.
-func (c *composer) nodeName(s State) (string, fyne.ThemeColorName) {
-	id := c.node
+func (c *composer) currentMachine(s State) (string, fyne.ThemeColorName) {
+	id := c.machine
 	if id == "" {
 		for _, n := range s.Nodes {
 			if n.Online && (id == "" || n.Local) {
@@ -223,26 +223,26 @@ func (c *composer) nodeName(s State) (string, fyne.ThemeColorName) {
 			}
 		}
 	}
-	return string(id), c.p.machines.Color(string(id))
+	return string(id), c.pane.machines.Color(string(id))
 }
 
-func (c *composer) nodeMenu() []*fyne.MenuItem {
+func (c *composer) machineMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	now, _ := c.nodeName(c.p.state)
-	for _, n := range c.p.state.Nodes {
-		label := c.p.machines.Name(string(n.ID))
-		if n.Local && !c.p.state.Elsewhere {
+	now, _ := c.currentMachine(c.pane.state)
+	for _, n := range c.pane.state.Nodes {
+		label := c.pane.machines.Name(string(n.ID))
+		if n.Local && !c.pane.state.Elsewhere {
 			label += " (this computer)"
 		}
 		if !n.Online {
 			label += ", offline"
 		}
 		item := fyne.NewMenuItem(label, func() {
-			c.node = n.ID
-			c.show(c.p.state)
-			c.p.relayout()
+			c.machine = n.ID
+			c.update(c.pane.state)
+			c.pane.relayout()
 		})
-		item.Icon = style.IconIn("online", c.p.machines.Color(string(n.ID)))
+		item.Icon = style.IconIn("online", c.pane.machines.Color(string(n.ID)))
 		item.Checked = string(n.ID) == now
 		item.Disabled = !n.Online
 		items = append(items, item)
@@ -255,8 +255,8 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-		if c.p.h.ReadFile != nil {
-			c.p.h.ReadFile(path, c.added)
+		if c.pane.handlers.ReadFile != nil {
+			c.pane.handlers.ReadFile(path, c.addAttachment)
 			return
 		}
 	}
@@ -267,15 +267,5 @@ func (c *composer) addPath(path string) {
 	if strings.ContainsAny(path, " \t") {
 		path = fmt.Sprintf("%q", path)
 	}
-	c.entry.fill(text + path + " ")
-}
-
-func setVisible(o fyne.CanvasObject, on bool) {
-	if o.Visible() != on {
-		if on {
-			o.Show()
-		} else {
-			o.Hide()
-		}
-	}
+	c.entry.setText(text + path + " ")
 }

@@ -101,13 +101,13 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	if got := d.Draft(); got != `"/tmp/my notes.txt" /tmp/b.go ` {
 		t.Errorf("draft %q", got)
 	}
-	if !d.composer.note.Visible() || !strings.Contains(d.composer.note.Text, "too large") {
+	if !d.composer.problem.Visible() || !strings.Contains(d.composer.problem.Text, "too large") {
 		t.Error("a file that cannot be read should be said")
 	}
 	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: test.NewClipboard()})
 	test.Tap(d.button("Send"))
 	d.assert(t, `send "\"/tmp/my notes.txt\" /tmp/b.go" 2 @`)
-	if d.composer.strip.Visible() || len(d.composer.images) != 0 {
+	if d.composer.imageStrip.Visible() || len(d.composer.images) != 0 {
 		t.Error("pictures stayed")
 	}
 }
@@ -183,11 +183,11 @@ func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})
-	if !d.composer.note.Visible() || len(d.composer.images) != 1 {
-		t.Errorf("said: %t, pictures: %d", d.composer.note.Visible(), len(d.composer.images))
+	if !d.composer.problem.Visible() || len(d.composer.images) != 1 {
+		t.Errorf("said: %t, pictures: %d", d.composer.problem.Visible(), len(d.composer.images))
 	}
 	d.AddFiles([]string{"/tmp/b.png"})
-	if d.composer.note.Visible() {
+	if d.composer.problem.Visible() {
 		t.Error("the note of the files before stayed")
 	}
 }

@@ -22,15 +22,15 @@ type entry struct {
 	onSend func()
 	onStop func() bool // reports whether there was something to stop
 	// called if the clipboard has no text; reports whether something else was pasted
-	onPaste func() bool
-	onGrow  func()
-	onFocus func(bool)
-	history []string
-	at      int // index in history; len(history) is the present
-	draft   string
-	shift   bool
-	toEnd   bool // move the cursor to the end
-	lines   int
+	onPaste      func() bool
+	onGrow       func()
+	onFocus      func(bool)
+	history      []string
+	historyIndex int // index in history; len(history) is the present
+	draft        string
+	shift        bool
+	cursorToEnd  bool // move the cursor to the end
+	lines        int
 }
 
 func newEntry() *entry {
@@ -39,7 +39,7 @@ func newEntry() *entry {
 	e.Wrapping = fyne.TextWrapWord
 	e.ExtendBaseWidget(e)
 	e.SetMinRowsVisible(1)
-	e.OnChanged = func(string) { e.grow() }
+	e.OnChanged = func(string) { e.fitHeight() }
 	return e
 }
 
@@ -48,14 +48,14 @@ func (e *entry) remember(text string) {
 	if n := len(e.history); n == 0 || e.history[n-1] != text {
 		e.history = append(e.history, text)
 	}
-	e.at, e.draft = len(e.history), ""
+	e.historyIndex, e.draft = len(e.history), ""
 }
 
 // setHistory replaces the history, oldest first.
 func (e *entry) setHistory(texts []string) {
-	if e.at == len(e.history) {
+	if e.historyIndex == len(e.history) {
 		e.history = texts
-		e.at = len(texts)
+		e.historyIndex = len(texts)
 	}
 }
 
@@ -109,17 +109,17 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 	case fyne.KeyUp:
-		if (e.Text == "" || e.fromHistory()) && e.at > 0 {
-			if e.at == len(e.history) {
+		if (e.Text == "" || e.isFromHistory()) && e.historyIndex > 0 {
+			if e.historyIndex == len(e.history) {
 				e.draft = e.Text
 			}
-			e.at--
+			e.historyIndex--
 			e.recall()
 			return
 		}
 	case fyne.KeyDown:
-		if e.fromHistory() {
-			e.at++
+		if e.isFromHistory() {
+			e.historyIndex++
 			e.recall()
 			return
 		}
@@ -127,28 +127,30 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 	e.Entry.TypedKey(k)
 }
 
-// fromHistory reports whether the text is an unchanged entry of the history.
-func (e *entry) fromHistory() bool { return e.at < len(e.history) && e.Text == e.history[e.at] }
+// isFromHistory reports whether the text is an unchanged entry of the history.
+func (e *entry) isFromHistory() bool {
+	return e.historyIndex < len(e.history) && e.Text == e.history[e.historyIndex]
+}
 
 func (e *entry) recall() {
 	text := e.draft
-	if e.at < len(e.history) {
-		text = e.history[e.at]
+	if e.historyIndex < len(e.history) {
+		text = e.history[e.historyIndex]
 	}
-	e.fill(text)
+	e.setText(text)
 }
 
-// fill sets the text with the cursor at its end: now, or once its line breaks are known.
-func (e *entry) fill(text string) {
+// setText sets the text with the cursor at its end: now, or once its line breaks are known.
+func (e *entry) setText(text string) {
 	e.SetText(text)
-	if e.toEnd = true; e.Size().Width > 0 {
-		e.end()
+	if e.cursorToEnd = true; e.Size().Width > 0 {
+		e.moveToEnd()
 	}
 }
 
-func (e *entry) end() {
-	if e.toEnd {
-		e.toEnd = false
+func (e *entry) moveToEnd() {
+	if e.cursorToEnd {
+		e.cursorToEnd = false
 		e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
 	}
 }
@@ -177,13 +179,13 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 func (e *entry) Resize(s fyne.Size) {
 	e.Entry.Resize(s)
 	if s.Width > 0 {
-		e.end()
+		e.moveToEnd()
 	}
-	e.grow()
+	e.fitHeight()
 }
 
-// grow fits the height to the lines of the text at the present width.
-func (e *entry) grow() {
+// fitHeight fits the height to the lines of the text at the present width.
+func (e *entry) fitHeight() {
 	width := e.Size().Width - 2*style.Inside
 	lines := 0
 	size := style.Size("text")

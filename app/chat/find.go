@@ -15,59 +15,59 @@ import (
 // finder is the search bar below the header. Matches are highlighted, and Enter moves between them.
 // The row of the current match is expanded until the bar is closed.
 type finder struct {
-	p     *Pane
-	field *findField
-	count *widgets.Text
-	every *widgets.Button
-	box   *fyne.Container
+	pane     *Pane
+	field    *findField
+	count    *widgets.Text
+	allChats *widgets.Button
+	box      *fyne.Container
 
-	hits     []hit // from top to bottom
-	at       int   // index in hits
-	counts   counts
-	busy     bool // a search is running and owns counts
-	again    bool // another search must follow
-	jump     bool
-	unfolded map[string]folding // rows that the search expanded, by ID
+	matches       []match // from top to bottom
+	index         int     // index in hits
+	counts        matchCounts
+	searching     bool // a search is running and owns counts
+	searchAgain   bool // another search must follow
+	scrollToMatch bool
+	expanded      map[string]expansion // rows that the search expanded, by ID
 }
 
 func newFinder(p *Pane) *finder {
 	f := &finder{
-		p: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall), unfolded: map[string]folding{},
+		pane: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall), expanded: map[string]expansion{},
 	}
 	f.field.OnChanged = func(string) {
-		f.hits = nil
-		f.look(true)
+		f.matches = nil
+		f.search(true)
 	}
 	f.field.OnCancel = f.close
-	f.field.OnMove = f.step
-	up := widgets.NewQuiet("", "up", func() { f.step(-1) })
-	down := widgets.NewQuiet("", "down", func() { f.step(1) })
-	f.every = widgets.NewQuiet("All chats", "search", func() {
-		if p.h.SearchAll != nil {
+	f.field.OnMove = f.move
+	up := widgets.NewQuiet("", "up", func() { f.move(-1) })
+	down := widgets.NewQuiet("", "down", func() { f.move(1) })
+	f.allChats = widgets.NewQuiet("All chats", "search", func() {
+		if p.handlers.SearchAll != nil {
 			query := f.field.Text
 			f.close()
-			p.h.SearchAll(query)
+			p.handlers.SearchAll(query)
 		}
 	})
-	f.every.Small, f.every.Muted = true, true
+	f.allChats.Small, f.allChats.Muted = true, true
 	shut := widgets.NewQuiet("", "cross", f.close)
 	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
-		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, f.every, shut)))
+		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, f.allChats, shut)))
 	f.box.Hide()
 	return f
 }
 
 // Find opens the search bar with the text of the previous search.
 func (p *Pane) Find() {
-	f := p.find
-	setVisible(f.every, p.h.SearchAll != nil)
+	f := p.finder
+	widgets.SetVisible(f.allChats, p.handlers.SearchAll != nil)
 	f.box.Show()
 	p.relayout()
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
 		c.Focus(f.field)
 	}
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
-	f.look(true)
+	f.search(true)
 }
 
 func (f *finder) close() {
@@ -75,101 +75,101 @@ func (f *finder) close() {
 		return
 	}
 	f.box.Hide()
-	f.hits, f.jump, f.again = nil, false, false
-	if !f.busy {
-		f.counts = counts{}
+	f.matches, f.scrollToMatch, f.searchAgain = nil, false, false
+	if !f.searching {
+		f.counts = matchCounts{}
 	}
-	f.p.transcript.Find("")
-	f.p.unmark()
-	f.foldAgain()
-	f.p.relayout()
-	f.p.FocusComposer()
+	f.pane.transcript.Find("")
+	f.pane.endReveal()
+	f.collapseExpanded()
+	f.pane.relayout()
+	f.pane.FocusComposer()
 }
 
-// look finds the matches. With jump, the last match, or the current one if it still matches,
+// search finds the matches. With jump, the last match, or the current one if it still matches,
 // scrolls into view. Long chats are searched off the GUI thread, with one search at a time.
-func (f *finder) look(jump bool) {
+func (f *finder) search(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
-	f.p.transcript.Find(query)
-	f.jump = f.jump || jump
-	if f.busy {
-		f.again = true
+	f.pane.transcript.Find(query)
+	f.scrollToMatch = f.scrollToMatch || jump
+	if f.searching {
+		f.searchAgain = true
 		return
 	}
-	var found []hit
-	items := f.p.transcript.Items()
-	f.counts.ask(query)
-	f.busy = true
-	f.p.work(func() { found = f.counts.search(items) }, func() {
-		f.busy = false
+	var found []match
+	items := f.pane.transcript.Items()
+	f.counts.setQuery(query)
+	f.searching = true
+	f.pane.runInBackground(func() { found = f.counts.search(items) }, func() {
+		f.searching = false
 		switch {
 		case !f.box.Visible():
-			f.counts = counts{}
-		case f.again:
-			f.again = false
-			f.look(false)
+			f.counts = matchCounts{}
+		case f.searchAgain:
+			f.searchAgain = false
+			f.search(false)
 		default:
-			f.found(query, found)
+			f.showMatches(query, found)
 		}
 	})
 }
 
-// found handles the results of a search.
-func (f *finder) found(query string, hits []hit) {
-	var current hit
-	if f.at >= 0 && f.at < len(f.hits) {
-		current = f.hits[f.at]
+// showMatches handles the results of a search.
+func (f *finder) showMatches(query string, hits []match) {
+	var current match
+	if f.index >= 0 && f.index < len(f.matches) {
+		current = f.matches[f.index]
 	}
-	f.hits, f.at = hits, max(len(hits)-1, 0) // the newest match
+	f.matches, f.index = hits, max(len(hits)-1, 0) // the newest match
 	for i, h := range hits {
-		if h.key == current.key && h.n == current.n {
-			f.at = i
+		if h.key == current.key && h.index == current.index {
+			f.index = i
 		}
 	}
-	f.say(query)
-	if f.jump {
-		f.jump = false
-		f.show()
+	f.showCount(query)
+	if f.scrollToMatch {
+		f.scrollToMatch = false
+		f.showMatch()
 	}
 }
 
-func (f *finder) say(query string) {
+func (f *finder) showCount(query string) {
 	text := ""
 	switch {
 	case query == "":
-	case len(f.hits) == 0 && f.p.state.More:
+	case len(f.matches) == 0 && f.pane.state.More:
 		text = "Not found in the loaded messages"
-	case len(f.hits) == 0:
+	case len(f.matches) == 0:
 		text = "Not found"
 	default:
-		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits))
-		if word := f.unfolded[f.foldOf(f.hits[f.at])].word; word != "" {
+		text = fmt.Sprintf("%d of %d", f.index+1, len(f.matches))
+		if word := f.expanded[f.collapsibleID(f.matches[f.index])].note; word != "" {
 			text += ", " + word
 		}
 	}
 	f.count.SetText(text)
-	f.p.relayout()
+	f.pane.relayout()
 }
 
-// step moves to the next or previous match, and wraps around.
-func (f *finder) step(by int) {
-	if n := len(f.hits); n > 0 {
-		f.at = (f.at + by + n) % n
-		f.show()
+// move moves to the next or previous match, and wraps around.
+func (f *finder) move(by int) {
+	if n := len(f.matches); n > 0 {
+		f.index = (f.index + by + n) % n
+		f.showMatch()
 	}
 }
 
-// show scrolls the current match into view.
-func (f *finder) show() {
-	if f.at < len(f.hits) {
-		h := f.hits[f.at]
-		f.unfold(h)
-		if !f.p.transcript.ShowHit(h.key, h.n) {
-			f.hits[f.at].fold = true
-			f.unfold(f.hits[f.at])
-			f.p.transcript.ShowHit(h.key, h.n)
+// showMatch scrolls the current match into view.
+func (f *finder) showMatch() {
+	if f.index < len(f.matches) {
+		h := f.matches[f.index]
+		f.expand(h)
+		if !f.pane.transcript.ShowHit(h.key, h.index) {
+			f.matches[f.index].collapsible = true
+			f.expand(f.matches[f.index])
+			f.pane.transcript.ShowHit(h.key, h.index)
 		}
-		f.say(f.field.Text)
+		f.showCount(f.field.Text)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func TestFindGoesFromMessageToMessage(t *testing.T) {
 	searched := ""
 	p := newDesk(t, 700, 500)
-	p.h.SearchAll = func(q string) { searched = q }
+	p.handlers.SearchAll = func(q string) { searched = q }
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 100 {
 		text := "nothing here"
@@ -26,7 +26,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	}
 	p.Update(s)
 	p.Find()
-	f := p.find
+	f := p.finder
 	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(f.field) {
 		t.Fatal("the field should have the keyboard")
 	}
@@ -77,7 +77,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	if f.count.Text != "Not found" {
 		t.Errorf("it says %q", f.count.Text)
 	}
-	test.Tap(f.every)
+	test.Tap(f.allChats)
 	if searched != "absent" || f.box.Visible() {
 		t.Errorf("searched %q", searched)
 	}
@@ -87,9 +87,9 @@ func TestFindEndsWithEscape(t *testing.T) {
 	p := newDesk(t, 700, 500)
 	p.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "a needle")}})
 	p.Find()
-	test.Type(p.find.field, "needle")
-	p.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if p.find.box.Visible() {
+	test.Type(p.finder.field, "needle")
+	p.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if p.finder.box.Visible() {
 		t.Error("Escape should end it")
 	}
 	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(p.composer.entry) {

@@ -36,8 +36,8 @@ func (d *desk) rowOpen(t *testing.T, kind int) bool {
 	t.Helper()
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kind {
-			id, open := foldID(it)
-			if was, chosen := d.open[id]; chosen {
+			id, open := collapsible(it)
+			if was, chosen := d.expanded[id]; chosen {
 				open = was
 			}
 			return open
@@ -51,7 +51,7 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(folds())
 	d.Find()
-	f := d.find
+	f := d.finder
 	f.field.SetText("needle")
 	if f.count.Text != "5 of 5, card expanded" || !d.rowOpen(t, kindTool) {
 		t.Errorf("in the output it says %q, open %v", f.count.Text, d.rowOpen(t, kindTool))
@@ -65,14 +65,14 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 	}
 	step("4 of 5")
 	step("3 of 5, thinking expanded")
-	if !d.rowOpen(t, kindFold) {
+	if !d.rowOpen(t, kindThinking) {
 		t.Error("the thought is folded")
 	}
 	step("2 of 5, thinking expanded")
 	step("1 of 5")
 	f.close()
-	if d.rowOpen(t, kindTool) || d.rowOpen(t, kindFold) {
-		t.Errorf("card open %v, thought open %v", d.rowOpen(t, kindTool), d.rowOpen(t, kindFold))
+	if d.rowOpen(t, kindTool) || d.rowOpen(t, kindThinking) {
+		t.Errorf("card open %v, thought open %v", d.rowOpen(t, kindTool), d.rowOpen(t, kindThinking))
 	}
 }
 
@@ -80,28 +80,28 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(folds())
 	for _, it := range d.transcript.Items() {
-		if it.Kind == kindFold {
-			id, _ := foldID(it)
-			d.choose(id, true)
+		if it.Kind == kindThinking {
+			id, _ := collapsible(it)
+			d.setExpanded(id, true)
 		}
 	}
 	d.Find()
-	d.find.field.SetText("needle")
+	d.finder.field.SetText("needle")
 	for range 2 {
-		d.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+		d.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
 	}
-	if d.find.count.Text != "3 of 5" {
-		t.Errorf("it says %q", d.find.count.Text)
+	if d.finder.count.Text != "3 of 5" {
+		t.Errorf("it says %q", d.finder.count.Text)
 	}
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool { // collapsed and expanded by hand while the search had expanded it
-			id, _ := foldID(it)
-			d.choose(id, false)
-			d.choose(id, true)
+			id, _ := collapsible(it)
+			d.setExpanded(id, false)
+			d.setExpanded(id, true)
 		}
 	}
-	d.find.close()
-	if !d.rowOpen(t, kindFold) || !d.rowOpen(t, kindTool) {
+	d.finder.close()
+	if !d.rowOpen(t, kindThinking) || !d.rowOpen(t, kindTool) {
 		t.Error("it was folded")
 	}
 }
@@ -118,15 +118,15 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 		assistant("4", "r1", protocol.Text("Not there.")), user("5", "thanks"), assistant("6", "r2", protocol.Text("Bye.")),
 	}})
 	d.Find()
-	d.find.field.SetText("find")
-	if d.find.count.Text != "1 of 1" || d.rowOpen(t, kindTool) {
-		t.Errorf("at the beginning of the line it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
+	d.finder.field.SetText("find")
+	if d.finder.count.Text != "1 of 1" || d.rowOpen(t, kindTool) {
+		t.Errorf("at the beginning of the line it says %q, open %v", d.finder.count.Text, d.rowOpen(t, kindTool))
 	}
-	d.find.field.SetText("needle")
-	if d.find.count.Text != "1 of 1, card expanded" || !d.rowOpen(t, kindTool) {
-		t.Errorf("it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
+	d.finder.field.SetText("needle")
+	if d.finder.count.Text != "1 of 1, card expanded" || !d.rowOpen(t, kindTool) {
+		t.Errorf("it says %q, open %v", d.finder.count.Text, d.rowOpen(t, kindTool))
 	}
-	d.find.close()
+	d.finder.close()
 	if d.rowOpen(t, kindTool) {
 		t.Error("the card stayed open")
 	}
@@ -135,29 +135,29 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	var pending []func()
-	d.h.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
+	d.handlers.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
 	d.Update(folds())
 	d.Find()
 	pending = nil
-	d.find.busy = false
-	d.find.field.SetText("needl")
-	d.find.field.SetText("needle") // while the previous search is running
-	d.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
-	if len(pending) != 1 || d.find.count.Text != "" {
-		t.Fatalf("%d searches are under way, it says %q", len(pending), d.find.count.Text)
+	d.finder.searching = false
+	d.finder.field.SetText("needl")
+	d.finder.field.SetText("needle") // while the previous search is running
+	d.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	if len(pending) != 1 || d.finder.count.Text != "" {
+		t.Fatalf("%d searches are under way, it says %q", len(pending), d.finder.count.Text)
 	}
 	for len(pending) > 0 {
 		next := pending[0]
 		pending = pending[1:]
 		next()
 	}
-	if d.find.count.Text != "5 of 5, card expanded" {
-		t.Errorf("it says %q", d.find.count.Text)
+	if d.finder.count.Text != "5 of 5, card expanded" {
+		t.Errorf("it says %q", d.finder.count.Text)
 	}
-	d.find.field.SetText("thanks")
-	d.find.close()
+	d.finder.field.SetText("thanks")
+	d.finder.close()
 	pending[0]()
-	if d.find.count.Text != "" && len(d.find.hits) > 0 || d.find.counts.rows != nil {
+	if d.finder.count.Text != "" && len(d.finder.matches) > 0 || d.finder.counts.rows != nil {
 		t.Error("a search that ended late left something behind")
 	}
 }
@@ -171,8 +171,8 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 		t.Errorf("folded: %.300q", text)
 	}
 	for _, it := range d.transcript.Items() {
-		if id, _ := foldID(it); id != "" {
-			d.choose(id, true)
+		if id, _ := collapsible(it); id != "" {
+			d.setExpanded(id, true)
 		}
 	}
 	text = d.transcript.SelectedText()
@@ -208,11 +208,11 @@ func BenchmarkSearchOfLongOutputs(b *testing.B) {
 	var items []transcript.Item
 	for i := range 50 {
 		t := transcript.Call{Verb: "Bash", Output: strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)}
-		items = append(items, transcript.Item{Key: fmt.Sprint(i), Kind: kindTool, Stamp: 1, Data: toolData{id: fmt.Sprint(i), tool: t}})
+		items = append(items, transcript.Item{Key: fmt.Sprint(i), Kind: kindTool, Stamp: 1, Data: toolData{id: fmt.Sprint(i), card: t}})
 	}
 	for b.Loop() {
-		c := counts{}
-		c.ask("nothing to hear")
+		c := matchCounts{}
+		c.setQuery("nothing to hear")
 		c.search(items)
 	}
 }

@@ -17,22 +17,22 @@ import (
 // header is the line above the transcript: title, model, thinking level, and a menu (⋯) for
 // everything else.
 type header struct {
-	p      *Pane
-	title  *widgets.Text
-	name   *nameEntry // replaces the title while it is edited
-	model  *widgets.Button
-	think  *widgets.Button
-	mode   *widgets.Button // approval mode of the chat
-	more   *widgets.Button
-	left   *fyne.Container // objects of the window before the title
-	box    fyne.CanvasObject
-	narrow bool
+	pane     *Pane
+	title    *widgets.Text
+	name     *nameEntry // replaces the title while it is edited
+	model    *widgets.Button
+	thinking *widgets.Button
+	mode     *widgets.Button // approval mode of the chat
+	menu     *widgets.Button
+	leading  *fyne.Container // objects of the window before the title
+	box      fyne.CanvasObject
+	narrow   bool
 }
 
 func newHeader(p *Pane) *header {
-	h := &header{p: p, title: widgets.NewHeading("", "text"), left: container.NewHBox()}
+	h := &header{pane: p, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
 	h.title.Ellipsis = true
-	h.name = newNameEntry(h.done)
+	h.name = newNameEntry(h.endRename)
 	h.name.Hide()
 	pick := func(open func()) *widgets.Button {
 		b := widgets.NewQuiet("", "", open)
@@ -40,11 +40,11 @@ func newHeader(p *Pane) *header {
 		return b
 	}
 	h.model = pick(func() { widgets.ShowMenu(h.model, h.modelMenu()) })
-	h.think = pick(func() { widgets.ShowMenu(h.think, h.thinkMenu()) })
+	h.thinking = pick(func() { widgets.ShowMenu(h.thinking, h.thinkingMenu()) })
 	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
-	h.more = widgets.NewQuiet("", "more", func() { widgets.ShowMenu(h.more, h.moreMenu()) })
+	h.menu = widgets.NewQuiet("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
 	title := container.NewStack(h.title, h.name)
-	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.left, title, h.mode, h.model, h.think, h.more))
+	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.leading, title, h.mode, h.model, h.thinking, h.menu))
 	return h
 }
 
@@ -67,53 +67,53 @@ func (h *header) show(s State) {
 		model = string(r[:limit-1]) + "…"
 	}
 	h.model.SetText(model)
-	setVisible(h.model, h.p.h.SetModel != nil)
+	widgets.SetVisible(h.model, h.pane.handlers.SetModel != nil)
 	think := "Thinking: auto"
 	if s.Session.Settings != nil && s.Session.Settings.ThinkingLevel != "" {
 		think = "Thinking: " + strings.ToLower(state.ThinkingName(s.Session.Settings.ThinkingLevel))
 	}
-	h.think.SetText(think)
-	setVisible(h.think, h.p.h.SetThink != nil && !h.narrow)
+	h.thinking.SetText(think)
+	widgets.SetVisible(h.thinking, h.pane.handlers.SetThink != nil && !h.narrow)
 	h.showMode(s)
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
-	s := h.p.state
+	s := h.pane.state
 	var items []*fyne.MenuItem
 	for _, m := range s.Models {
 		name := m.Name
 		if name == "" {
 			name = m.Ref.ID
 		}
-		item := fyne.NewMenuItem(name, func() { h.p.h.SetModel(m.Ref) })
+		item := fyne.NewMenuItem(name, func() { h.pane.handlers.SetModel(m.Ref) })
 		item.Checked = m.Ref == s.Model
 		items = append(items, item)
 	}
 	if s.Session.Settings != nil && s.Session.Settings.Model != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.p.h.SetModel(protocol.ModelRef{}) }))
+		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.pane.handlers.SetModel(protocol.ModelRef{}) }))
 	}
-	if h.p.h.Settings != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.p.h.Settings))
+	if h.pane.handlers.Settings != nil {
+		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.pane.handlers.Settings))
 	}
 	return items
 }
 
-func (h *header) thinkMenu() []*fyne.MenuItem {
+func (h *header) thinkingMenu() []*fyne.MenuItem {
 	now := ""
-	if s := h.p.state.Session.Settings; s != nil {
+	if s := h.pane.state.Session.Settings; s != nil {
 		now = s.ThinkingLevel
 	}
-	items := []*fyne.MenuItem{fyne.NewMenuItem(state.ThinkingName(""), func() { h.p.h.SetThink("") })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem(state.ThinkingName(""), func() { h.pane.handlers.SetThink("") })}
 	items[0].Checked = now == ""
 	for _, level := range protocol.ThinkingLevels {
-		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.p.h.SetThink(level) })
+		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.pane.handlers.SetThink(level) })
 		item.Checked = level == now
 		items = append(items, item)
 	}
 	return items
 }
 
-func (h *header) moreMenu() []*fyne.MenuItem {
+func (h *header) menuItems() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
 	add := func(text, icon string, act func()) {
 		if act != nil {
@@ -122,66 +122,66 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 			items = append(items, item)
 		}
 	}
-	if h.p.h.Rename != nil {
+	if h.pane.handlers.Rename != nil {
 		add("Rename", "edit", h.Rename)
 	}
-	add("Export as Markdown…", "export", h.p.h.Export)
-	add("Earlier conversations", "clock", h.p.h.Earlier)
-	if h.narrow && h.p.h.SetThink != nil {
+	add("Export as Markdown…", "export", h.pane.handlers.Export)
+	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
+	if h.narrow && h.pane.handlers.SetThink != nil {
 		item := fyne.NewMenuItem("Thinking", nil)
 		item.Icon = style.Icon("thinking")
-		item.ChildMenu = fyne.NewMenu("", h.thinkMenu()...)
+		item.ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
 		items = append(items, item)
 	}
-	if h.narrow && h.p.h.SetMode != nil {
+	if h.narrow && h.pane.handlers.SetMode != nil {
 		item := fyne.NewMenuItem("Approvals", nil)
 		item.Icon = style.Icon("shield")
 		item.ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 		items = append(items, item)
 	}
-	if h.p.h.Reset != nil {
+	if h.pane.handlers.Reset != nil {
 		items = append(items, fyne.NewMenuItemSeparator())
-		add("Clear chat", "reset", h.p.h.Reset)
+		add("Clear chat", "reset", h.pane.handlers.Reset)
 	}
-	if h.p.h.Delete != nil {
-		add("Delete chat", "trash", h.p.h.Delete)
+	if h.pane.handlers.Delete != nil {
+		add("Delete chat", "trash", h.pane.handlers.Delete)
 	}
 	return slices.Clip(items)
 }
 
 // Rename lets the person edit the title in place.
 func (h *header) Rename() {
-	h.name.SetText(title(h.p.state.Session))
+	h.name.SetText(title(h.pane.state.Session))
 	h.title.Hide()
 	h.name.Show()
 	// the field was not drawn yet and has no canvas
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.p); c != nil {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(h.pane); c != nil {
 		c.Focus(h.name)
 	}
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
-func (h *header) done(text string, ok bool) {
+func (h *header) endRename(text string, ok bool) {
 	if !h.name.Visible() {
 		return
 	}
 	h.name.Hide()
 	h.title.Show()
-	if ok && text != "" && text != title(h.p.state.Session) && h.p.h.Rename != nil {
+	if ok && text != "" && text != title(h.pane.state.Session) && h.pane.handlers.Rename != nil {
 		h.title.SetText(text)
-		h.p.h.Rename(text)
+		h.pane.handlers.Rename(text)
 	}
-	h.p.FocusComposer()
+	h.pane.FocusComposer()
 }
 
 // nameEntry is the title while it is edited: Enter saves, Escape cancels.
 type nameEntry struct {
 	widget.Entry
-	done func(string, bool)
+	onDone func(string, bool)
 }
 
 func newNameEntry(done func(string, bool)) *nameEntry {
-	e := &nameEntry{done: done}
+	e := &nameEntry{onDone: done}
 	e.ExtendBaseWidget(e)
 	e.OnSubmitted = func(s string) { done(s, true) }
 	return e
@@ -190,8 +190,28 @@ func newNameEntry(done func(string, bool)) *nameEntry {
 // TypedKey implements fyne.Focusable.
 func (e *nameEntry) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		e.done("", false)
+		e.onDone("", false)
 		return
 	}
 	e.Entry.TypedKey(k)
+}
+
+// modeMenu offers the approval modes.
+func (h *header) modeMenu() []*fyne.MenuItem {
+	now := state.ModeOf(h.pane.state.Session, h.pane.now)
+	var items []*fyne.MenuItem
+	for _, c := range state.ModeChoices {
+		item := fyne.NewMenuItem(c.Words, func() { h.pane.handlers.SetMode(c) })
+		item.Checked = c.Mode == now.Mode && c.For == 0
+		items = append(items, item)
+	}
+	return items
+}
+
+func (h *header) modeName(s State) string { return state.ModeWord(state.ModeOf(s.Session, h.pane.now)) }
+
+// showMode shows the chat's approval mode.
+func (h *header) showMode(s State) {
+	h.mode.SetText(h.modeName(s))
+	widgets.SetVisible(h.mode, h.pane.handlers.SetMode != nil && !h.narrow)
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"maps"
 	"time"
 
 	"fairlead/app/style"
@@ -13,7 +14,7 @@ import (
 const (
 	kindMessage = iota
 	kindTool
-	kindFold
+	kindThinking
 	kindNotice
 	kindProblem
 	kindQueued
@@ -23,31 +24,31 @@ const (
 // Data of the rows. All types are comparable: a row is redrawn only when its data changed.
 type (
 	messageData struct {
-		id     protocol.MessageID // ID of the stored message; empty while streaming
-		run    protocol.RunID
-		from   string
-		time   string
-		exact  string
-		text   string
-		plain  bool
-		images string // keys, one per line
+		id       protocol.MessageID // ID of the stored message; empty while streaming
+		run      protocol.RunID
+		sender   string
+		time     string
+		fullTime string
+		text     string
+		plain    bool
+		images   string // keys, one per line
 	}
 	toolData struct {
 		id       string // ID of the card, for its expanded state
-		tool     transcript.Call
+		card     transcript.Call
 		call     protocol.CallID
 		approval protocol.ApprovalID
 		hash     string // hash of the approval
 		open     bool   // default, unless the reader changed it
 	}
-	foldData struct{ id, title, text string }
+	thinkingData struct{ id, title, text string }
 	// noticeData and problemData include their button's action.
 	noticeData struct {
-		icon, text, button, act string
+		icon, text, button, action string
 	}
 	problemData struct {
 		problem widgets.Problem
-		act     string
+		action  string
 		run     protocol.RunID
 	}
 	dayData    struct{ text string }
@@ -59,8 +60,8 @@ type (
 
 // Actions of notices.
 const (
-	actReload = "reload"
-	actResume = "resume"
+	actionReload = "reload"
+	actionResume = "resume"
 )
 
 // builder creates rows from states. It caches the rows of messages that can no longer change, so
@@ -68,15 +69,15 @@ const (
 type builder struct {
 	machines *style.Machines
 	stamps   map[string]stamped
-	seen     map[protocol.ApprovalID]sight
+	seen     map[protocol.ApprovalID]sighting
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
+	day      int                           // for which the settled rows were built
 
-	day        int
-	kept       []transcript.Item // rows of messages[:keptN]
-	keptN      int
-	keptFirst  protocol.MessageID
-	keptLast   protocol.MessageID
-	keptCursor cursor
+	settled       []transcript.Item // rows of the first settledCount messages
+	settledCount  int
+	settledFirst  protocol.MessageID
+	settledLast   protocol.MessageID
+	settledCursor cursor
 }
 
 type stamped struct {
@@ -91,67 +92,93 @@ type cursor struct {
 	steps   map[protocol.RunID]int
 }
 
-func (c cursor) clone() cursor {
-	steps := make(map[protocol.RunID]int, len(c.steps))
-	for k, v := range c.steps {
-		steps[k] = v
-	}
-	return cursor{c.speaker, c.day, steps}
-}
-
 func newBuilder(machines *style.Machines) *builder {
-	return &builder{
-		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]sight{},
-		rows: map[protocol.MessageID]string{}, keptCursor: cursor{steps: map[protocol.RunID]int{}},
+	b := &builder{
+		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{},
 	}
+	b.forgetSettled()
+	return b
 }
 
-func (b *builder) item(items []transcript.Item, key string, kind int, estimate float32, data any) []transcript.Item {
-	s, ok := b.stamps[key]
-	if !ok || s.data != data {
-		s = stamped{data, s.stamp + 1}
-		b.stamps[key] = s
-	}
-	return append(items, transcript.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
+func (b *builder) forgetSettled() {
+	b.settled, b.settledCount, b.settledCursor = nil, 0, cursor{steps: map[protocol.RunID]int{}}
 }
 
 // build returns the rows of a state.
 func (b *builder) build(s State, now time.Time) []transcript.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
-	if day != b.day || b.keptN > len(ms) || b.keptN > 0 && (ms[0].ID != b.keptFirst || ms[b.keptN-1].ID != b.keptLast) {
-		b.day, b.kept, b.keptN, b.keptCursor = day, nil, 0, cursor{steps: map[protocol.RunID]int{}}
+	n := b.settledCount
+	if day != b.day || n > len(ms) || n > 0 && (ms[0].ID != b.settledFirst || ms[n-1].ID != b.settledLast) {
+		b.day = day
+		b.forgetSettled()
 	}
-	settled := 0 // messages before the person's latest one
-	for i := len(ms) - 1; i >= b.keptN; i-- {
+	b.settle(s, now)
+
+	p := &pass{builder: b, state: s, now: now, items: make([]transcript.Item, 0, len(b.settled)+32), latest: true}
+	if s.More {
+		p.add("older", kindNotice, 32, noticeData{icon: "clock", text: "Loading earlier messages…"})
+	}
+	p.items = append(p.items, b.settled...)
+	p.cursor = b.settledCursor
+	p.cursor.steps = maps.Clone(p.cursor.steps)
+	for i := b.settledCount; i < len(ms); i++ {
+		p.message(i)
+	}
+	p.live()
+	if s.Offline != "" {
+		p.add("offline", kindNotice, 32, noticeData{icon: "warning", text: s.Offline})
+	}
+	if s.Paused {
+		p.add("paused", kindNotice, 32, noticeData{"pause", "The agent is paused and starts no new work.", "Resume", actionResume})
+	}
+	return p.items
+}
+
+// settle caches the rows of the messages before the person's latest one.
+func (b *builder) settle(s State, now time.Time) {
+	ms := s.Messages
+	end := 0
+	for i := len(ms) - 1; i >= b.settledCount; i-- {
 		if ms[i].Role == protocol.RoleUser {
-			settled = i
+			end = i
 			break
 		}
 	}
-	for b.keptN < settled {
-		b.kept = b.message(b.kept, ms, b.keptN, &b.keptCursor, s, now, false)
-		b.keptN++
+	p := &pass{builder: b, state: s, now: now, items: b.settled, cursor: b.settledCursor}
+	for b.settledCount < end {
+		p.message(b.settledCount)
+		b.settledCount++
 	}
-	if b.keptN > 0 {
-		b.keptFirst, b.keptLast = ms[0].ID, ms[b.keptN-1].ID
+	b.settled, b.settledCursor = p.items, p.cursor
+	if n := b.settledCount; n > 0 {
+		b.settledFirst, b.settledLast = ms[0].ID, ms[n-1].ID
 	}
+}
 
-	items := make([]transcript.Item, 0, len(b.kept)+32)
-	if s.More {
-		items = b.item(items, "older", kindNotice, 32, noticeData{icon: "clock", text: "Loading earlier messages…"})
+// pass adds the rows of one build.
+type pass struct {
+	*builder
+	state  State
+	now    time.Time
+	items  []transcript.Item
+	cursor cursor
+	latest bool // the messages are not settled
+	// shown has the keys that live rows must not repeat; nil before.
+	shown map[string]bool
+}
+
+func (p *pass) add(key string, kind int, estimate float32, data any) {
+	if p.shown != nil {
+		if p.shown[key] {
+			return
+		}
+		p.shown[key] = true
 	}
-	items = append(items, b.kept...)
-	cur := b.keptCursor.clone()
-	for i := b.keptN; i < len(ms); i++ {
-		items = b.message(items, ms, i, &cur, s, now, true)
+	s, ok := p.stamps[key]
+	if !ok || s.data != data {
+		s = stamped{data, s.stamp + 1}
+		p.stamps[key] = s
 	}
-	items = b.live(items, s, &cur, now)
-	if s.Offline != "" {
-		items = b.item(items, "offline", kindNotice, 32, noticeData{icon: "warning", text: s.Offline})
-	}
-	if s.Paused {
-		items = b.item(items, "paused", kindNotice, 32, noticeData{"pause", "The agent is paused and starts no new work.", "Resume", actResume})
-	}
-	return items
+	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
 }

@@ -43,16 +43,16 @@ func lines(items []transcript.Item) string {
 	for _, i := range items {
 		switch d := i.Data.(type) {
 		case messageData:
-			out = append(out, strings.TrimSpace(d.from+": "+d.text))
+			out = append(out, strings.TrimSpace(d.sender+": "+d.text))
 		case toolData:
-			words := strings.Fields(fmt.Sprint(d.tool.Verb, " ", d.tool.Machine, " ", d.tool.Argument, " ", d.tool.Status, " ", d.tool.Time))
+			words := strings.Fields(fmt.Sprint(d.card.Verb, " ", d.card.Machine, " ", d.card.Argument, " ", d.card.Status, " ", d.card.Time))
 			out = append(out, "["+strings.Join(words, " ")+"]")
-		case foldData:
+		case thinkingData:
 			out = append(out, "("+d.title+")")
 		case noticeData:
 			out = append(out, "- "+d.text)
 		case problemData:
-			out = append(out, "! "+d.problem.What+" <"+d.act+">")
+			out = append(out, "! "+d.problem.What+" <"+d.action+">")
 		case dayData:
 			out = append(out, "-- "+d.text)
 		case queuedData:

@@ -16,48 +16,48 @@ import (
 // Pane shows one conversation. It belongs to the GUI thread.
 type Pane struct {
 	widget.BaseWidget
-	h        Handlers
+	handlers Handlers
 	machines *style.Machines
 	builder  *builder
 	state    State
-	given    bool
-	reader   bool // read-only
+	hasState bool
+	readOnly bool // read-only
 	now      time.Time
 
-	header     *header
-	find       *finder
-	transcript *transcript.View
-	composer   *composer
-	empty      fyne.CanvasObject
-	middle     *fyne.Container
-	top        *widgets.Background // backgrounds, and the line below the header
-	bottom     *widgets.Background
-	line       fyne.CanvasObject
-	trouble    *widgets.ErrorBox
-	waiting    *widgets.Text
-	since      time.Time          // start of loading
-	wanted     protocol.MessageID // message to reveal once it is loaded
-	marked     time.Time          // time when a row was highlighted; zero for none
+	header             *header
+	finder             *finder
+	transcript         *transcript.View
+	composer           *composer
+	empty              fyne.CanvasObject
+	content            *fyne.Container
+	headerBackground   *widgets.Background // backgrounds, and the line below the header
+	composerBackground *widgets.Background
+	headerLine         fyne.CanvasObject
+	problemBox         *widgets.ErrorBox
+	loadingText        *widgets.Text
+	loadingSince       time.Time          // start of loading
+	revealID           protocol.MessageID // message to reveal once it is loaded
+	revealedAt         time.Time          // time when a row was highlighted; zero for none
 
-	left   map[protocol.SessionKey]left
-	back   bool            // the scroll position shall be restored
-	open   map[string]bool // parts that the reader expanded or collapsed
-	raw    map[string]bool // rows shown as raw Markdown
-	images map[string]fyne.Resource
+	positions       map[protocol.SessionKey]position
+	restorePosition bool            // the scroll position shall be restored
+	expanded        map[string]bool // parts that the reader expanded or collapsed
+	showSource      map[string]bool // rows shown as raw Markdown
+	images          map[string]fyne.Resource
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
-	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), left: map[protocol.SessionKey]left{}, open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
+	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: map[string]bool{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
 	p.transcript = transcript.New(p.row)
 	p.transcript.Width = columnWidth
 	p.transcript.OnTop = func() {
-		if p.state.More && p.h.Older != nil {
-			p.h.Older()
+		if p.state.More && p.handlers.Older != nil {
+			p.handlers.Older()
 		}
 	}
-	p.top, p.bottom, p.line = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
-	p.transcript.ItemText = p.words
+	p.headerBackground, p.composerBackground, p.headerLine = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
+	p.transcript.ItemText = p.itemText
 	p.transcript.OnType = func(r rune) {
 		p.FocusComposer()
 		p.composer.entry.TypedRune(r)
@@ -67,13 +67,13 @@ func New(h Handlers, machines *style.Machines) *Pane {
 		p.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: fyne.CurrentApp().Clipboard()})
 	}
 	p.transcript.OnLeave = p.FocusComposer
-	p.header, p.find = newHeader(p), newFinder(p)
+	p.header, p.finder = newHeader(p), newFinder(p)
 	p.composer = newComposer(p)
 	p.empty = p.newEmpty()
-	p.trouble = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actReload, "") })
-	p.waiting = widgets.NewText("Loading…", style.ColorMuted, "text")
-	p.waiting.Align = fyne.TextAlignCenter
-	p.middle = container.New(middleLayout{}, p.transcript, p.empty, p.trouble, p.waiting)
+	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actionReload, "") })
+	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
+	p.loadingText.Align = fyne.TextAlignCenter
+	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	p.ExtendBaseWidget(p)
 	p.show()
 	return p
@@ -82,11 +82,11 @@ func New(h Handlers, machines *style.Machines) *Pane {
 // NewReader creates a read-only pane for an archived conversation, without header and composer.
 func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
-	p.reader = true
-	p.middle.Remove(p.empty)
+	p.readOnly = true
+	p.content.Remove(p.empty)
 	p.empty = widgets.NewEmptyState("chat", "No messages", "")
-	p.middle.Add(p.empty)
-	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.top, p.bottom, p.line, p.empty} {
+	p.content.Add(p.empty)
+	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.headerBackground, p.composerBackground, p.headerLine, p.empty} {
 		o.Hide()
 	}
 	return p
@@ -95,28 +95,28 @@ func NewReader(h Handlers, machines *style.Machines) *Pane {
 // Update shows a state. A change of the conversation resets the reader's view state and draft; the
 // scroll position is restored when the reader comes back.
 func (p *Pane) Update(s State) {
-	if p.given && s.Session.SessionKey != p.state.Session.SessionKey {
-		p.leave(p.state.Session.SessionKey)
-		p.back = true
+	if p.hasState && s.Session.SessionKey != p.state.Session.SessionKey {
+		p.savePosition(p.state.Session.SessionKey)
+		p.restorePosition = true
 		p.builder = newBuilder(p.machines)
-		clear(p.open)
-		clear(p.raw)
+		clear(p.expanded)
+		clear(p.showSource)
 		clear(p.images)
-		p.composer.images, p.composer.node = nil, ""
-		p.composer.entry.history, p.composer.entry.at = nil, 0
+		p.composer.images, p.composer.machine = nil, ""
+		p.composer.entry.history, p.composer.entry.historyIndex = nil, 0
 		p.composer.entry.SetText("")
-		p.composer.showThumbs()
-		p.wanted = ""
-		p.unmark()
+		p.composer.showThumbnails()
+		p.revealID = ""
+		p.endReveal()
 		p.transcript.ClearSelection()
-		p.find.close()
+		p.finder.close()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}
-	if s.Loading && (!p.given || !p.state.Loading) {
-		p.since = p.now
+	if s.Loading && (!p.hasState || !p.state.Loading) {
+		p.loadingSince = p.now
 	}
-	p.state, p.given = s, true
+	p.state, p.hasState = s, true
 	p.show()
 }
 
@@ -126,9 +126,9 @@ func (p *Pane) Tick(now time.Time) {
 	// a new day, or the end of the chat's trust period
 	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
 	p.now = now
-	over = over || p.header.mode.Text != p.header.modeWord(p.state)
-	if !p.marked.IsZero() && now.Sub(p.marked) >= markTime {
-		p.unmark()
+	over = over || p.header.mode.Text != p.header.modeName(p.state)
+	if !p.revealedAt.IsZero() && now.Sub(p.revealedAt) >= revealTime {
+		p.endReveal()
 	}
 	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading || over {
 		p.show()
@@ -144,23 +144,23 @@ func (p *Pane) show() {
 		p.machines.Know(ids)
 	}
 	p.header.show(p.state)
-	p.composer.show(p.state)
+	p.composer.update(p.state)
 	items := p.builder.build(p.state, p.now)
 	p.transcript.SetItems(items)
-	if p.find.box.Visible() {
-		p.find.look(false)
+	if p.finder.box.Visible() {
+		p.finder.search(false)
 	}
-	p.comeBack()
-	p.reveal()
+	p.restoreSaved()
+	p.revealPending()
 
 	trouble := p.state.Problem != "" && len(items) == 0
 	loading := p.state.Loading && len(items) == 0 && !trouble
-	setVisible(p.transcript, len(items) > 0)
-	setVisible(p.empty, p.given && len(items) == 0 && !trouble && !loading)
-	setVisible(p.trouble, trouble)
-	setVisible(p.waiting, loading && p.now.Sub(p.since) >= 300*time.Millisecond)
+	widgets.SetVisible(p.transcript, len(items) > 0)
+	widgets.SetVisible(p.empty, p.hasState && len(items) == 0 && !trouble && !loading)
+	widgets.SetVisible(p.problemBox, trouble)
+	widgets.SetVisible(p.loadingText, loading && p.now.Sub(p.loadingSince) >= 300*time.Millisecond)
 	if trouble {
-		p.trouble.Set(widgets.Problem{What: sentence(p.state.Problem), Button: "Try again"})
+		p.problemBox.Set(widgets.Problem{What: sentence(p.state.Problem), Button: "Try again"})
 	}
 	p.relayout()
 }
@@ -170,11 +170,11 @@ func (p *Pane) Rename() { p.header.Rename() }
 
 // SetLeading puts an object before the title, such as the drawer's button; nil removes it.
 func (p *Pane) SetLeading(o fyne.CanvasObject) {
-	p.header.left.Objects = nil
+	p.header.leading.Objects = nil
 	if o != nil {
-		p.header.left.Objects = []fyne.CanvasObject{o}
+		p.header.leading.Objects = []fyne.CanvasObject{o}
 		o.Refresh() // the theme may have changed while it was not displayed
 	}
-	setVisible(p.header.left, o != nil)
+	widgets.SetVisible(p.header.leading, o != nil)
 	p.relayout()
 }

@@ -159,7 +159,7 @@ func TestTryAgainSendsThePicturesOfTheMessage(t *testing.T) {
 			if len(d.sent) != 2 || d.sent[0].Filename != "a.png" || d.sent[1].Data != "of media/b.png" {
 				t.Errorf("sent %v", d.sent)
 			}
-			menu := d.againMenu(messageData{id: "1"})
+			menu := d.resendMenu(messageData{id: "1"})
 			menu[1].Action()
 			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
 			menu[0].Action()
@@ -189,10 +189,10 @@ func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "a"}, Messages: []protocol.Message{user("1", "x")}})
 	d.SetDraft("half a thought")
-	d.open["z"] = true
+	d.expanded["z"] = true
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
-	if d.Draft() != "" || len(d.open) != 0 || lines(d.transcript.Items()) != "You: y" {
-		t.Errorf("%q %v %s", d.Draft(), d.open, lines(d.transcript.Items()))
+	if d.Draft() != "" || len(d.expanded) != 0 || lines(d.transcript.Items()) != "You: y" {
+		t.Errorf("%q %v %s", d.Draft(), d.expanded, lines(d.transcript.Items()))
 	}
 }
 
@@ -242,9 +242,9 @@ func BenchmarkPaneDelta20000(b *testing.B) {
 func TestTroubleHasRoomForItsButton(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	reloaded := false
-	d.h.Reload = func() { reloaded = true }
+	d.handlers.Reload = func() { reloaded = true }
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
-	if want, got := d.trouble.MinSize().Height, d.trouble.Size().Height; got < want {
+	if want, got := d.problemBox.MinSize().Height, d.problemBox.Size().Height; got < want {
 		t.Errorf("the box is %v high and wants %v", got, want)
 	}
 	test.Tap(d.button("Try again"))

@@ -30,11 +30,11 @@ func TestMessageThatWasFoundIsShownAndMarked(t *testing.T) {
 	d.Update(long(60))
 	for id, want := range map[protocol.MessageID]string{"u20": "m/u20", "a30": "r/r30/1/text0", "t10": "r/r10/1/call0", "t59": "r/r59/1/call0"} {
 		d.Reveal(id)
-		if got := d.marked(t); got != want || d.Wanted() != "" {
+		if got := d.marked(t); got != want || d.PendingReveal() != "" {
 			t.Errorf("%s: the row %q is marked, wanted %q", id, got, want)
 		}
 	}
-	d.Tick(noon.Add(markTime))
+	d.Tick(noon.Add(revealTime))
 	if got := d.marked(t); got != "" {
 		t.Errorf("the mark on %s stays", got)
 	}
@@ -47,11 +47,11 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	s.Messages, s.More = all.Messages[90:], true
 	d.Update(s)
 	d.Reveal("u3")
-	if d.Wanted() != "u3" || d.marked(t) != "" {
+	if d.PendingReveal() != "u3" || d.marked(t) != "" {
 		t.Error("a message that is not there is said to be shown")
 	}
 	d.Update(all)
-	if d.marked(t) != "m/u3" || d.Wanted() != "" {
+	if d.marked(t) != "m/u3" || d.PendingReveal() != "" {
 		t.Errorf("marked %q", d.marked(t))
 	}
 	if _, y := d.transcript.Highlighted(); y > 60 {
@@ -61,7 +61,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	other.Session.SessionKey = "other"
 	d.Reveal("gone")
 	d.Update(other)
-	if d.Wanted() != "" || d.marked(t) != "" {
+	if d.PendingReveal() != "" || d.marked(t) != "" {
 		t.Error("another chat is searched for the message")
 	}
 }

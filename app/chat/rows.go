@@ -24,50 +24,67 @@ func (p *Pane) row(kind int) transcript.Row {
 		return p.messageRow()
 	case kindTool:
 		return p.toolRow()
-	case kindFold:
-		var d foldData
-		f := transcript.NewExpander("thinking")
-		f.OnToggle = func(open bool) { p.choose(d.id, open) }
-		f.OnPress = p.transcript.Press
-		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thinking", d.text) }
-		return newRow(style.Inside, f, func(i transcript.Item) {
-			d = i.Data.(foldData)
-			f.Set(d.title, d.text, p.open[d.id])
-		})
+	case kindThinking:
+		return p.thinkingRow()
 	case kindNotice:
-		var d noticeData
-		n := transcript.NewNotice()
-		n.OnButton = func() { p.act(d.act, "") }
-		return newRow(style.Inside, n, func(i transcript.Item) {
-			d = i.Data.(noticeData)
-			n.Set(d.icon, d.text, d.button)
-		})
+		return p.noticeRow()
 	case kindProblem:
-		var d problemData
-		e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.act, d.run) })
-		e.OnAgain = func() { p.act(actRetry, d.run) }
-		return newRow(style.Inside, e, func(i transcript.Item) {
-			d = i.Data.(problemData)
-			e.Set(d.problem)
-		})
-	}
-	if kind == kindDay {
+		return p.problemRow()
+	case kindDay:
 		d := transcript.NewDivider()
 		return newRow(style.Group, d, func(i transcript.Item) { d.SetText(i.Data.(dayData).text) })
 	}
+	return p.queuedRow()
+}
+
+func (p *Pane) thinkingRow() *row {
+	var d thinkingData
+	e := transcript.NewExpander("thinking")
+	e.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
+	e.OnPress = p.transcript.Press
+	e.OnMenu = func(at fyne.Position) { p.copyMenu(e, at, "Copy thinking", d.text) }
+	return newRow(style.Inside, e, func(i transcript.Item) {
+		d = i.Data.(thinkingData)
+		e.Set(d.title, d.text, p.expanded[d.id])
+	})
+}
+
+func (p *Pane) noticeRow() *row {
+	var d noticeData
+	n := transcript.NewNotice()
+	n.OnButton = func() { p.act(d.action, "") }
+	return newRow(style.Inside, n, func(i transcript.Item) {
+		d = i.Data.(noticeData)
+		n.Set(d.icon, d.text, d.button)
+	})
+}
+
+func (p *Pane) problemRow() *row {
+	var d problemData
+	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.action, d.run) })
+	e.OnAgain = func() { p.act(actionRetry, d.run) }
+	return newRow(style.Inside, e, func(i transcript.Item) {
+		d = i.Data.(problemData)
+		e.Set(d.problem)
+	})
+}
+
+// queuedRow shows a message that waits for the run in progress.
+func (p *Pane) queuedRow() *row {
 	var d queuedData
 	text := widgets.NewText("", style.ColorMuted, "text")
 	text.Ellipsis = true
 	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
-	cancel := widgets.NewQuiet("Take back", "cross", func() {
-		if p.h.Unqueue != nil {
-			p.h.Unqueue(d.run)
+	takeBack := widgets.NewQuiet("Take back", "cross", func() {
+		if p.handlers.Unqueue != nil {
+			p.handlers.Unqueue(d.run)
 			p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))
 			p.FocusComposer()
 		}
 	})
-	cancel.Small = true
-	box := container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, cancel)))
+	takeBack.Small = true
+	line := widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, takeBack))
+	box := container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), line)
 	return newRow(style.Gap, box, func(i transcript.Item) {
 		d = i.Data.(queuedData)
 		first, _, many := strings.Cut(d.text, "\n")
@@ -90,26 +107,30 @@ func (p *Pane) messageRow() *row {
 	m.OnCode = p.copyText
 	m.OnPress = p.transcript.Press
 	m.OnLink = func(u *url.URL) {
-		if p.h.OpenURL != nil {
-			p.h.OpenURL(u.String())
+		if p.handlers.OpenURL != nil {
+			p.handlers.OpenURL(u.String())
 		}
 	}
 	m.OnImage = func(i int) {
-		if keys := strings.Split(d.images, "\n"); i < len(keys) && p.h.OpenImage != nil {
+		if keys := strings.Split(d.images, "\n"); i < len(keys) && p.handlers.OpenImage != nil {
 			if r := p.images[keys[i]]; r != nil {
-				p.h.OpenImage(r)
+				p.handlers.OpenImage(r)
 			}
 		}
 	}
 	m.OnMenu = func(at fyne.Position) {
-		raw := fyne.NewMenuItem("Show Markdown source", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.HeightChanged() })
-		raw.Checked = p.raw[key]
+		raw := fyne.NewMenuItem("Show Markdown source", func() {
+			p.showSource[key] = !p.showSource[key]
+			m.SetRaw(p.showSource[key])
+			p.transcript.HeightChanged()
+		})
+		raw.Checked = p.showSource[key]
 		var items []*fyne.MenuItem
 		if p.transcript.HasSelection() {
 			items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.SelectedText()) }))
 		}
 		items = append(items, fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) }))
-		items = append(items, p.againMenu(d)...)
+		items = append(items, p.resendMenu(d)...)
 		if !d.plain {
 			items = append(items, raw)
 		}
@@ -119,11 +140,11 @@ func (p *Pane) messageRow() *row {
 	r.bind = func(i transcript.Item) {
 		d, key = i.Data.(messageData), i.Key
 		r.top = style.Gap
-		if d.from != "" {
+		if d.sender != "" {
 			r.top = style.Group
 		}
-		m.SetRaw(p.raw[key])
-		m.Set(transcript.Message{Sender: d.from, Time: d.time, FullTime: d.exact, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
+		m.SetRaw(p.showSource[key])
+		m.Set(transcript.Message{Sender: d.sender, Time: d.time, FullTime: d.fullTime, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
 	}
 	return r
 }
@@ -149,33 +170,33 @@ func (p *Pane) toolRow() *row {
 	var d toolData
 	c := transcript.NewCallCard()
 	c.SetForward(p.transcript.Scrolled)
-	c.OnToggle = func(open bool) { p.choose(d.id, open) }
+	c.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
 	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
 	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
 	c.OnStop = func() {
-		if p.h.StopCall != nil {
-			p.h.StopCall(d.call)
+		if p.handlers.StopCall != nil {
+			p.handlers.StopCall(d.call)
 		}
 	}
 	c.OnCopy = p.copyText
 	c.OnReview = func() {
-		if p.h.Review != nil {
-			p.h.Review(d.approval)
+		if p.handlers.Review != nil {
+			p.handlers.Review(d.approval)
 		}
 	}
 	answer := func(decision string) {
 		for _, q := range p.state.Approvals {
-			if q.ID == d.approval && p.h.Answer != nil {
-				p.h.Answer(q, decision)
+			if q.ID == d.approval && p.handlers.Answer != nil {
+				p.handlers.Answer(q, decision)
 			}
 		}
 	}
-	c.OnShowsAll = func(whole bool) { p.builder.saw(d.approval, d.hash, whole, p.now) }
+	c.OnShowsAll = func(whole bool) { p.builder.recordSighting(d.approval, d.hash, whole, p.now) }
 	c.OnDeny = func() { answer(protocol.DecisionDeny) }
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
 	return newRow(style.Gap, c, func(i transcript.Item) {
 		next := i.Data.(toolData)
-		open, chosen := p.open[next.id]
+		open, chosen := p.expanded[next.id]
 		if !chosen {
 			open = next.open
 		}
@@ -183,7 +204,7 @@ func (p *Pane) toolRow() *row {
 			c.Reset(open)
 		}
 		d = next
-		c.Set(d.tool)
+		c.Set(d.card)
 		c.SetOpen(open)
 	})
 }
@@ -214,13 +235,13 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 					r = drawable(key, raw)
 					p.images[key] = r
 				}
-			} else if p.h.Media != nil {
-				p.h.Media(key, func(data []byte, err error) {
+			} else if p.handlers.Media != nil {
+				p.handlers.Media(key, func(data []byte, err error) {
 					if err != nil {
 						return
 					}
 					p.images[key] = drawable(key, data)
-					p.bindAgain(keys)
+					p.refreshPictures(keys)
 				})
 			}
 		}
@@ -241,8 +262,8 @@ func drawable(key string, data []byte) fyne.Resource {
 	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
 }
 
-// bindAgain updates the rows that show one of these pictures.
-func (p *Pane) bindAgain(images string) {
+// refreshPictures updates the rows that show one of these pictures.
+func (p *Pane) refreshPictures(images string) {
 	items := append([]transcript.Item{}, p.transcript.Items()...)
 	for i := range items {
 		if d, ok := items[i].Data.(messageData); ok && d.images == images {

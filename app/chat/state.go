@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
@@ -63,6 +65,41 @@ func StateOf(v state.View, c state.ChatView) State {
 		s.Offline = "Not connected: " + v.Problem
 	}
 	return s
+}
+
+// showsFailure reports whether the failure of a run is shown by the run's own row.
+func (s *State) showsFailure(run protocol.RunID) bool {
+	return slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return r.RunID == run && r.State == protocol.RunFailed })
+}
+
+// isOffline reports whether a machine is known and not connected.
+func (s *State) isOffline(id protocol.NodeID) bool {
+	return slices.ContainsFunc(s.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id && !n.Online })
+}
+
+// liveCall returns the known state of a call without a result.
+func (s *State) liveCall(run protocol.RunID, toolCall string) (*protocol.CallInfo, *protocol.Approval) {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.ToolCallID == toolCall && (c.RunID == run || c.RunID == "" || run == "") {
+			return c, s.pendingApproval(*c)
+		}
+	}
+	return nil, nil
+}
+
+// pendingApproval returns the approval that a call waits for.
+func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
+	for i := range s.Approvals {
+		q := &s.Approvals[i]
+		if q.State != protocol.ApprovalPending && q.State != "" {
+			continue
+		}
+		if q.CallID != "" && q.CallID == c.CallID || c.ApprovalID != "" && q.ID == c.ApprovalID {
+			return q
+		}
+	}
+	return nil
 }
 
 // Model is a choice of the header's menu.

@@ -2,6 +2,7 @@ package widgets
 
 import "fyne.io/fyne/v2"
 
+// Call calls f unless it is nil.
 func Call(f func()) {
 	if f != nil {
 		f()
@@ -11,7 +12,9 @@ func Call(f func()) {
 // Relayout repeats the layout of a tree of containers without redrawing.
 func Relayout(o fyne.CanvasObject) {
 	if box, ok := o.(*fyne.Container); ok {
-		box.Layout.Layout(box.Objects, box.Size())
+		if box.Layout != nil {
+			box.Layout.Layout(box.Objects, box.Size())
+		}
 		for _, c := range box.Objects {
 			Relayout(c)
 		}
@@ -22,6 +25,7 @@ func Relayout(o fyne.CanvasObject) {
 	}
 }
 
+// SetVisible shows or hides an object.
 func SetVisible(o fyne.CanvasObject, on bool) {
 	if o.Visible() != on {
 		if on {

@@ -12,7 +12,7 @@ import (
 // AddFiles handles files that were dropped or chosen: pictures become attachments of the next
 // message, paths of other files are inserted into the text.
 func (p *Pane) AddFiles(paths []string) {
-	p.composer.note.Hide()
+	p.composer.problem.Hide()
 	for _, path := range paths {
 		p.composer.addPath(path)
 	}
@@ -21,7 +21,7 @@ func (p *Pane) AddFiles(paths []string) {
 
 // Node returns the chat's machine, empty if there is none.
 func (p *Pane) Node() protocol.NodeID {
-	id, _ := p.composer.nodeName(p.state)
+	id, _ := p.composer.currentMachine(p.state)
 	return protocol.NodeID(id)
 }
 
@@ -53,7 +53,7 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 func (p *Pane) Draft() string { return p.composer.entry.Text }
 
 // SetDraft replaces the unsent text.
-func (p *Pane) SetDraft(text string) { p.composer.entry.fill(text) }
+func (p *Pane) SetDraft(text string) { p.composer.entry.setText(text) }
 
 // Attachments returns the pictures of the unsent message.
 func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
@@ -61,5 +61,5 @@ func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.compo
 // SetAttachments replaces the pictures of the unsent message.
 func (p *Pane) SetAttachments(list []protocol.Attachment) {
 	p.composer.images = slices.Clone(list)
-	p.composer.showThumbs()
+	p.composer.showThumbnails()
 }

@@ -10,9 +10,9 @@ import (
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
 const maxOutput = 256 << 10
 
-// ending returns the end of a result. It starts at a line if one begins near the limit, and never
+// outputEnd returns the end of a result. It starts at a line if one begins near the limit, and never
 // within a character.
-func ending(s string) string {
+func outputEnd(s string) string {
 	s = s[len(s)-maxOutput:]
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
 		return s[i+1:]
@@ -27,7 +27,7 @@ func ending(s string) string {
 
 // argument returns a one-line summary of a call's most informative argument, and its full text if
 // that is longer.
-func argument(verb string, raw json.RawMessage) (line, whole string) {
+func argument(raw json.RawMessage) (line, whole string) {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {
 		return "", ""

@@ -1,0 +1,161 @@
+package chat
+
+import (
+	"cmp"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Stop stops the run in progress; it reports whether there was one.
+func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
+
+func (p *Pane) isRunning() bool {
+	for _, r := range p.state.Runs {
+		if !r.Over() && r.State != protocol.RunQueued {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
+
+// act performs the action of a notice's or problem's button.
+func (p *Pane) act(what string, run protocol.RunID) {
+	var f func()
+	switch what {
+	case actionSettings:
+		f = p.handlers.Settings
+	case actionReset:
+		f = p.handlers.Reset
+	case actionReload:
+		f = p.handlers.Reload
+	case actionResume:
+		f = p.handlers.Resume
+	case actionRetry:
+		p.retry(run)
+	}
+	if f != nil {
+		f()
+	}
+}
+
+// retry sends the message of a run again.
+func (p *Pane) retry(run protocol.RunID) {
+	text := ""
+	for _, r := range p.state.Runs {
+		if r.RunID == run {
+			text = r.Message
+		}
+	}
+	var said protocol.Content
+	for i := len(p.state.Messages) - 1; i >= 0; i-- {
+		m := p.state.Messages[i]
+		if m.Role != protocol.RoleUser || m.RunID != run && m.RunID != "" {
+			continue
+		}
+		said = m.Content
+		if m.Origin == protocol.OriginEvent {
+			c, _ := m.Completion()
+			text = cmp.Or(text, c.Words(string(c.NodeID)))
+		}
+		text = cmp.Or(text, said.Text())
+		break
+	}
+	p.resend(text, said)
+}
+
+// newEmpty shows the suggestions of an empty chat; each one sends a real request.
+func (p *Pane) newEmpty() fyne.CanvasObject {
+	chip := func(text, icon string) fyne.CanvasObject {
+		return widgets.NewChip(text, icon, func() {
+			if p.handlers.Send != nil {
+				p.composer.entry.remember(text)
+				p.handlers.Send(text, nil, p.composer.machine)
+			}
+		})
+	}
+	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself.",
+		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
+}
+
+// resendMenu offers to send one of the person's messages again, unchanged or edited, and to ask for
+// another answer.
+func (p *Pane) resendMenu(d messageData) []*fyne.MenuItem {
+	if p.handlers.Send == nil || p.readOnly {
+		return nil
+	}
+	if m := p.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
+		said := m.Content
+		return []*fyne.MenuItem{
+			fyne.NewMenuItem("Edit and send again", func() {
+				p.withPictures(said, func(list []protocol.Attachment) {
+					p.SetDraft(said.Text())
+					p.SetAttachments(list)
+					p.FocusComposer()
+				})
+			}),
+			fyne.NewMenuItem("Send again", func() { p.resend(said.Text(), said) }),
+		}
+	}
+	if said := p.questionOf(d); said != nil {
+		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.resend(said.Text(), said) })}
+	}
+	return nil
+}
+
+// resend sends a text with the pictures of an earlier message.
+func (p *Pane) resend(text string, said protocol.Content) {
+	if p.handlers.Send == nil {
+		return
+	}
+	p.withPictures(said, func(list []protocol.Attachment) {
+		if text == "" && len(list) == 0 {
+			return
+		}
+		p.transcript.ScrollToEnd()
+		p.handlers.Send(text, list, p.composer.machine)
+	})
+}
+
+// withPictures loads the pictures of a stored message and calls a function with them, if the chat
+// is still open then.
+func (p *Pane) withPictures(said protocol.Content, do func([]protocol.Attachment)) {
+	if imageKeys(said) == "" || p.handlers.Pictures == nil {
+		do(nil)
+		return
+	}
+	key := p.state.Session.SessionKey
+	p.handlers.Pictures(said, func(list []protocol.Attachment) {
+		if p.state.Session.SessionKey == key {
+			do(list)
+		}
+	})
+}
+
+func (p *Pane) storedMessage(id protocol.MessageID) *protocol.Message {
+	for i := len(p.state.Messages) - 1; i >= 0 && id != ""; i-- {
+		if m := &p.state.Messages[i]; m.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// questionOf returns the person's message before an answer.
+func (p *Pane) questionOf(d messageData) protocol.Content {
+	var said protocol.Content
+	for i := range p.state.Messages {
+		m := &p.state.Messages[i]
+		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
+			said = m.Content
+		}
+		if m.ID == d.id {
+			return said
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/transcript"
+	"fairlead/gateway/protocol"
+)
+
+// callView is a tool call merged from its parts: the assistant's block, the live call, the stored
+// result, the approval.
+type callView struct {
+	block    *protocol.Block // nil for a call by the person
+	info     *protocol.CallInfo
+	result   *protocol.Message
+	approval *protocol.Approval
+	seen     sighting // of the approval
+	offline  bool     // its machine is not connected
+}
+
+// call adds a card. open reports that the call may be in progress although no record of it has
+// arrived.
+func (p *pass) call(key string, v callView, fresh, open bool) {
+	if v.approval != nil {
+		v.seen = p.seen[v.approval.ID]
+	}
+	card := v.card(p.machines, p.now)
+	if v.info == nil && v.result == nil && v.approval == nil {
+		card.Time, card.CanStop = "", false
+		if open {
+			card.Time = "starting"
+		} else {
+			card.State, card.Status = transcript.CallStopped, "not run"
+		}
+	}
+	d := toolData{id: key, card: card}
+	info := v.callInfo()
+	if info != nil && info.CallID != "" {
+		d.call, d.id = info.CallID, string(info.CallID)
+	}
+	if v.approval != nil {
+		d.approval, d.hash = v.approval.ID, v.approval.Hash
+	}
+	isCommand := card.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
+	d.open = v.approval != nil || fresh && isCommand && card.State != transcript.CallDenied && card.State != transcript.CallWaiting
+	estimate := float32(44)
+	if d.open {
+		estimate = 160
+	}
+	p.add(key, kindTool, estimate, d)
+	if v.result != nil {
+		if images := imageKeys(v.result.Content); images != "" {
+			p.add(key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})
+		}
+	}
+}
+
+// callInfo returns the record of the call; nil if there is none.
+func (v callView) callInfo() *protocol.CallInfo {
+	if v.info == nil && v.result != nil {
+		return v.result.Call
+	}
+	return v.info
+}
+
+// card returns the content of the card.
+func (v callView) card(machines *style.Machines, now time.Time) transcript.Call {
+	info := v.callInfo()
+	node, verb, args := v.target(info)
+	c := transcript.Call{Verb: verb, Machine: machines.Name(string(node)), Color: machines.Color(string(node)), State: transcript.CallRunning}
+	c.Argument, c.Input = argument(args)
+	switch {
+	case v.approval != nil:
+		c.State, c.CanAnswer, c.AllowEnabled = transcript.CallWaiting, true, v.seen.allows(*v.approval, now)
+	case info != nil:
+		c.State = callStates[info.State]
+	case v.result != nil && v.result.IsError:
+		c.State = transcript.CallFailed
+	case v.result != nil:
+		c.State = transcript.CallDone
+	}
+	var preview *protocol.CallPreview
+	if info != nil {
+		preview = info.Preview
+	}
+	if v.approval != nil && v.approval.Preview != nil {
+		preview = v.approval.Preview
+	}
+	if preview != nil {
+		c.Diff, c.Added, c.Removed = preview.Diff, preview.Added, preview.Removed
+	}
+	if v.approval != nil {
+		showWholeCall(&c, *v.approval, args)
+	}
+	if v.result != nil {
+		c.Output = state.Readable(v.result.Content.Text())
+	} else if info != nil {
+		c.Output = info.Tail
+	}
+	isCut := len(c.Output) > maxOutput
+	if isCut {
+		c.Output = outputEnd(c.Output)
+	}
+	v.describe(&c, info, now)
+	if isCut && !strings.Contains(c.Note, endShown) {
+		c.Note = strings.TrimPrefix(c.Note+" · "+endShown, " · ")
+	}
+	return c
+}
+
+// target returns the machine, the tool and the arguments: those of the call's record, if there is
+// one, are what really runs.
+func (v callView) target(info *protocol.CallInfo) (node protocol.NodeID, verb string, args json.RawMessage) {
+	name := protocol.ToolName("")
+	switch {
+	case v.block != nil:
+		name, args = protocol.ToolName(v.block.Name), v.block.Arguments
+	case v.result != nil:
+		name = v.result.ToolName
+	}
+	if node, verb, _ = name.Split(); verb == "" {
+		verb = string(name)
+	}
+	if info != nil {
+		node, verb = cmp.Or(info.Node, node), cmp.Or(info.Tool, verb)
+		if len(info.Args) > 0 {
+			args = info.Args
+		}
+	}
+	if v.approval != nil && len(v.approval.Args) > 0 {
+		args = v.approval.Args
+	}
+	return node, verb, args
+}
+
+var callStates = map[string]transcript.CallState{
+	protocol.CallWaiting:   transcript.CallWaiting,
+	protocol.CallRunning:   transcript.CallRunning,
+	protocol.CallDone:      transcript.CallDone,
+	protocol.CallFailed:    transcript.CallFailed,
+	protocol.CallDenied:    transcript.CallDenied,
+	protocol.CallCancelled: transcript.CallStopped,
+	protocol.CallUnknown:   transcript.CallUnknown,
+}
+
+// endShown marks a card that shows only the end of the output.
+const endShown = "showing the end"
+
+// describe sets the texts of the state.
+func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time.Time) {
+	exit := ""
+	if info != nil && info.ExitCode != nil {
+		exit = fmt.Sprintf("exit %d", *info.ExitCode)
+		if *info.ExitCode != 0 && c.State == transcript.CallDone {
+			c.State = transcript.CallFailed
+		}
+	}
+	c.Status = v.status(c.State, info, exit)
+	c.Time = callTime(c.State, info, now)
+	c.CanStop = c.State == transcript.CallRunning && info != nil && info.CallID != ""
+
+	var notes []string
+	if c.State == transcript.CallRunning && v.offline {
+		notes = append(notes, "The outcome will be known when the machine reconnects")
+	}
+	if exit != "" && exit != c.Status && c.State != transcript.CallWaiting {
+		notes = append(notes, exit)
+	}
+	if info != nil && info.Bytes > int64(len(c.Output)) && c.Output != "" {
+		notes = append(notes, formatSize(info.Bytes)+", "+endShown)
+	}
+	if c.Output == "" && c.State == transcript.CallDone {
+		notes = append(notes, "no output")
+	}
+	if info != nil && info.Error != "" && !strings.Contains(c.Output, info.Error) {
+		if c.Output == "" {
+			c.Output = info.Error
+		} else {
+			notes = append(notes, info.Error)
+		}
+	}
+	c.Note = strings.Join(notes, " · ")
+}
+
+// status returns the word for a state; empty if the icon suffices.
+func (v callView) status(s transcript.CallState, info *protocol.CallInfo, exit string) string {
+	switch s {
+	case transcript.CallWaiting:
+		if v.approval != nil {
+			return state.WaitingWord(*v.approval)
+		}
+		return "waiting for you"
+	case transcript.CallRunning:
+		if v.offline {
+			return "machine offline"
+		}
+	case transcript.CallFailed:
+		if exit != "" && *info.ExitCode != 0 {
+			return exit
+		}
+		return "failed"
+	case transcript.CallDenied:
+		if info != nil && info.Unanswered() {
+			return "not answered"
+		}
+		return "denied"
+	case transcript.CallStopped:
+		return "stopped"
+	case transcript.CallUnknown:
+		return "outcome unknown"
+	}
+	return ""
+}
+
+// callTime formats how long a call took, or has been running.
+func callTime(s transcript.CallState, info *protocol.CallInfo, now time.Time) string {
+	var took time.Duration
+	if info != nil && info.StartedAt > 0 && (info.EndedAt > 0 || s != transcript.CallDone) {
+		end := cmp.Or(info.EndedAt, now.UnixMilli())
+		took = time.Duration(end-info.StartedAt) * time.Millisecond
+	}
+	switch s {
+	case transcript.CallRunning:
+		if took >= time.Second {
+			return "running " + formatSeconds(took)
+		}
+		return "running"
+	case transcript.CallDone, transcript.CallFailed, transcript.CallStopped:
+		if took > 0 || info != nil && info.StartedAt > 0 && info.EndedAt > 0 {
+			return formatDuration(took)
+		}
+	}
+	return ""
+}
