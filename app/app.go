@@ -12,8 +12,9 @@ import (
 	"strings"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 )
 
 // flags are the command-line flags.
@@ -21,9 +22,9 @@ type flags struct {
 	home, workspace, join, listen string
 	hidden                        bool
 
-	link       string      // pairing invitation that the system asked the program to open
-	withParent bool        // exit with the parent process, which shows the tray icon for both
-	peer       *trust.Peer // the paired gateway that join names; nil if join is a URL
+	link       string         // pairing invitation that the system asked the program to open
+	withParent bool           // exit with the parent process, which shows the tray icon for both
+	peer       *identity.Peer // the paired gateway that join names; nil if join is a URL
 }
 
 const usage = `fairlead-desktop: an AI agent that works on your computers, with your approval
@@ -53,7 +54,7 @@ func Main(args []string) int {
 	set.BoolVar(&f.withParent, "with-parent", false, "")
 	version := set.Bool("version", false, "")
 	err := set.Parse(args)
-	if set.NArg() == 1 && trust.IsLink(set.Arg(0)) {
+	if set.NArg() == 1 && pake.IsLink(set.Arg(0)) {
 		f.link = set.Arg(0)
 	}
 	switch {
@@ -75,7 +76,7 @@ func Main(args []string) int {
 		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
-		peers := trust.OpenPeers(home, keychain.Open(home))
+		peers := identity.OpenPeers(home, keychain.Open(home))
 		peer, err := peers.Lookup(f.join)
 		if err != nil {
 			return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))

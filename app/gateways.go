@@ -24,8 +24,9 @@ import (
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -36,7 +37,7 @@ import (
 type gateways struct {
 	home  string
 	log   *slog.Logger
-	peers *trust.Peers
+	peers *identity.Peers
 	works *works
 	// for the tray; open windows report the number of pending approvals
 	names *state.Value[[]state.GatewayLine]
@@ -49,14 +50,14 @@ type gateways struct {
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
-	g := &gateways{home: home, log: log, peers: trust.OpenPeers(home, keychain.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
+	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
 	g.works = newWorks(home, log, g.peers, g.identity)
 	return g
 }
 
 // identity returns this computer's device key. It blocks: the keychain may ask the person.
-func (g *gateways) identity() (trust.Identity, error) {
-	return trust.OpenIdentity(keychain.Open(g.home))
+func (g *gateways) identity() (identity.Key, error) {
+	return identity.OpenKey(keychain.Open(g.home))
 }
 
 // List implements settings.Gateways.
@@ -98,7 +99,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 // windows are the gateways' certificate pins.
 const worksFor = "machine of "
 
-func tieID(p trust.Peer) string {
+func tieID(p identity.Peer) string {
 	if p.Role == protocol.RoleNode {
 		return worksFor + string(p.Pin)
 	}
@@ -119,7 +120,7 @@ func (g *gateways) needs(id string, n int) {
 }
 
 // calledAmong returns the name of a paired gateway, made distinct from others of the same name.
-func calledAmong(peers []trust.Peer, peer trust.Peer) string {
+func calledAmong(peers []identity.Peer, peer identity.Peer) string {
 	lines := gatewayLines(peers)
 	for i, name := range state.GatewayNames(lines) {
 		if lines[i].ID == string(peer.Pin) {
@@ -130,7 +131,7 @@ func calledAmong(peers []trust.Peer, peer trust.Peer) string {
 }
 
 // gatewayLines returns the gateways whose windows can be opened.
-func gatewayLines(peers []trust.Peer) (lines []state.GatewayLine) {
+func gatewayLines(peers []identity.Peer) (lines []state.GatewayLine) {
 	for _, p := range peers {
 		if p.Role != protocol.RoleClient || p.Over() {
 			continue
@@ -155,9 +156,9 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 	}
 	host, _ := os.Hostname()
 	j := client.Join{
-		Identity: id, Peers: g.peers, Invitation: taken.Text, Show: show,
+		Key: id, Peers: g.peers, Invitation: taken.Text, Show: show,
 		Find:      func(ctx context.Context) []string { return discovery.Find(ctx, "") },
-		Applicant: trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
+		Applicant: pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
 	if taken.Work {
 		if j.Applicant, err = g.works.applicant(taken.Name); err != nil {
@@ -229,9 +230,9 @@ func (g *gateways) Open(id string) error {
 // Leave implements settings.Gateways. If the gateway cannot be reached now, the program notifies it
 // at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
-	tie := trust.Tie{Pin: trust.Pin(id), Role: protocol.RoleClient}
+	tie := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
 	if pin, ok := strings.CutPrefix(id, worksFor); ok {
-		tie = trust.Tie{Pin: trust.Pin(pin), Role: protocol.RoleNode}
+		tie = identity.PeerID{Pin: identity.Pin(pin), Role: protocol.RoleNode}
 	}
 	peer, err := g.peers.Get(tie)
 	if err != nil {
@@ -273,7 +274,7 @@ func (g *gateways) start(ctx context.Context) error {
 		return err
 	}
 	peers, err := g.peers.List()
-	if err != nil || !slices.ContainsFunc(peers, func(p trust.Peer) bool { return p.LeftAt > 0 }) {
+	if err != nil || !slices.ContainsFunc(peers, func(p identity.Peer) bool { return p.LeftAt > 0 }) {
 		return err // do not open the keychain without need
 	}
 	id, err := g.identity()
@@ -284,13 +285,13 @@ func (g *gateways) start(ctx context.Context) error {
 }
 
 // through completes client options for a paired gateway. It blocks on the keychain.
-func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, error) {
+func (g *gateways) through(o client.Options, peer identity.Peer) (client.Options, error) {
 	id, err := g.identity()
 	if err != nil {
 		return o, err
 	}
-	find := func(ctx context.Context, pin trust.Pin) []string { return discovery.Find(ctx, pin) }
-	return client.Through(o, g.peers, peer.Tie(), id, find), nil
+	find := func(ctx context.Context, pin identity.Pin) []string { return discovery.Find(ctx, pin) }
+	return client.Through(o, g.peers, peer.ID(), id, find), nil
 }
 
 // windowDir returns the folder of a window's own data: the data folder for the local gateway, and a

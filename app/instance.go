@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"fairlead/app/state"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 )
 
 // instance ensures that only one program shows a data folder. A second start asks the first one to
@@ -137,7 +137,7 @@ func (i *instance) hear(conn net.Conn) {
 	if err != nil || !hmac.Equal([]byte(secret), []byte(i.secret)) || word != askShow {
 		return
 	}
-	if !trust.IsLink(link) {
+	if !pake.IsLink(link) {
 		link = ""
 	}
 	i.asked.Update(func(a asked) asked { return asked{a.times + 1, link} })

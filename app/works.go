@@ -12,7 +12,8 @@ import (
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -24,8 +25,8 @@ import (
 type works struct {
 	home  string
 	log   *slog.Logger
-	peers *trust.Peers
-	key   func() (trust.Identity, error) // blocks: the keychain may ask the person
+	peers *identity.Peers
+	key   func() (identity.Key, error) // blocks: the keychain may ask the person
 	// options of this computer's nodes; nil while it has none
 	options func() (node.Options, error)
 	changed *state.Value[int] // counts changes of the connections' state
@@ -36,7 +37,7 @@ type works struct {
 	closed bool
 
 	mu  sync.Mutex // guards now
-	now map[trust.Pin]*worker
+	now map[identity.Pin]*worker
 }
 
 // worker is the node of one gateway.
@@ -54,8 +55,8 @@ func (w *worker) state() string {
 	return w.down
 }
 
-func newWorks(home string, log *slog.Logger, peers *trust.Peers, key func() (trust.Identity, error)) *works {
-	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), look: heldAgain, now: map[trust.Pin]*worker{}}
+func newWorks(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *works {
+	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), look: heldAgain, now: map[identity.Pin]*worker{}}
 }
 
 // serve starts a node for each gateway that has none yet. All nodes use the same options. It blocks
@@ -86,13 +87,13 @@ func (s *works) startLocked() {
 	}
 }
 
-func (s *works) worker(pin trust.Pin) *worker {
+func (s *works) worker(pin identity.Pin) *worker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now[pin]
 }
 
-func (s *works) start(p trust.Peer) error {
+func (s *works) start(p identity.Peer) error {
 	opts, err := s.options()
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (s *works) start(p trust.Peer) error {
 		up, down := o.OnUp, o.OnDown
 		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.tell(w, ""); up(ctx, r) }
 		o.OnDown = func(err error) { s.tell(w, err.Error()); down(err) }
-		return client.Through(o, s.peers, p.Tie(), id, discovery.Find)
+		return client.Through(o, s.peers, p.ID(), id, discovery.Find)
 	}
 	n, err := node.New(opts)
 	if err != nil {
@@ -141,7 +142,7 @@ const heldAgain = 5 * time.Second
 // alone waits until no other program of this data folder, such as fairlead node, is connected as
 // the gateway's machine. While it waits, the worker's state names that program. ok is false if ctx
 // ended first.
-func (s *works) alone(ctx context.Context, w *worker, p trust.Peer) (release func(), ok bool) {
+func (s *works) alone(ctx context.Context, w *worker, p identity.Peer) (release func(), ok bool) {
 	told := ""
 	tick := time.NewTicker(s.look)
 	defer tick.Stop()
@@ -182,7 +183,7 @@ func (s *works) again() {
 }
 
 // stop stops the node of a gateway and waits until its calls have ended.
-func (s *works) stop(pin trust.Pin) {
+func (s *works) stop(pin identity.Pin) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.endLocked(pin)
@@ -197,7 +198,7 @@ func (s *works) close() {
 }
 
 // endLocked stops the node of one gateway, or all nodes if the pin is empty.
-func (s *works) endLocked(pin trust.Pin) {
+func (s *works) endLocked(pin identity.Pin) {
 	s.mu.Lock()
 	var ending []*worker
 	for p, w := range s.now {
@@ -215,16 +216,16 @@ func (s *works) endLocked(pin trust.Pin) {
 
 // applicant returns the description of this computer that it sends when pairing as a machine. name
 // is the name to use; empty for the computer's own.
-func (s *works) applicant(name string) (trust.Applicant, error) {
+func (s *works) applicant(name string) (pake.Applicant, error) {
 	s.turn.Lock()
 	options := s.options
 	s.turn.Unlock()
 	if options == nil {
-		return trust.Applicant{}, errors.New("this computer's gateway is not running, so its tools cannot be offered")
+		return pake.Applicant{}, errors.New("this computer's gateway is not running, so its tools cannot be offered")
 	}
 	opts, err := options()
 	if err != nil {
-		return trust.Applicant{}, err
+		return pake.Applicant{}, err
 	}
 	if opts.ID = protocol.NodeID(name); name == "" {
 		host, _ := os.Hostname()
@@ -233,7 +234,7 @@ func (s *works) applicant(name string) (trust.Applicant, error) {
 	opts.URL = "ws://not.used/ws"
 	n, err := node.New(opts)
 	if err != nil {
-		return trust.Applicant{}, fmt.Errorf("list this computer's tools: %w", err)
+		return pake.Applicant{}, fmt.Errorf("list this computer's tools: %w", err)
 	}
 	defer n.Close()
 	return n.Applicant(), nil

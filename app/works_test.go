@@ -15,7 +15,7 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/app/state"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 )
@@ -28,7 +28,7 @@ const (
 )
 
 func hold(home string) {
-	release, err := node.Hold(home, trust.Peer{Gateway: trust.Gateway{Pin: trust.Pin(os.Getenv(holdsPin))}}, "fairlead node")
+	release, err := node.Hold(home, identity.Peer{Gateway: identity.Gateway{Pin: identity.Pin(os.Getenv(holdsPin))}}, "fairlead node")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,7 +39,7 @@ func hold(home string) {
 }
 
 // holder starts such a program; leave stops it.
-func holder(t *testing.T, home string, pin trust.Pin) (pid int, leave func()) {
+func holder(t *testing.T, home string, pin identity.Pin) (pid int, leave func()) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {

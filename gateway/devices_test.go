@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"fairlead/gateway"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -25,7 +26,7 @@ import (
 func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	h := openHouse(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
-	link, _ := trust.ParseLink(invite.Link)
+	link, _ := pake.ParseLink(invite.Link)
 	m := newMachine(t, "phone")
 	taker := m.taker(protocol.RoleClient)
 	taker.Link = &link
@@ -39,7 +40,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := m.connect(t, peer.Tie())
+	c, err := m.connect(t, peer.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "tablet")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
-	link, _ := trust.ParseLink(invite.Link)
+	link, _ := pake.ParseLink(invite.Link)
 	taker := m.taker(protocol.RoleClient)
 	taker.Link = &link
 	out := pair(t, link.Addresses, taker)
@@ -83,7 +84,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := m.connect(t, peer.Tie())
+	c, err := m.connect(t, peer.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	bring := func(name string, days int) (*peerBox, *client.Client, protocol.Device) {
 		t.Helper()
 		invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
-		link, _ := trust.ParseLink(invite.Link)
+		link, _ := pake.ParseLink(invite.Link)
 		m := newMachine(t, name)
 		taker := m.taker(protocol.RoleClient)
 		taker.Link = &link
@@ -128,7 +129,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.connect(t, peer.Tie())
+		c, err := m.connect(t, peer.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,21 +182,21 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	h := openHouse(t)
 	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
 	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	token, _ := m.peers.Token(peer.Tie())
-	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *trust.Identity) error {
+	token, _ := m.peers.Token(peer.ID())
+	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *identity.Key) error {
 		o := client.Options{
 			URL: "ws://fairlead/ws", Connect: func() protocol.ConnectParams { return p },
 			Dial: func(ctx context.Context) (net.Conn, error) {
-				c, _, err := trust.Dial(ctx, peer.Addresses, peer.Pin)
+				c, _, err := identity.Dial(ctx, peer.Addresses, peer.Pin)
 				return c, err
 			},
 			Auth: func(c net.Conn) (*protocol.Auth, error) {
 				if sign != nil {
-					binding, err := trust.Binding(c.(*tls.Conn).ConnectionState())
+					binding, err := identity.Binding(c.(*tls.Conn).ConnectionState())
 					if err != nil {
 						return nil, err
 					}
-					a.Device = &protocol.DeviceProof{ID: m.id.ID(), Signature: sign.Sign(trust.ForConnect, binding)}
+					a.Device = &protocol.DeviceProof{ID: m.id.ID(), Signature: sign.Sign(identity.ForConnect, binding)}
 				}
 				return a, nil
 			},
@@ -255,7 +256,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	m := newMachine(t, "laptop")
 	narrow := node.Confinement{Mode: "read-only"}
 	peer := h.bring(m, h.nodeTaker(m, narrow))
-	stop, ended := h.node(m, peer.Tie(), narrow)
+	stop, ended := h.node(m, peer.ID(), narrow)
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	if n := h.info("laptop"); len(n.Held) > 0 {
 		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.list().Requests)
@@ -263,7 +264,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop()
 	<-ended
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
-	stop, ended = h.node(m, peer.Tie(), node.Confinement{Mode: "full", Network: "allowed"})
+	stop, ended = h.node(m, peer.ID(), node.Confinement{Mode: "full", Network: "allowed"})
 	r := h.request(protocol.RequestWiden)
 	if text := strings.Join(r.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
 		t.Errorf("the owner reads %q", text)
@@ -280,7 +281,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop()
 	<-ended
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
-	stop, ended = h.node(m, peer.Tie(), narrow)
+	stop, ended = h.node(m, peer.ID(), narrow)
 	h.until("less is no question", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == 0 })
 	if n := len(h.list().Requests); n != 0 {
 		t.Errorf("%d requests", n)
@@ -292,8 +293,8 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	h := openHouse(t)
 	m, other := newMachine(t, "server"), newMachine(t, "mallory")
-	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Device: trust.Fingerprint(m.id.Public())})
-	link, _ := trust.ParseLink(invite.Link)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Device: identity.Fingerprint(m.id.Public())})
+	link, _ := pake.ParseLink(invite.Link)
 	wrong := other.taker(protocol.RoleNode)
 	wrong.Link = &link
 	if _, err := client.Pair(t.Context(), link.Addresses, wrong); !errors.Is(err, protocol.ErrForbidden) {
@@ -351,7 +352,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "plan9-amd64") {
 		t.Errorf("%s, %v", out, err)
 	}
-	if out, err := get(string(trust.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {
+	if out, err := get(string(identity.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {
 		t.Errorf("another pin was accepted: %s", out)
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -106,8 +107,8 @@ func (h *house) request(kind string) (r protocol.DeviceRequest) {
 
 // peerBox is a device with its own home folder.
 type peerBox struct {
-	id    trust.Identity
-	peers *trust.Peers
+	id    identity.Key
+	peers *identity.Peers
 	name  string
 	work  string // folder its node works in
 }
@@ -116,15 +117,15 @@ func newMachine(t *testing.T, name string) *peerBox {
 	t.Helper()
 	dir := t.TempDir()
 	secrets := keychain.Open(dir)
-	id, err := trust.OpenIdentity(secrets)
+	id, err := identity.OpenKey(secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &peerBox{id: id, peers: trust.OpenPeers(dir, secrets), name: name, work: t.TempDir()}
+	return &peerBox{id: id, peers: identity.OpenPeers(dir, secrets), name: name, work: t.TempDir()}
 }
 
-func (m *peerBox) taker(role string) trust.Taker {
-	t := trust.Taker{Identity: m.id, Applicant: trust.Applicant{Role: role, Name: m.name, OS: "Debian", Hostname: m.name, Platform: "linux-x64"}}
+func (m *peerBox) taker(role string) pake.Device {
+	t := pake.Device{Key: m.id, Applicant: pake.Applicant{Role: role, Name: m.name, OS: "Debian", Hostname: m.name, Platform: "linux-x64"}}
 	if role == protocol.RoleNode {
 		t.Applicant.NodeID = protocol.NodeID(m.name)
 		t.Applicant.Reach = &protocol.Reach{}
@@ -133,12 +134,12 @@ func (m *peerBox) taker(role string) trust.Taker {
 }
 
 type paired struct {
-	done trust.Done
+	done identity.Pairing
 	err  error
 }
 
 // pair pairs a machine in the background.
-func pair(t *testing.T, addresses []string, taker trust.Taker) chan paired {
+func pair(t *testing.T, addresses []string, taker pake.Device) chan paired {
 	out := make(chan paired, 1)
 	go func() {
 		done, err := client.Pair(t.Context(), addresses, taker)
@@ -148,10 +149,10 @@ func pair(t *testing.T, addresses []string, taker trust.Taker) chan paired {
 }
 
 // bring pairs a machine by link, with the owner's approval.
-func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
+func (h *house) bring(m *peerBox, taker pake.Device) identity.Peer {
 	h.t.Helper()
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: taker.Applicant.Role})
-	link, err := trust.ParseLink(invite.Link)
+	link, err := pake.ParseLink(invite.Link)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
 	taker.OnWaiting = func(words []string, _ int) { shown = words }
 	out := pair(h.t, link.Addresses, taker)
 	r := h.request(protocol.RequestPair)
-	if r.Device.Name != m.name || r.Device.OS != "Debian" || r.Device.Address != "127.0.0.1" || r.Device.Fingerprint != trust.Fingerprint(m.id.Public()) {
+	if r.Device.Name != m.name || r.Device.OS != "Debian" || r.Device.Address != "127.0.0.1" || r.Device.Fingerprint != identity.Fingerprint(m.id.Public()) {
 		h.t.Errorf("the owner sees %+v", r.Device)
 	}
 	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
@@ -179,7 +180,7 @@ func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
 }
 
 // node starts the machine's node; the returned channel receives its final error.
-func (h *house) node(m *peerBox, tie trust.Tie, confine node.Confinement) (stop func(), ended chan error) {
+func (h *house) node(m *peerBox, tie identity.PeerID, confine node.Confinement) (stop func(), ended chan error) {
 	h.t.Helper()
 	n, err := node.New(node.Options{
 		ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, Version: "test",
@@ -205,7 +206,7 @@ func (h *house) info(id string) (found protocol.NodeInfo) {
 }
 
 // nodeTaker returns a taker that announces what its node will offer.
-func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
+func (h *house) nodeTaker(m *peerBox, confine node.Confinement) pake.Device {
 	h.t.Helper()
 	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, URL: "ws://x/ws", Version: "test"})
 	if err != nil {
@@ -217,7 +218,7 @@ func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
 }
 
 // connect connects a client of a paired machine, and returns the error of its first handshake.
-func (m *peerBox) connect(t *testing.T, tie trust.Tie) (*client.Client, error) {
+func (m *peerBox) connect(t *testing.T, tie identity.PeerID) (*client.Client, error) {
 	t.Helper()
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := client.Through(client.Options{

@@ -46,7 +46,7 @@ func TestPairedMachinesMeetAtTheGatewaysPort(t *testing.T) {
 	defer wg.Wait()
 	defer stop()
 	for i, m := range boxes {
-		tie := h.bring(m, h.nodeTaker(m, node.Confinement{})).Tie()
+		tie := h.bring(m, h.nodeTaker(m, node.Confinement{})).ID()
 		n, err := node.New(node.Options{
 			ID: protocol.NodeID(m.name), Workspace: m.work, Version: "test", Logger: slog.New(slog.NewTextHandler(&logs[i], nil)),
 			Through: func(o client.Options) client.Options { return client.Through(o, m.peers, tie, m.id, nil) },

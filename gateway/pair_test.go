@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -23,15 +24,15 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
 	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	stop, ended := h.node(m, peer.Tie(), node.Confinement{})
+	stop, ended := h.node(m, peer.ID(), node.Confinement{})
 	defer stop()
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	h.until("its ping is measured", func() bool { return h.info("laptop").PingMs > 0 })
-	first, _ := m.peers.Token(peer.Tie())
+	first, _ := m.peers.Token(peer.ID())
 
 	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: m.id.ID()})
 	h.until("it has a new token and is back", func() bool {
-		now, _ := m.peers.Token(peer.Tie())
+		now, _ := m.peers.Token(peer.ID())
 		return now != first && h.info("laptop").Online && h.list().Devices[0].Online
 	})
 	if d := h.list().Devices[0]; d.RotatedAt != 0 {
@@ -52,20 +53,20 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 		t.Errorf("a revoked device is shown as %+v", d)
 	}
 	// At the next connection the machine learns who revoked it.
-	stop2, ended2 := h.node(m, peer.Tie(), node.Confinement{})
+	stop2, ended2 := h.node(m, peer.ID(), node.Confinement{})
 	defer stop2()
 	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
 		t.Errorf("%v", err)
 	}
-	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedRevoked || p.Ended.By == "" || p.Ended.At == 0 {
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedRevoked || p.Ended.By == "" || p.Ended.At == 0 {
 		t.Errorf("the machine knows %+v, %v", p.Ended, err)
 	}
 	// A revoked key fetches no new token, but it can be paired again.
-	if _, err := client.Pair(t.Context(), peer.Addresses, trust.Taker{Identity: m.id, Pin: peer.Pin, Renew: true}); !errors.Is(err, protocol.ErrUnauthorized) {
+	if _, err := client.Pair(t.Context(), peer.Addresses, pake.Device{Key: m.id, Pin: peer.Pin, Renew: true}); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("renewed after the revocation: %v", err)
 	}
 	again := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	stop3, _ := h.node(m, again.Tie(), node.Confinement{})
+	stop3, _ := h.node(m, again.ID(), node.Confinement{})
 	defer stop3()
 	h.until("it is back after pairing again", func() bool { return h.info("laptop").Online })
 }
@@ -74,8 +75,8 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	h := openHouse(t)
 	a, b := newMachine(t, "phone"), newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
-	link, _ := trust.ParseLink(invite.Link)
-	code, err := trust.ParseCode(invite.Code)
+	link, _ := pake.ParseLink(invite.Link)
+	code, err := pake.ParseCode(invite.Code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 		t.Helper()
 		byLink, byCode := b.taker(protocol.RoleClient), b.taker(protocol.RoleClient)
 		byLink.Link, byCode.Code = &link, &code
-		for door, taker := range map[string]trust.Taker{"link": byLink, "code": byCode} {
+		for door, taker := range map[string]pake.Device{"link": byLink, "code": byCode} {
 			if _, err := client.Pair(t.Context(), link.Addresses, taker); !errors.Is(err, protocol.ErrNotFound) {
 				t.Errorf("%s, by %s: %v", when, door, err)
 			}
@@ -113,8 +114,8 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
-	code, _ := trust.ParseCode(invite.Code)
-	wrong := trust.Code{Number: code.Number, Words: []string{"acorn", "acorn", "zebra"}}
+	code, _ := pake.ParseCode(invite.Code)
+	wrong := pake.Code{Number: code.Number, Words: []string{"acorn", "acorn", "zebra"}}
 	for i := range 3 {
 		taker := m.taker(protocol.RoleClient)
 		taker.Code = &wrong
@@ -224,11 +225,11 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	between := []string{l.Addr().String()}
 	m := newMachine(t, "phone")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
-	link, _ := trust.ParseLink(invite.Link)
-	code, _ := trust.ParseCode(invite.Code)
+	link, _ := pake.ParseLink(invite.Link)
+	code, _ := pake.ParseCode(invite.Code)
 	byLink, byCode := m.taker(protocol.RoleClient), m.taker(protocol.RoleClient)
 	byLink.Link, byCode.Code = &link, &code
-	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, trust.ErrPin) {
+	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, identity.ErrPin) {
 		t.Errorf("link: %v", err)
 	}
 	mu.Lock()
@@ -263,7 +264,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	mu.Lock()
 	heard.Reset()
 	mu.Unlock()
-	if _, _, err := trust.Dial(t.Context(), between, trust.Pin(real.Pin)); !errors.Is(err, trust.ErrPin) {
+	if _, _, err := identity.Dial(t.Context(), between, identity.Pin(real.Pin)); !errors.Is(err, identity.ErrPin) {
 		t.Errorf("a paired device: %v", err)
 	}
 	mu.Lock()
@@ -284,7 +285,7 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 			h := openHouse(t)
 			m := newMachine(t, "laptop")
 			peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-			stop, ended := h.node(m, peer.Tie(), node.Confinement{})
+			stop, ended := h.node(m, peer.ID(), node.Confinement{})
 			h.until("the node is online", func() bool { return h.info("laptop").Online })
 			stop()
 			<-ended
@@ -319,7 +320,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 	out := make(chan error, 1)
 	go func() {
 		_, err := client.Join{
-			Identity: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: invite.Code,
+			Key: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: invite.Code,
 			Gateways: append(others.Addresses, invite.Addresses...),
 		}.Run(t.Context())
 		out <- err
@@ -343,7 +344,7 @@ func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
 	}
 	m := newMachine(t, "phone")
 	join := client.Join{
-		Identity: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: wrong,
+		Key: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: wrong,
 		Gateways: slices.Repeat(invite.Addresses, 5),
 	}
 	if _, err := join.Run(t.Context()); err == nil {

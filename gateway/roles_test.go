@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -18,11 +18,11 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
 	works := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	stop, ended := h.node(m, works.Tie(), node.Confinement{})
+	stop, ended := h.node(m, works.ID(), node.Confinement{})
 	defer stop()
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	looks := h.bring(m, m.taker(protocol.RoleClient))
-	window, err := m.connect(t, looks.Tie())
+	window, err := m.connect(t, looks.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +40,10 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	}
 
 	// A new token of one does not change the other's.
-	before, _ := m.peers.Token(works.Tie())
+	before, _ := m.peers.Token(works.ID())
 	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: looks.Device})
 	h.until("the window is back", func() bool { return call() == nil })
-	if now, err := m.peers.Token(works.Tie()); err != nil || now != before || !h.info("laptop").Online {
+	if now, err := m.peers.Token(works.ID()); err != nil || now != before || !h.info("laptop").Online {
 		t.Errorf("the machine's token was replaced too, or it is gone: %v", err)
 	}
 
@@ -57,21 +57,21 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("a revoked node goes on")
 	}
-	stop2, ended2 := h.node(m, works.Tie(), node.Confinement{})
+	stop2, ended2 := h.node(m, works.ID(), node.Confinement{})
 	defer stop2()
 	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
 		t.Errorf("%v", err)
 	}
 	h.until("the window goes on", func() bool { return call() == nil }) // its connection from before the new token may have ended only now
-	if p, err := m.peers.Get(works.Tie()); err != nil || p.Ended == nil {
+	if p, err := m.peers.Get(works.ID()); err != nil || p.Ended == nil {
 		t.Errorf("the device does not know the machine's end: %+v, %v", p, err)
 	}
-	if p, err := m.peers.Get(looks.Tie()); err != nil || p.Ended != nil {
+	if p, err := m.peers.Get(looks.ID()); err != nil || p.Ended != nil {
 		t.Errorf("the device takes the window's pairing for ended: %+v, %v", p, err)
 	}
 
 	// It unpairs as one role, and pairs again as the other.
-	if err := client.Leave(t.Context(), m.peers, looks.Tie(), m.id, nil); err != nil {
+	if err := client.Leave(t.Context(), m.peers, looks.ID(), m.id, nil); err != nil {
 		t.Fatal(err)
 	}
 	h.until("the gateway knows", func() bool {
@@ -86,11 +86,11 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	if again.Device != works.Device {
 		t.Errorf("it is another device now: %s, was %s", again.Device, works.Device)
 	}
-	stop3, _ := h.node(m, again.Tie(), node.Confinement{})
+	stop3, _ := h.node(m, again.ID(), node.Confinement{})
 	defer stop3()
 	h.until("the machine is back", func() bool { return h.info("laptop").Online })
 	// A device of an earlier version sends no role when it fetches a token: the last one is meant.
-	done, err := client.Pair(t.Context(), again.Addresses, trust.Taker{Identity: m.id, Pin: again.Pin, Renew: true})
+	done, err := client.Pair(t.Context(), again.Addresses, pake.Device{Key: m.id, Pin: again.Pin, Renew: true})
 	if err != nil || done.Device.Role != protocol.RoleNode {
 		t.Errorf("a device of before: %+v, %v", done.Device, err)
 	}
@@ -104,17 +104,17 @@ func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
 	peer := h.bring(m, m.taker(protocol.RoleClient))
 	past, never := time.Now().Add(-time.Minute).UnixMilli(), int64(0)
 	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &past})
-	if _, err := m.connect(t, peer.Tie()); !errors.Is(err, protocol.ErrUnauthorized) {
+	if _, err := m.connect(t, peer.ID()); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("after its time: %v", err)
 	}
-	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedExpired || p.Over() {
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedExpired || p.Over() {
 		t.Errorf("after its time the device knows %+v, %v", p, err)
 	}
 	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &never})
-	if _, err := m.connect(t, peer.Tie()); err != nil {
+	if _, err := m.connect(t, peer.ID()); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended != nil {
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended != nil {
 		t.Errorf("with more time the device knows %+v, %v", p, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/lock"
-	"fairlead/gateway/peer/trust"
 )
 
 // WorksError says that another program with the same data folder is already a node of the gateway.
@@ -31,7 +31,7 @@ func (e *WorksError) Error() string {
 // Hold makes this program the only one with the data folder home that is a node of the gateway,
 // until release is called. If another program already is, the error is a *WorksError. program is
 // the name that others see in theirs.
-func Hold(home string, gateway trust.Peer, program string) (release func(), err error) {
+func Hold(home string, gateway identity.Peer, program string) (release func(), err error) {
 	if home == "" {
 		return func() {}, nil
 	}

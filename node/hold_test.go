@@ -6,13 +6,13 @@ import (
 	"os"
 	"testing"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 )
 
 func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {
 	home := t.TempDir()
-	cellar := trust.Peer{Gateway: trust.Gateway{Name: "cellar", Pin: "sha256:cellar"}}
-	attic := trust.Peer{Gateway: trust.Gateway{Name: "attic", Pin: "sha256:attic"}}
+	cellar := identity.Peer{Gateway: identity.Gateway{Name: "cellar", Pin: "sha256:cellar"}}
+	attic := identity.Peer{Gateway: identity.Gateway{Name: "attic", Pin: "sha256:attic"}}
 	release, err := Hold(home, cellar, "fairlead node")
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {
 	if !errors.As(err, &works) || err.Error() != fmt.Sprintf("this computer works for cellar already: fairlead node (process %d) does", os.Getpid()) {
 		t.Errorf("%v", err)
 	}
-	for home, peer := range map[string]trust.Peer{home: attic, t.TempDir(): cellar, "": cellar} {
+	for home, peer := range map[string]identity.Peer{home: attic, t.TempDir(): cellar, "": cellar} {
 		other, err := Hold(home, peer, "the window")
 		if err != nil {
 			t.Errorf("%s: %v", peer.Name, err)

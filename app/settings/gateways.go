@@ -13,7 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -93,7 +93,7 @@ func newElsewhere(p *Page) *elsewhere {
 	chosen(false)
 	e.invitation.OnChanged = func(text string) {
 		// the link states its role
-		if link, err := trust.ParseLink(text); err == nil && link.Role != "" {
+		if link, err := pake.ParseLink(text); err == nil && link.Role != "" {
 			choose(link.Role == protocol.RoleNode)
 			chosen(link.Role == protocol.RoleNode)
 		}

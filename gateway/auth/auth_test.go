@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -98,7 +98,7 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	store := keychain.Open(t.TempDir())
-	var pin trust.Pin
+	var pin identity.Pin
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 24 * time.Hour, -48 * time.Hour, 10 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
 		cert, now, err := OpenCertificate(store, time.Now().Add(off))
 		if err != nil || pin != "" && now != pin {
@@ -118,7 +118,7 @@ func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
 			}
 			shaken <- err
 		}()
-		c, _, err := trust.Dial(t.Context(), []string{l.Addr().String()}, pin)
+		c, _, err := identity.Dial(t.Context(), []string{l.Addr().String()}, pin)
 		if err != nil {
 			t.Errorf("%s: %v", off, err)
 		} else {

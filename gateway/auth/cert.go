@@ -13,8 +13,8 @@ import (
 	"math/big"
 	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 )
 
 // CertKeyName is the name of the network key in the secret store.
@@ -26,7 +26,7 @@ const certLife = 20 * 365 * 24 * time.Hour
 
 // OpenCertificate returns a certificate for the gateway's key, which it creates and stores the
 // first time. The key is P-256, which curl and the TLS of every operating system support.
-func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, trust.Pin, error) {
+func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, identity.Pin, error) {
 	key, err := certKey(store)
 	if err != nil {
 		return tls.Certificate{}, "", err
@@ -48,7 +48,7 @@ func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, trus
 	if err != nil {
 		return tls.Certificate{}, "", fmt.Errorf("read the certificate: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf), nil
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, identity.PinOf(leaf), nil
 }
 
 func certKey(store keychain.Store) (*ecdsa.PrivateKey, error) {

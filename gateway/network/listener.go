@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 	// Changed is called when the listener has started or stopped.
 	Changed func()
 	// Announce announces the gateway on the local network until ctx ends.
-	Announce func(ctx context.Context, pin trust.Pin, port int) error
+	Announce func(ctx context.Context, pin identity.Pin, port int) error
 }
 
 // Listener listens according to the settings. It is safe for concurrent use. Call Run once.
@@ -44,7 +44,7 @@ type Listener struct {
 	mu      sync.Mutex // guards the fields below
 	running bool
 	problem string // why the listener does not run, or ""
-	pin     trust.Pin
+	pin     identity.Pin
 	at      net.TCPAddr
 }
 
@@ -73,7 +73,7 @@ func (n *Listener) Reload() {
 }
 
 // Pin returns the pin of the certificate, or "" before the first start of the listener.
-func (n *Listener) Pin() trust.Pin {
+func (n *Listener) Pin() identity.Pin {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.pin
@@ -170,7 +170,7 @@ func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup,
 
 // listenTLS listens with the gateway's certificate, whose pin devices store. Connections that show
 // a ticket go to meetings.
-func listenTLS(secrets keychain.Store, address string, meetings *junction.Junction) (net.Listener, trust.Pin, error) {
+func listenTLS(secrets keychain.Store, address string, meetings *junction.Junction) (net.Listener, identity.Pin, error) {
 	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
 	if err != nil {
 		return nil, "", err

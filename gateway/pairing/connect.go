@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -31,7 +32,7 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 }
 
 // Authenticate returns the principal of a peer on the network that connects in a role. binding is
-// the binding of the TLS session ([trust.Binding]), which the device signed with its key. Only a
+// the binding of the TLS session ([identity.Binding]), which the device signed with its key. Only a
 // device that proved its key gets the reason for a refusal.
 func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error) {
 	if a == nil || a.Device == nil || a.Token == "" {
@@ -44,7 +45,7 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 		// IDs are not secret, and the pairing may have been deleted.
 		return auth.Principal{}, refusal(nil, nil, time.Now())
 	}
-	if !trust.Verify(d.Key, trust.ForConnect, binding, a.Device.Signature) {
+	if !identity.Verify(d.Key, identity.ForConnect, binding, a.Device.Signature) {
 		return auth.Principal{}, protocol.ErrUnauthorized
 	}
 	if err := refusal(d, d.Key, time.Now()); err != nil {
@@ -60,7 +61,7 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 // it returns the latest pairing, for older devices that could have only one.
 func (m *Manager) pairingLocked(key protocol.DeviceID, role string) (found *store.PairedDevice) {
 	for _, d := range m.devices {
-		if trust.DeviceID(d.Key) == key && (role == "" || d.Role == role) && (found == nil || d.PairedAt > found.PairedAt) {
+		if identity.DeviceID(d.Key) == key && (role == "" || d.Role == role) && (found == nil || d.PairedAt > found.PairedAt) {
 			found = d
 		}
 	}
@@ -70,7 +71,7 @@ func (m *Manager) pairingLocked(key protocol.DeviceID, role string) (found *stor
 // nameLocked returns the ID for a device's pairing in a role: the ID of its existing pairing,
 // otherwise the ID of its key, or a variant of that if its pairing in the other role uses it.
 func (m *Manager) nameLocked(key []byte, role string) protocol.DeviceID {
-	id := trust.DeviceID(key)
+	id := identity.DeviceID(key)
 	switch d := m.pairingLocked(id, role); {
 	case d != nil:
 		return d.ID
@@ -187,9 +188,9 @@ func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (p
 
 // letGo is Leave for a device that has only proved its key: it may have lost its token, and its
 // node may be connected at the same time.
-func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wire) error {
+func (m *Manager) letGo(ctx context.Context, key []byte, role string, w pake.Transport) error {
 	m.mu.Lock()
-	d := m.pairingLocked(trust.DeviceID(key), role)
+	d := m.pairingLocked(identity.DeviceID(key), role)
 	err := refusal(d, key, time.Now())
 	var was protocol.Device
 	if err == nil {
@@ -204,7 +205,7 @@ func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wi
 		return err
 	}
 	m.CloseDevice(was.ID)
-	return w.Send(trust.Message{Done: &trust.Done{Device: out}})
+	return w.Send(pake.Message{Done: &identity.Pairing{Device: out}})
 }
 
 // CloseDevice closes the connections of a device. The caller of Leave calls it after sending the

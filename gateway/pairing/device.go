@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -75,7 +75,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 		return protocol.Device{}, err
 	}
 	m.o.CloseDevice(d.ID, closeRotated, "Paired anew") // a connection of an earlier pairing has other permissions or another role
-	done := trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
+	done := identity.Pairing{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.invites, r.Invite)
@@ -83,8 +83,8 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	return out, nil
 }
 
-func (m *Manager) gateway(n protocol.NetworkStatus) trust.Gateway {
-	return trust.Gateway{Name: m.o.Name, Pin: trust.Pin(n.Pin), Addresses: n.Addresses}
+func (m *Manager) gateway(n protocol.NetworkStatus) identity.Gateway {
+	return identity.Gateway{Name: m.o.Name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
 }
 
 // widen is Approve for a node that offers more. The caller must hold the turn.
@@ -270,24 +270,24 @@ func (m *Manager) forgetRequests(id protocol.DeviceID) {
 }
 
 // renew issues a new token to a paired device that proved its key. The old token becomes invalid.
-func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (trust.Done, error) {
+func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (identity.Pairing, error) {
 	end, err := m.begin(ctx)
 	if err != nil {
-		return trust.Done{}, err
+		return identity.Pairing{}, err
 	}
 	defer end()
 	m.mu.Lock()
-	was := m.pairingLocked(trust.DeviceID(key), role)
+	was := m.pairingLocked(identity.DeviceID(key), role)
 	if err := refusal(was, key, time.Now()); err != nil {
 		m.mu.Unlock()
-		return trust.Done{}, err
+		return identity.Pairing{}, err
 	}
 	d := *was
 	m.mu.Unlock()
 	token, hash := newToken(d.ID)
 	d.TokenHash, d.RotatedAt = hash, 0
 	if _, err := m.put(ctx, d); err != nil {
-		return trust.Done{}, err
+		return identity.Pairing{}, err
 	}
-	return trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(network)}, nil
+	return identity.Pairing{Device: d.Device, Token: token, Gateway: m.gateway(network)}, nil
 }

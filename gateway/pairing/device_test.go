@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,13 +21,13 @@ func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
 		m := open(t, &kept{})
 		var closed []protocol.DeviceID
 		m.o.CloseDevice = func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) }
-		id := trust.NewIdentity()
+		id := identity.NewKey()
 		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
 			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			link, _ := trust.ParseLink(invite.Link)
+			link, _ := pake.ParseLink(invite.Link)
 			taker := phone(id)
 			taker.Link = &link
 			out, hangUp := come(t, m, taker)
@@ -54,8 +55,8 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, _ := trust.ParseCode(invite.Code)
-		id := trust.NewIdentity()
+		code, _ := pake.ParseCode(invite.Code)
+		id := identity.NewKey()
 		taker := phone(id)
 		taker.Code = &code
 		out, hangUp := come(t, m, taker)
@@ -67,7 +68,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		}
 		got := <-out
 		try := func() error {
-			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, protocol.RoleClient, nil)
+			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(identity.ForConnect, nil)}}, protocol.RoleClient, nil)
 			return err
 		}
 		var closed atomic.Int32
@@ -120,8 +121,8 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
-		id := trust.NewIdentity()
-		pairAs := func(role string) trust.Done {
+		id := identity.NewKey()
+		pairAs := func(role string) identity.Pairing {
 			t.Helper()
 			taker := phone(id)
 			if taker.Applicant.Role = role; role == protocol.RoleNode {
@@ -136,15 +137,15 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			}
 			return (<-out).done
 		}
-		enter := func(role string, d trust.Done) error {
-			p, err := m.Authenticate(t.Context(), &protocol.Auth{Token: d.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, role, nil)
+		enter := func(role string, d identity.Pairing) error {
+			p, err := m.Authenticate(t.Context(), &protocol.Auth{Token: d.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(identity.ForConnect, nil)}}, role, nil)
 			if err == nil && (p.Role != role || p.Device != d.Device.ID) {
 				t.Errorf("as a %s it is %+v", role, p)
 			}
 			return err
 		}
-		talk := func(role string, leave bool) (trust.Done, error) {
-			out, hangUp := come(t, m, trust.Taker{Identity: id, Renew: !leave, Leave: leave, Applicant: trust.Applicant{Role: role}})
+		talk := func(role string, leave bool) (identity.Pairing, error) {
+			out, hangUp := come(t, m, pake.Device{Key: id, Renew: !leave, Leave: leave, Applicant: pake.Applicant{Role: role}})
 			defer hangUp()
 			got := <-out
 			return got.done, got.err
@@ -199,8 +200,8 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, _ := trust.ParseCode(invite.Code)
-		id := trust.NewIdentity()
+		code, _ := pake.ParseCode(invite.Code)
+		id := identity.NewKey()
 		taker := phone(id)
 		taker.Code = &code
 		out, hangUp := come(t, m, taker)
@@ -211,8 +212,8 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-out
-		leave := func(id trust.Identity) error {
-			out, hangUp := come(t, m, trust.Taker{Identity: id, Leave: true})
+		leave := func(id identity.Key) error {
+			out, hangUp := come(t, m, pake.Device{Key: id, Leave: true})
 			defer hangUp()
 			return (<-out).err
 		}
@@ -222,7 +223,7 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 			}
 			return why
 		}
-		if why := reason(leave(trust.NewIdentity())); why.Reason != protocol.RefusedUnknown {
+		if why := reason(leave(identity.NewKey())); why.Reason != protocol.RefusedUnknown {
 			t.Errorf("a stranger: %+v", why)
 		}
 		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(l.Requests) != 0 {

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,7 +18,7 @@ type invite struct {
 	by      string
 	end     deadline
 	secret  []byte
-	code    trust.Code
+	code    pake.Code
 	guesses int
 	takenBy string // fingerprint of the device that used it
 }
@@ -72,7 +73,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		windows, others = m.o.Ships()
 	}
 	now := time.Now()
-	i := &invite{params: p, by: by, end: after(now, life), secret: trust.NewSecret()}
+	i := &invite{params: p, by: by, end: after(now, life), secret: pake.NewSecret()}
 	m.mu.Lock()
 	m.expireLocked(now)
 	if len(m.invites) >= maxInvites {
@@ -83,9 +84,9 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	for slices.ContainsFunc(m.openLocked(), func(o *invite) bool { return o.code.Number == number }) {
 		number++
 	}
-	i.code = trust.NewCode(number)
+	i.code = pake.NewCode(number)
 	id := protocol.NewID()
-	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret, Role: p.Role}
+	link := pake.Link{Addresses: network.Addresses, Pin: identity.Pin(network.Pin), Invite: id, Secret: i.secret, Role: p.Role}
 	i.DeviceInvite = protocol.DeviceInvite{
 		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
 		CreatedAt: now.UnixMilli(), ExpiresAt: i.end.wall,
@@ -142,7 +143,7 @@ func (m *Manager) Uninvite(ctx context.Context, id string) error {
 
 // take returns the invitation that a device wants to use. A used invitation is not available to
 // other devices.
-func (m *Manager) take(h trust.Hello) (*invite, error) {
+func (m *Manager) take(h pake.Hello) (*invite, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.expireLocked(time.Now())
@@ -152,7 +153,7 @@ func (m *Manager) take(h trust.Hello) (*invite, error) {
 			found = i
 		}
 	}
-	if found == nil || found.takenBy != "" && found.takenBy != trust.Fingerprint(h.Key) {
+	if found == nil || found.takenBy != "" && found.takenBy != identity.Fingerprint(h.Key) {
 		return nil, protocol.ErrNotFound.With("this invitation was taken already, withdrawn, or is over: ask for a new one")
 	}
 	return found, nil

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -121,7 +121,7 @@ func after(now time.Time, life time.Duration) deadline {
 func (d deadline) passed(now time.Time) bool { return !now.Before(d.at) || now.UnixMilli() >= d.wall }
 
 type answer struct {
-	done trust.Done
+	done identity.Pairing
 	err  error
 }
 

@@ -10,7 +10,8 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -76,11 +77,11 @@ func open(t *testing.T, k *kept) *Manager {
 
 // wire is one end of a conversation in memory.
 type wire struct {
-	in, out chan trust.Message
+	in, out chan pake.Message
 	gone    context.Context
 }
 
-func (w wire) Send(m trust.Message) error {
+func (w wire) Send(m pake.Message) error {
 	select {
 	case w.out <- m:
 		return nil
@@ -89,23 +90,23 @@ func (w wire) Send(m trust.Message) error {
 	}
 }
 
-func (w wire) Receive() (trust.Message, error) {
+func (w wire) Receive() (pake.Message, error) {
 	select {
 	case m := <-w.in:
 		return m, nil
 	case <-w.gone.Done():
-		return trust.Message{}, context.Cause(w.gone)
+		return pake.Message{}, context.Cause(w.gone)
 	}
 }
 
 type outcome struct {
-	done trust.Done
+	done identity.Pairing
 	err  error
 }
 
 // come conducts a device's pairing with m; hangUp closes its connection.
-func come(t *testing.T, m *Manager, taker trust.Taker) (out chan outcome, hangUp func()) {
-	a, b := make(chan trust.Message), make(chan trust.Message)
+func come(t *testing.T, m *Manager, taker pake.Device) (out chan outcome, hangUp func()) {
+	a, b := make(chan pake.Message), make(chan pake.Message)
 	gone, cancel := context.WithCancel(t.Context())
 	out = make(chan outcome, 1)
 	taker.Pin = testPin
@@ -117,8 +118,8 @@ func come(t *testing.T, m *Manager, taker trust.Taker) (out chan outcome, hangUp
 	return out, cancel
 }
 
-func phone(id trust.Identity) trust.Taker {
-	return trust.Taker{Identity: id, Applicant: trust.Applicant{Role: protocol.RoleClient, Name: "phone\n\u202epc"}}
+func phone(id identity.Key) pake.Device {
+	return pake.Device{Key: id, Applicant: pake.Applicant{Role: protocol.RoleClient, Name: "phone\n\u202epc"}}
 }
 
 func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
@@ -129,8 +130,8 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		link, _ := trust.ParseLink(invite.Link)
-		taker := phone(trust.NewIdentity())
+		link, _ := pake.ParseLink(invite.Link)
+		taker := phone(identity.NewKey())
 		taker.Link = &link
 		began := time.Now()
 		out, hangUp := come(t, m, taker)
@@ -172,8 +173,8 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 			t.Errorf("one more: %v", err)
 		}
 		time.Sleep(inviteLife)
-		link, _ := trust.ParseLink(first.Link)
-		taker := trust.Taker{Identity: trust.NewIdentity(), Link: &link, Applicant: trust.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
+		link, _ := pake.ParseLink(first.Link)
+		taker := pake.Device{Key: identity.NewKey(), Link: &link, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
@@ -186,7 +187,7 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
-		id := trust.NewIdentity()
+		id := identity.NewKey()
 		out, hangUp := come(t, m, phone(id))
 		synctest.Wait()
 		l, _ := m.List(t.Context())
@@ -207,8 +208,8 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 			t.Fatalf("%+v", got)
 		}
 		binding := []byte("a session")
-		proof := func(by trust.Identity) *protocol.Auth {
-			return &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: by.Sign(trust.ForConnect, binding)}}
+		proof := func(by identity.Key) *protocol.Auth {
+			return &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: by.Sign(identity.ForConnect, binding)}}
 		}
 		if p, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, binding); err != nil || p.Device != id.ID() || !p.Has(protocol.ScopeAdmin) {
 			t.Errorf("%+v, %v", p, err)
@@ -217,7 +218,7 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 			t.Errorf("a proof of another session: %v", err)
 		}
 		// A stranger's key cannot fetch a token.
-		stranger := phone(trust.NewIdentity())
+		stranger := phone(identity.NewKey())
 		stranger.Renew = true
 		other, end := come(t, m, stranger)
 		defer end()
@@ -231,7 +232,7 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
-		out, hangUp := come(t, m, phone(trust.NewIdentity()))
+		out, hangUp := come(t, m, phone(identity.NewKey()))
 		synctest.Wait()
 		l, _ := m.List(t.Context())
 		k.broken = true
@@ -245,12 +246,12 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 		<-out
 		synctest.Wait()
 		// The time of a device that was approved in advance, by its key, also expires.
-		id := trust.NewIdentity()
-		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, Device: trust.Fingerprint(id.Public())})
+		id := identity.NewKey()
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, Device: identity.Fingerprint(id.Public())})
 		if err != nil {
 			t.Fatal(err)
 		}
-		link, _ := trust.ParseLink(invite.Link)
+		link, _ := pake.ParseLink(invite.Link)
 		taker := phone(id)
 		taker.Link = &link
 		for _, broken := range []bool{true, false} {
@@ -272,7 +273,7 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
-		id := trust.NewIdentity()
+		id := identity.NewKey()
 		for _, yes := range []bool{false, true} {
 			out, hangUp := come(t, m, phone(id))
 			synctest.Wait()
@@ -348,13 +349,13 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 					r.end.wall, r.ExpiresAt = r.end.wall-by.Milliseconds(), r.ExpiresAt-by.Milliseconds()
 				}
 			}
-			invite := func() trust.Taker {
+			invite := func() pake.Device {
 				i, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient})
 				if err != nil {
 					t.Fatal(err)
 				}
-				code, _ := trust.ParseCode(i.Code)
-				taker := phone(trust.NewIdentity())
+				code, _ := pake.ParseCode(i.Code)
+				taker := phone(identity.NewKey())
 				taker.Code = &code
 				return taker
 			}
@@ -428,9 +429,9 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				link, _ := trust.ParseLink(invite.Link)
-				id := trust.NewIdentity()
-				out, hangUp := come(t, m, trust.Taker{Identity: id, Applicant: trust.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
+				link, _ := pake.ParseLink(invite.Link)
+				id := identity.NewKey()
+				out, hangUp := come(t, m, pake.Device{Key: id, Applicant: pake.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
 				defer hangUp()
 				synctest.Wait()
 				l, _ := m.List(t.Context())
@@ -446,7 +447,7 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 				}
 				want := c.want
 				if want == "device " {
-					want += string(trust.DeviceID(id.Public())[:6])
+					want += string(identity.DeviceID(id.Public())[:6])
 				}
 				if d.Name != want {
 					t.Errorf("got name %q, want %q", d.Name, want)

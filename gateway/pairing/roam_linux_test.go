@@ -15,8 +15,8 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -94,11 +94,11 @@ func roamNode() {
 	ctx := context.Background()
 	home := os.Getenv("FAIRLEAD_HOME")
 	secrets := keychain.Open(home)
-	id, peers := must(trust.OpenIdentity(secrets)), trust.OpenPeers(home, secrets)
+	id, peers := must(identity.OpenKey(secrets)), identity.OpenPeers(home, secrets)
 	opts := node.Options{ID: "laptop", Workspace: home, Confine: node.Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, URL: "ws://x/ws"}
 	n := must(node.New(opts))
 	j := client.Join{
-		Identity: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
+		Key: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
 		Find: func(ctx context.Context) (found []string) {
 			for len(found) == 0 { // the network may have just started
 				found = discovery.Find(ctx, "")
@@ -108,7 +108,7 @@ func roamNode() {
 	}
 	n.Close()
 	peer := must(j.Run(ctx))
-	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Tie(), id, discovery.Find) }
+	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.ID(), id, discovery.Find) }
 	n = must(node.New(opts))
 	fmt.Println("paired", peer.Addresses)
 	fmt.Println("ended", n.Run(ctx))

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,29 +21,29 @@ var (
 
 // Pair conducts a pairing with the device at address, until it is paired or refused. gone is
 // cancelled when the connection closes.
-func (m *Manager) Pair(ctx, gone context.Context, w trust.Wire, address string) error {
+func (m *Manager) Pair(ctx, gone context.Context, w pake.Transport, address string) error {
 	err := m.pair(ctx, gone, w, address)
 	if err != nil {
 		e := protocol.AsError(err)
-		w.Send(trust.Message{Error: e}) // an error is ignored: the connection may be closed
+		w.Send(pake.Message{Error: e}) // an error is ignored: the connection may be closed
 	}
 	return err
 }
 
-func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) error {
+func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address string) error {
 	network := m.o.Network()
 	first, err := w.Receive()
 	if err != nil {
 		return err
 	}
-	g, err := trust.Receive(trust.Pin(network.Pin), first)
+	g, err := pake.NewGateway(identity.Pin(network.Pin), first)
 	if err != nil {
 		return err
 	}
 	hello := g.Hello
 	var taken *invite
 	var secret []byte
-	var code *trust.Code
+	var code *pake.Code
 	switch {
 	case g.Renews(), g.Leaves(), hello.Door == protocol.DoorAsk:
 	case hello.Door == protocol.DoorLink:
@@ -73,7 +74,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 		return err // a device that disconnects here has learnt nothing, so it is not a guess
 	}
 	if err := g.Check(proof); err != nil {
-		if errors.Is(err, trust.ErrGuess) && taken != nil {
+		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
 			m.guessed(taken, address)
 		}
 		return err
@@ -83,7 +84,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 		if err != nil {
 			return err
 		}
-		return w.Send(trust.Message{Done: &done})
+		return w.Send(pake.Message{Done: &done})
 	}
 	if g.Leaves() {
 		return m.letGo(ctx, hello.Key, hello.Role, w)
@@ -109,7 +110,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 		if a.err != nil {
 			return a.err
 		}
-		return w.Send(trust.Message{Done: &a.done})
+		return w.Send(pake.Message{Done: &a.done})
 	case <-timer.C:
 		return m.gaveUp(r, errTimeout)
 	case <-gone.Done():
@@ -154,10 +155,10 @@ func (m *Manager) settleLocked(r *request, a answer) {
 }
 
 // request creates a request and shows it to the person.
-func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
+func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*request, error) {
 	h := g.Hello
 	d := protocol.Device{
-		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
+		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID, Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key),
 		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
 	}
 	life := askLife
@@ -200,7 +201,7 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 		d.Name = string(d.NodeID)
 	}
 	if d.Name == "" {
-		d.Name = "device " + string(trust.DeviceID(h.Key)[:6])
+		d.Name = "device " + string(identity.DeviceID(h.Key)[:6])
 	}
 	now := time.Now()
 	end := m.wait()

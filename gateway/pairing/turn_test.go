@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -35,7 +35,7 @@ func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
 	m := open(t, &kept{})
 	s := &slow{kept: m.o.Store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
 	m.o.Store = s
-	out, _ := come(t, m, phone(trust.NewIdentity()))
+	out, _ := come(t, m, phone(identity.NewKey()))
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if l, _ := m.List(t.Context()); len(l.Requests) == 1 {
 			return m, s, out, l.Requests[0].ID

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/junction"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +30,7 @@ const (
 type caller struct {
 	c        *Connector
 	transfer protocol.TransferID
-	self     identity
+	self     attemptKey
 }
 
 // Self implements stream.Caller.
@@ -39,7 +39,7 @@ func (c *caller) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin
 // Dial implements stream.Caller: it connects from machine to machine if the destination offers that
 // and it succeeds, otherwise through the gateway, which joins both connections.
 func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net.Conn, route string, err error) {
-	pin, err := trust.ParsePin(peer.Pin)
+	pin, err := identity.ParsePin(peer.Pin)
 	if err != nil {
 		return nil, "", errPin
 	}
@@ -69,7 +69,7 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net
 }
 
 // straight tries all addresses at once, for two seconds.
-func (c *caller) straight(ctx context.Context, addresses []string, pin trust.Pin, token secret) (net.Conn, error) {
+func (c *caller) straight(ctx context.Context, addresses []string, pin identity.Pin, token secret) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	var wg sync.WaitGroup
 	networks := c.c.networks()
@@ -111,7 +111,7 @@ func (c *caller) straight(ctx context.Context, addresses []string, pin trust.Pin
 }
 
 // reach connects to one address and verifies that the destination answers.
-func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token secret) (net.Conn, error) {
+func (c *caller) reach(ctx context.Context, address string, pin identity.Pin, token secret) (net.Conn, error) {
 	dial := c.c.DialContext
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
@@ -125,7 +125,7 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 
 // secure performs the TLS handshake and verifies that the destination is at the other end;
 // otherwise it closes the connection.
-func (c *caller) secure(ctx context.Context, raw net.Conn, pin trust.Pin, token secret) (net.Conn, error) {
+func (c *caller) secure(ctx context.Context, raw net.Conn, pin identity.Pin, token secret) (net.Conn, error) {
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
 	conn := secure(raw, tls.Client, c.self.config(pin))
 	err := c.prove(ctx, conn.Conn, token)

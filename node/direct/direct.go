@@ -55,7 +55,7 @@ func (c *Connector) networks() []netip.Prefix {
 
 // Source implements stream.Direct.
 func (c *Connector) Source(id protocol.TransferID) (stream.Caller, error) {
-	self, err := newIdentity()
+	self, err := newAttemptKey()
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 			t.Errorf("%s was let in", what)
 		}
 	}
-	other, err := newIdentity()
+	other, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	call, l := pairOf(t)
 	ended := accepting(t, l)
 	peer := l.Self()
-	evil, err := newIdentity()
+	evil, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestASourceThatCannotGoStraightIsJoined(t *testing.T) {
 // first, and one who knows the destination's ticket takes its place.
 func TestWhoComesWithASourcesTicketIsNotTheSource(t *testing.T) {
 	j, beside := meetingPlace(t)
-	evil, err := newIdentity()
+	evil, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,9 +185,9 @@ func TestADestinationThatIsOfferedNoWaySaysSo(t *testing.T) {
 	}
 }
 
-func mustIdentity(t *testing.T) identity {
+func mustIdentity(t *testing.T) attemptKey {
 	t.Helper()
-	id, err := newIdentity()
+	id, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/junction"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -32,7 +32,7 @@ var errNobody = errors.New("nobody has come")
 // listener is the destination.
 type listener struct {
 	transfer protocol.TransferID
-	self     identity
+	self     attemptKey
 	token    secret
 	config   *tls.Config
 	networks []netip.Prefix
@@ -51,11 +51,11 @@ type listener struct {
 }
 
 func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer) (*listener, error) {
-	pin, err := trust.ParsePin(source.Pin)
+	pin, err := identity.ParsePin(source.Pin)
 	if err != nil {
 		return nil, errPin
 	}
-	self, err := newIdentity()
+	self, err := newAttemptKey()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
 			return nil, errors.New("no")
 		},
 	}
-	id, err := newIdentity()
+	id, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 		}
 	}
 	c := &Connector{Networks: func() []netip.Prefix { return nil }}
-	id, err := newIdentity()
+	id, err := newAttemptKey()
 	if err != nil {
 		t.Fatal(err)
 	}

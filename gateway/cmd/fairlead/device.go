@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
@@ -244,18 +244,18 @@ func pairUntilCommand(o *options) *cobra.Command {
 
 // pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that this
 // machine has left already, without the gateway knowing, are returned only if there are no others.
-func pairingsToLeave(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
+func pairingsToLeave(peers *identity.Peers, name, role string) ([]identity.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()
 	switch {
 	case listErr != nil:
 		return nil, listErr
 	case err == nil:
-		return slices.DeleteFunc(list, func(p trust.Peer) bool { return p.Pin != peer.Pin || p.LeftAt > 0 || role != "" && p.Role != role }), nil
+		return slices.DeleteFunc(list, func(p identity.Peer) bool { return p.Pin != peer.Pin || p.LeftAt > 0 || role != "" && p.Role != role }), nil
 	case !errors.Is(err, protocol.ErrNotFound):
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(p trust.Peer) bool {
+	list = slices.DeleteFunc(list, func(p identity.Peer) bool {
 		return p.LeftAt == 0 || !strings.EqualFold(p.Name, name) || role != "" && p.Role != role
 	})
 	if len(list) == 0 {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -51,7 +51,7 @@ func (o *options) findToken() (string, error) {
 // folder's own token is the data folder's.
 func (o *options) ledgerName(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
-		peer, err := trust.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
+		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err
 	}
 	if at, err := url.Parse(o.url); err == nil && o.tokenFile == "" && keychain.FromEnv() == "" {
@@ -108,7 +108,7 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 		if err != nil {
 			return nil, err
 		}
-		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.Tie(), id, nil))
+		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.ID(), id, nil))
 	}
 	if err := checkAddress(o.url); err != nil {
 		return nil, err

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -14,9 +14,9 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "")
 	home := t.TempDir()
-	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	pin := identity.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	for _, role := range []string{protocol.RoleNode, protocol.RoleClient} {
-		if _, err := trust.OpenPeers(home, keychain.Open(home)).Put(trust.Done{Device: protocol.Device{ID: "d", Role: role}, Token: "x", Gateway: trust.Gateway{Name: "cellar", Pin: pin}}); err != nil {
+		if _, err := identity.OpenPeers(home, keychain.Open(home)).Put(identity.Pairing{Device: protocol.Device{ID: "d", Role: role}, Token: "x", Gateway: identity.Gateway{Name: "cellar", Pin: pin}}); err != nil {
 			t.Fatal(err)
 		}
 	}

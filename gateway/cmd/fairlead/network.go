@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -31,7 +31,7 @@ func gatewaysCommand(o *options) *cobra.Command {
 			}
 			if o.json {
 				// Without gateways, print an empty list and not null.
-				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...))
+				return printJSON(cmd.OutOrStdout(), append([]identity.Peer{}, list...))
 			}
 			if len(list) == 0 {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is not paired with a gateway. To pair it with a link or code from the gateway: fairlead pair LINK")
@@ -80,8 +80,8 @@ func leaveCommand(o *options) *cobra.Command {
 			unreachable := ""
 			for _, p := range list {
 				if p.Ended != nil {
-					err = peers.Forget(p.Tie())
-				} else if err = client.Leave(ctx, peers, p.Tie(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
+					err = peers.Forget(p.ID())
+				} else if err = client.Leave(ctx, peers, p.ID(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
 					unreachable, err = p.Name, nil
 				}
 				if err != nil {

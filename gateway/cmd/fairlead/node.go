@@ -202,6 +202,6 @@ func (o *options) setGateway(ctx context.Context, opts *node.Options, to string,
 	if !ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discovery.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.ID(), id, discovery.Find) }
 	return hold, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 )
 
@@ -119,19 +119,19 @@ func printKey(o *options, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), trust.Fingerprint(id.Public()))
+	fmt.Fprintln(cmd.OutOrStdout(), identity.Fingerprint(id.Public()))
 	return nil
 }
 
 // identity returns this device's key and its paired gateways.
-func (o *options) identity() (trust.Identity, *trust.Peers, error) {
+func (o *options) identity() (identity.Key, *identity.Peers, error) {
 	home, err := o.homeDir()
 	if err != nil {
-		return trust.Identity{}, nil, err
+		return identity.Key{}, nil, err
 	}
 	secrets := keychain.Open(home)
-	id, err := trust.OpenIdentity(secrets)
-	return id, trust.OpenPeers(home, secrets), err
+	id, err := identity.OpenKey(secrets)
+	return id, identity.OpenPeers(home, secrets), err
 }
 
 // readLine reads a line unless ctx ends first; the reading goroutine then stays until the program

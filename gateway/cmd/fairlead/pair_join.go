@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -27,12 +27,12 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	if err != nil {
 		return err
 	}
-	j := client.Join{Identity: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") }}
+	j := client.Join{Key: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") }}
 	if p.gateway != "" {
 		j.Gateways = []string{p.gateway}
 	}
 	host, _ := os.Hostname()
-	j.Applicant = trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version}
+	j.Applicant = pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version}
 	if p.as == protocol.RoleNode {
 		opts, err := p.node.options(o)
 		if err != nil {

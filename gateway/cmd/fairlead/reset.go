@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol/client"
 )
 
@@ -25,7 +25,7 @@ func pairResetCommand(o *options) *cobra.Command {
 				return err
 			}
 			secrets := keychain.Open(home)
-			peers := trust.OpenPeers(home, secrets)
+			peers := identity.OpenPeers(home, secrets)
 			list, err := peers.List()
 			if err != nil {
 				return err
@@ -46,15 +46,15 @@ func pairResetCommand(o *options) *cobra.Command {
 				fmt.Fprintf(out, "%s could not be notified; revoke this machine there too.\n", name)
 			}
 			for _, p := range list {
-				if err := peers.Forget(p.Tie()); err != nil {
+				if err := peers.Forget(p.ID()); err != nil {
 					return err
 				}
 			}
-			id, err := trust.ResetIdentity(secrets)
+			id, err := identity.ResetKey(secrets)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "This machine has a new key: %s\n", strings.Join(trust.KeyWords(id.Public()), " "))
+			fmt.Fprintf(out, "This machine has a new key: %s\n", strings.Join(identity.KeyWords(id.Public()), " "))
 			return nil
 		},
 	}
@@ -68,19 +68,19 @@ const leaveTimeout = 2 * time.Second
 // leaveGateways notifies gateways, all at once, that this machine leaves them, and returns the names of
 // those that could not be notified: afterwards the key that such a message needs no longer exists.
 // A gateway that has ended the pairing itself counts as notified.
-func leaveGateways(ctx context.Context, peers *trust.Peers, secrets keychain.Store, list []trust.Peer) (unreachable []string) {
+func leaveGateways(ctx context.Context, peers *identity.Peers, secrets keychain.Store, list []identity.Peer) (unreachable []string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	open := slices.DeleteFunc(slices.Clone(list), func(p trust.Peer) bool { return p.Ended != nil })
+	open := slices.DeleteFunc(slices.Clone(list), func(p identity.Peer) bool { return p.Ended != nil })
 	if len(open) == 0 {
 		return nil
 	}
-	id, err := trust.OpenIdentity(secrets)
+	id, err := identity.OpenKey(secrets)
 	notified := make([]bool, len(open))
 	var wg sync.WaitGroup
 	if err == nil {
 		for i, p := range open {
-			wg.Go(func() { notified[i] = client.Leave(ctx, peers, p.Tie(), id, nil) == nil })
+			wg.Go(func() { notified[i] = client.Leave(ctx, peers, p.ID(), id, nil) == nil })
 		}
 	}
 	wg.Wait()

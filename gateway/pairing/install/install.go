@@ -22,7 +22,7 @@ import (
 	"text/template"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 )
 
 //go:embed install.sh
@@ -43,7 +43,7 @@ var program = regexp.MustCompile(`^fairlead-node-([a-z0-9]+-[a-z0-9]+)(\.exe)?$`
 // Server serves /install.sh, /install.ps1 and /install/PROGRAM. It is safe for concurrent use.
 type Server struct {
 	dirs []string
-	pin  func() trust.Pin
+	pin  func() identity.Pin
 
 	mu   sync.Mutex // guards sums
 	sums map[string]sum
@@ -57,7 +57,7 @@ type sum struct {
 
 // New serves the programs in dirs. A plain fairlead-node in the first folder, which is that of this
 // program, is the one for this platform. pin returns the pin of the network listener's certificate.
-func New(pin func() trust.Pin, dirs ...string) *Server {
+func New(pin func() identity.Pin, dirs ...string) *Server {
 	return &Server{dirs: dirs, pin: pin, sums: make(map[string]sum)}
 }
 
@@ -192,7 +192,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) script(w http.ResponseWriter, r *http.Request, t *template.Template, list []file) {
-	if trust.CheckAddress(r.Host) != nil || strings.ContainsAny(r.Host, "'\"`$\\\n;&|<>(){}") {
+	if identity.CheckAddress(r.Host) != nil || strings.ContainsAny(r.Host, "'\"`$\\\n;&|<>(){}") {
 		http.Error(w, "ask by host:port", http.StatusBadRequest)
 		return
 	}
@@ -202,7 +202,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, t *template.Temp
 	}
 	in := struct {
 		Base, Missing string
-		Pin           trust.Pin
+		Pin           identity.Pin
 		Files         []file
 	}{Base: "http://" + r.Host, Missing: strings.Map(plain, s.missing()), Files: list}
 	if r.TLS != nil {

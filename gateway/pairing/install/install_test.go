@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 )
 
 func get(t *testing.T, url string) (int, string, http.Header) {
@@ -33,7 +33,7 @@ func get(t *testing.T, url string) (int, string, http.Header) {
 
 func TestAGatewayWithoutNodesSaysWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
-	srv := httptest.NewServer(New(func() trust.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
+	srv := httptest.NewServer(New(func() identity.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
 	defer srv.Close()
 	for _, path := range []string{"/install.sh", "/install.ps1", "/install/fairlead-node-linux-arm64"} {
 		if code, body, _ := get(t, srv.URL+path); code != 404 || !strings.Contains(body, "nodes there") {
@@ -50,7 +50,7 @@ func TestOnlyNodeProgramsAreServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	srv := httptest.NewServer(New(func() trust.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
+	srv := httptest.NewServer(New(func() identity.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
 	defer srv.Close()
 	for path, want := range map[string]int{
 		"fairlead-node-linux-arm64": 200, "fairlead-node-windows-amd64.exe": 200, "fairlead.db": 404, "secrets.json": 404,
@@ -85,7 +85,7 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := false
-	files := New(func() trust.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...)
+	files := New(func() identity.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if changed && strings.HasPrefix(r.URL.Path, "/install/") {
 			w.Write([]byte("something else"))

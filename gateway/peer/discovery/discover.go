@@ -23,7 +23,7 @@ import (
 
 	"github.com/hashicorp/mdns"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 )
 
 const (
@@ -36,21 +36,21 @@ const (
 const day = 24 * time.Hour
 
 // tag returns the name under which the gateway with the pin is announced on the (UTC) day of at.
-func tag(pin trust.Pin, at time.Time) string {
+func tag(pin identity.Pin, at time.Time) string {
 	m := hmac.New(sha256.New, []byte(pin))
 	m.Write([]byte("fairlead discovery " + at.UTC().Format(time.DateOnly)))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(m.Sum(nil))[:16])
 }
 
 // tags returns the tags that a gateway may have now, with a day of tolerance for wrong clocks.
-func tags(pin trust.Pin, now time.Time) []string {
+func tags(pin identity.Pin, now time.Time) []string {
 	return []string{tag(pin, now), tag(pin, now.Add(-day)), tag(pin, now.Add(day))}
 }
 
 var quiet = log.New(io.Discard, "", 0)
 
 // Announce announces a gateway on every network of this machine, until ctx ends.
-func Announce(ctx context.Context, pin trust.Pin, port int) error {
+func Announce(ctx context.Context, pin identity.Pin, port int) error {
 	for {
 		now := time.Now()
 		servers, err := serve(tag(pin, now), port)
@@ -143,7 +143,7 @@ func interfaces() (list []attached) {
 
 // Find returns the addresses (host:port) of gateways on the local network: those of the gateway
 // with the pin, or all if pin is empty. It blocks for [Patience], or until ctx ends.
-func Find(ctx context.Context, pin trust.Pin) []string {
+func Find(ctx context.Context, pin identity.Pin) []string {
 	wanted := tags(pin, time.Now())
 	entries := make(chan *mdns.ServiceEntry, 64)
 	var heard []*mdns.ServiceEntry // collected first, because the library modifies the entries that it has sent until the query ends

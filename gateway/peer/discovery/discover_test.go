@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 )
 
 const (
-	tower = trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	other = trust.Pin("BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	tower = identity.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	other = identity.Pin("BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 )
 
 func TestTagSaysNothingAndChangesEachDay(t *testing.T) {

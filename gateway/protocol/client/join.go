@@ -6,15 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
 // Join performs this device's side of a pairing, from the invitation to the stored pairing.
 type Join struct {
-	Identity  trust.Identity
-	Peers     *trust.Peers
-	Applicant trust.Applicant // without its key
+	Key       identity.Key
+	Peers     *identity.Peers
+	Applicant pake.Applicant // without its key
 	// Invitation is a link or a code; empty means that the person at the gateway has to approve a
 	// request.
 	Invitation string
@@ -33,26 +34,26 @@ type Join struct {
 
 // Run pairs the device and stores the pairing. It blocks until the person at the gateway has
 // answered or the time is up.
-func (j Join) Run(ctx context.Context) (trust.Peer, error) {
+func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 	for _, a := range j.Gateways {
-		if err := trust.CheckAddress(a); err != nil {
-			return trust.Peer{}, protocol.ErrBadRequest.With(err.Error())
+		if err := identity.CheckAddress(a); err != nil {
+			return identity.Peer{}, protocol.ErrBadRequest.With(err.Error())
 		}
 	}
-	t := trust.Taker{Identity: j.Identity, Applicant: j.Applicant}
+	t := pake.Device{Key: j.Key, Applicant: j.Applicant}
 	addresses := j.Gateways
 	switch text := strings.TrimSpace(j.Invitation); {
-	case trust.IsLink(text):
-		link, err := trust.ParseLink(text)
+	case pake.IsLink(text):
+		link, err := pake.ParseLink(text)
 		if err != nil {
-			return trust.Peer{}, protocol.ErrBadRequest.With(err.Error())
+			return identity.Peer{}, protocol.ErrBadRequest.With(err.Error())
 		}
 		t.Link = &link
 		addresses = append(addresses, link.Addresses...)
 	case text != "":
-		code, err := trust.ParseCode(text)
+		code, err := pake.ParseCode(text)
 		if err != nil {
-			return trust.Peer{}, protocol.ErrBadRequest.With(err.Error())
+			return identity.Peer{}, protocol.ErrBadRequest.With(err.Error())
 		}
 		t.Code = &code
 	}
@@ -60,7 +61,7 @@ func (j Join) Run(ctx context.Context) (trust.Peer, error) {
 		addresses = j.Find(ctx)
 	}
 	if len(addresses) == 0 {
-		return trust.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: is its network on? Give its address with --gateway HOST:PORT, or use the link")
+		return identity.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: is its network on? Give its address with --gateway HOST:PORT, or use the link")
 	}
 	if t.Code != nil { // any gateway nearby may be the right one; only that one knows the code
 		return j.first(ctx, addresses, t)
@@ -76,7 +77,7 @@ const maxAsked = 16
 // first tries a code with each address in turn, until a gateway proves that it knows the code.
 // Another gateway nearby may have an invitation with the same number, or send anything. A gateway
 // with several addresses is tried once, because it counts wrong codes.
-func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, err error) {
+func (j Join) first(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, err error) {
 	known, show := false, j.Show
 	j.Show = func(words []string, seconds int) {
 		known = true
@@ -84,7 +85,7 @@ func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (pee
 			show(words, seconds)
 		}
 	}
-	var asked []trust.Pin
+	var asked []identity.Pin
 	for _, a := range addresses {
 		if len(asked) == maxAsked {
 			break
@@ -110,11 +111,11 @@ func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (pee
 }
 
 // isAsked reports whether the machine at an address was tried already.
-func isAsked(ctx context.Context, address string, asked []trust.Pin) (bool, error) {
+func isAsked(ctx context.Context, address string, asked []identity.Pin) (bool, error) {
 	if len(asked) == 0 {
 		return false, nil
 	}
-	conn, pin, err := trust.Dial(ctx, []string{address}, "")
+	conn, pin, err := identity.Dial(ctx, []string{address}, "")
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +125,7 @@ func isAsked(ctx context.Context, address string, asked []trust.Pin) (bool, erro
 
 // one pairs with the gateway at addresses. pin is set even with an error, once a machine has
 // answered.
-func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, pin trust.Pin, err error) {
+func (j Join) one(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
 		words = w
@@ -136,17 +137,17 @@ func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (peer 
 	if words != nil && errors.Is(err, protocol.ErrUnavailable) && ctx.Err() == nil {
 		// The connection was lost during the approval. If it was approved, the key alone is enough
 		// to fetch the token.
-		again := trust.Taker{Identity: j.Identity, Pin: done.Gateway.Pin, Renew: true, Applicant: j.Applicant}
+		again := pake.Device{Key: j.Key, Pin: done.Gateway.Pin, Renew: true, Applicant: j.Applicant}
 		if late, e := Pair(ctx, addresses, again); e == nil {
 			done, err = late, nil
 		}
 	}
 	pin = done.Gateway.Pin
 	if err != nil {
-		return trust.Peer{}, pin, err
+		return identity.Peer{}, pin, err
 	}
 	if t.Link == nil && t.Code == nil && (j.Confirm == nil || !j.Confirm(words)) {
-		return trust.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words were not the same. Revoke the device at the gateway if it was let in there")
+		return identity.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words were not the same. Revoke the device at the gateway if it was let in there")
 	}
 	peer, err = j.Peers.Put(done)
 	return peer, pin, err

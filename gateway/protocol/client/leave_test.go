@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/porttest"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -18,10 +18,10 @@ import (
 func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
-	peers, id := trust.OpenPeers(dir, keychain.Open(dir)), trust.NewIdentity()
-	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	tie := trust.Tie{Pin: pin, Role: protocol.RoleNode}
-	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {
+	peers, id := identity.OpenPeers(dir, keychain.Open(dir)), identity.NewKey()
+	pin := identity.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	tie := identity.PeerID{Pin: pin, Role: protocol.RoleNode}
+	if _, err := peers.Put(identity.Pairing{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: identity.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Leave(t.Context(), peers, tie, id, nil); !errors.Is(err, protocol.ErrUnavailable) {

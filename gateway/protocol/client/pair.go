@@ -10,7 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,27 +23,27 @@ const pairLimit = 6 * time.Minute
 // before anything is sent. With a code, both sides prove that they know it. Otherwise the caller
 // must have the words compared before it stores the result. Gateway.Pin of the result is set even
 // with an error, once a machine has answered.
-func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, error) {
+func Pair(ctx context.Context, addresses []string, t pake.Device) (identity.Pairing, error) {
 	pin := t.Pin
 	if t.Link != nil {
 		pin = t.Link.Pin
 	}
-	conn, got, err := trust.Dial(ctx, addresses, pin)
+	conn, got, err := identity.Dial(ctx, addresses, pin)
 	if errors.Is(err, protocol.ErrUnavailable) && !t.Renew && !t.Leave {
 		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + `. "fairlead network" at the gateway says whether its network is on, and its address`)
 	}
 	if err != nil {
-		return trust.Done{}, err
+		return identity.Pairing{}, err
 	}
 	t.Pin = got
-	ws, err := upgrade(ctx, conn, trust.Path)
+	ws, err := upgrade(ctx, conn, pake.Path)
 	if err != nil {
-		return trust.Done{}, err
+		return identity.Pairing{}, err
 	}
 	defer ws.Close()
 	stop := context.AfterFunc(ctx, func() { ws.Close() })
 	defer stop()
-	ws.SetReadLimit(trust.MaxMessage)
+	ws.SetReadLimit(pake.MaxMessage)
 	done, err := t.Run(pairWire{ws})
 	done.Gateway.Pin = got
 	if ctx.Err() != nil {
@@ -70,7 +71,7 @@ func upgrade(ctx context.Context, conn net.Conn, path string) (*websocket.Conn, 
 
 type pairWire struct{ ws *websocket.Conn }
 
-func (p pairWire) Send(m trust.Message) error {
+func (p pairWire) Send(m pake.Message) error {
 	p.ws.SetWriteDeadline(time.Now().Add(handshakeLimit))
 	if err := p.ws.WriteJSON(m); err != nil {
 		return protocol.ErrUnavailable.With(fmt.Sprintf("the connection was lost while pairing: %v", err))
@@ -78,11 +79,11 @@ func (p pairWire) Send(m trust.Message) error {
 	return nil
 }
 
-func (p pairWire) Receive() (trust.Message, error) {
+func (p pairWire) Receive() (pake.Message, error) {
 	p.ws.SetReadDeadline(time.Now().Add(pairLimit))
 	_, data, err := p.ws.ReadMessage()
 	if err != nil {
-		return trust.Message{}, protocol.ErrUnavailable.With(fmt.Sprintf("the connection was lost while pairing: %v", err))
+		return pake.Message{}, protocol.ErrUnavailable.With(fmt.Sprintf("the connection was lost while pairing: %v", err))
 	}
-	return trust.DecodeMessage(data)
+	return pake.DecodeMessage(data)
 }

@@ -7,7 +7,8 @@ import (
 	"errors"
 	"net"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,7 +16,7 @@ import (
 // each session with the device's key, fetches a new token when the old one was replaced, and
 // records whether the pairing has ended. find, which may be nil, looks for the gateway when none of
 // its known addresses answers.
-func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) Options {
+func Through(o Options, peers *identity.Peers, tie identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) Options {
 	p := &paired{peers: peers, tie: tie, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
 	o.Dial, o.Auth, o.Refused, o.Accepted = p.dial, p.auth, p.refused, p.accepted
@@ -24,10 +25,10 @@ func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, fi
 
 // paired is a paired gateway.
 type paired struct {
-	peers *trust.Peers
-	tie   trust.Tie
-	id    trust.Identity
-	find  func(context.Context, trust.Pin) []string
+	peers *identity.Peers
+	tie   identity.PeerID
+	id    identity.Key
+	find  func(context.Context, identity.Pin) []string
 }
 
 // addresses returns the last known addresses of the gateway, or an error if the pairing has ended.
@@ -48,7 +49,7 @@ func (p *paired) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, _, err := trust.Dial(ctx, list, p.tie.Pin)
+	conn, _, err := identity.Dial(ctx, list, p.tie.Pin)
 	switch {
 	case err == nil:
 		return conn, nil
@@ -59,7 +60,7 @@ func (p *paired) dial(ctx context.Context) (net.Conn, error) {
 	if len(found) == 0 {
 		return nil, err
 	}
-	if conn, _, err = trust.Dial(ctx, found, p.tie.Pin); err != nil {
+	if conn, _, err = identity.Dial(ctx, found, p.tie.Pin); err != nil {
 		return nil, err
 	}
 	return conn, p.peers.Moved(p.tie, found)
@@ -70,7 +71,7 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	if !ok {
 		return nil, errors.New("the connection is not TLS")
 	}
-	binding, err := trust.Binding(secured.ConnectionState())
+	binding, err := identity.Binding(secured.ConnectionState())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: p.id.ID(), Signature: p.id.Sign(trust.ForConnect, binding)}}, nil
+	return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: p.id.ID(), Signature: p.id.Sign(identity.ForConnect, binding)}}, nil
 }
 
 // accepted clears the record of an earlier refusal: an expired pairing was extended, or a wrong
@@ -97,7 +98,7 @@ func (p *paired) refused(ctx context.Context, err error) error {
 		if e != nil {
 			return e
 		}
-		done, e := Pair(ctx, list, trust.Taker{Identity: p.id, Pin: p.tie.Pin, Renew: true, Applicant: trust.Applicant{Role: p.tie.Role}})
+		done, e := Pair(ctx, list, pake.Device{Key: p.id, Pin: p.tie.Pin, Renew: true, Applicant: pake.Applicant{Role: p.tie.Role}})
 		if e == nil {
 			return p.peers.Renewed(p.tie, done)
 		}

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +30,7 @@ type Devices interface {
 	Authenticate(ctx context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error)
 	Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error)
 	Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry
-	Pair(ctx, gone context.Context, w trust.Wire, address string) error
+	Pair(ctx, gone context.Context, w pake.Transport, address string) error
 }
 
 func (s *Server) devices(all map[string]handler) {

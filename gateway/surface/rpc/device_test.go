@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"fairlead/gateway/pairing"
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -21,7 +21,7 @@ func fakeDevices(f *fakes) Devices {
 	} {
 		key := make([]byte, 32)
 		key[0] = byte(i)
-		d.ID, d.Fingerprint, d.Words = trust.DeviceID(key), trust.Fingerprint(key), trust.KeyWords(key)
+		d.ID, d.Fingerprint, d.Words = identity.DeviceID(key), identity.Fingerprint(key), identity.KeyWords(key)
 		kept.list = append(kept.list, store.PairedDevice{Device: d, Key: key})
 	}
 	m, err := pairing.Open(context.Background(), pairing.Options{Store: kept, Bus: f.bus, Nodes: f.hub, Name: "tower", Ships: func() (bool, bool) { return true, true }, Network: func() protocol.NetworkStatus {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/pake"
 )
 
 // Limits of pairing conversations, which unauthenticated devices can open.
@@ -30,7 +31,7 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Header.Get("Origin") != "":
 		http.Error(w, "web pages may not connect", http.StatusForbidden)
-	case r.URL.Path == trust.Path && websocket.IsWebSocketUpgrade(r):
+	case r.URL.Path == pake.Path && websocket.IsWebSocketUpgrade(r):
 		s.pair(w, r)
 	default:
 		return false
@@ -45,7 +46,7 @@ func (c *Conn) fromNetwork(r *http.Request) bool {
 	if r.TLS == nil {
 		return true
 	}
-	binding, err := trust.Binding(*r.TLS)
+	binding, err := identity.Binding(*r.TLS)
 	c.binding = binding
 	return err == nil
 }
@@ -71,7 +72,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		return // Upgrade has sent the response
 	}
 	defer ws.Close()
-	ws.SetReadLimit(trust.MaxMessage)
+	ws.SetReadLimit(pake.MaxMessage)
 	ctx, cancel := context.WithTimeout(s.ctx, pairLimit)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { ws.Close() })
@@ -113,7 +114,7 @@ func (s *Server) leave(from string) {
 	s.wg.Done()
 }
 
-// pairWire is a [trust.Wire] over a WebSocket. One goroutine reads all the time, so that a device
+// pairWire is a [pake.Transport] over a WebSocket. One goroutine reads all the time, so that a device
 // that disconnects is noticed while the person decides.
 type pairWire struct {
 	ws       *websocket.Conn
@@ -144,23 +145,23 @@ func (p *pairWire) read() {
 	}
 }
 
-func (p *pairWire) Send(m trust.Message) error {
+func (p *pairWire) Send(m pake.Message) error {
 	p.ws.SetWriteDeadline(time.Now().Add(stepLimit))
 	return p.ws.WriteJSON(m)
 }
 
-func (p *pairWire) Receive() (trust.Message, error) {
+func (p *pairWire) Receive() (pake.Message, error) {
 	timer := time.NewTimer(stepLimit)
 	defer timer.Stop()
 	select {
 	case r := <-p.messages:
 		if r.err != nil {
-			return trust.Message{}, r.err
+			return pake.Message{}, r.err
 		}
-		return trust.DecodeMessage(r.data)
+		return pake.DecodeMessage(r.data)
 	case <-p.gone.Done():
-		return trust.Message{}, context.Cause(p.gone)
+		return pake.Message{}, context.Cause(p.gone)
 	case <-timer.C:
-		return trust.Message{}, errors.New("the device took too long")
+		return pake.Message{}, errors.New("the device took too long")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/trust"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -23,13 +23,13 @@ type pairing struct {
 	ask, key, only, ownID     bool
 }
 
-func (p pairing) identity() (trust.Identity, *trust.Peers, error) {
+func (p pairing) identity() (identity.Key, *identity.Peers, error) {
 	if p.home == "" {
-		return trust.Identity{}, nil, usageError("this system names no folder for data: set FAIRLEAD_HOME")
+		return identity.Key{}, nil, usageError("this system names no folder for data: set FAIRLEAD_HOME")
 	}
 	secrets := keychain.Open(p.home)
-	id, err := trust.OpenIdentity(secrets)
-	return id, trust.OpenPeers(p.home, secrets), err
+	id, err := identity.OpenKey(secrets)
+	return id, identity.OpenPeers(p.home, secrets), err
 }
 
 // pair pairs this machine, or prints its key. done reports that nothing remains to be done.
@@ -39,7 +39,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 		return false, err
 	}
 	if p.key {
-		fmt.Fprintln(out, trust.Fingerprint(id.Public()))
+		fmt.Fprintln(out, identity.Fingerprint(id.Public()))
 		return true, nil
 	}
 	lines := bufio.NewReader(in)
@@ -56,7 +56,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	applicant := n.Applicant()
 	n.Close()
 	j := client.Join{
-		Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
+		Key: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
 			fmt.Fprintf(stderr, "The gateway shows these words too, or somebody sits in between: %s\nWaiting for its person, %d seconds at most.\n", strings.Join(words, " "), seconds)
 		},
@@ -129,6 +129,6 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 	if !p.ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discovery.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.ID(), id, discovery.Find) }
 	return hold, nil
 }

@@ -1,4 +1,4 @@
-package trust
+package identity
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"fairlead/gateway/peer/wire"
@@ -38,7 +40,7 @@ func ParsePin(s string) (Pin, error) {
 }
 
 // sum returns the hash; nil for an invalid pin.
-func (p Pin) sum() []byte {
+func (p Pin) Sum() []byte {
 	raw, err := base64.StdEncoding.DecodeString(string(p))
 	if err != nil || len(raw) != sha256.Size {
 		return nil
@@ -48,8 +50,8 @@ func (p Pin) sum() []byte {
 
 // Words returns the first four words of the pin.
 func (p Pin) Words() []string {
-	if sum := p.sum(); sum != nil {
-		return Words(sum, shortWords)
+	if sum := p.Sum(); sum != nil {
+		return Words(sum, ShortWords)
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ const dialLimit = 10 * time.Second
 // accepts any certificate; only a pairing may use it. Nothing is sent before the certificate was
 // checked. The error is [ErrPin] when only other machines answered.
 func Dial(ctx context.Context, addresses []string, pin Pin) (conn *tls.Conn, got Pin, err error) {
-	if pin != "" && pin.sum() == nil {
+	if pin != "" && pin.Sum() == nil {
 		return nil, "", errors.New("the pin is damaged")
 	}
 	err = protocol.ErrUnavailable.With("no address of the gateway is known")
@@ -123,4 +125,13 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		return nil, "", protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 	}
 	return conn, have, nil
+}
+
+// CheckAddress returns an error for anything but host:port.
+func CheckAddress(a string) error {
+	host, port, err := net.SplitHostPort(a)
+	if n, e := strconv.Atoi(port); err != nil || host == "" || strings.ContainsAny(host, "/?#@ ") || e != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("%.80q is no address of a gateway: give host:port", a)
+	}
+	return nil
 }

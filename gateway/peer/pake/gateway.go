@@ -1,19 +1,20 @@
-package trust
+package pake
 
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/json"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
-// Giver is the gateway's side of a pairing conversation: Receive, Challenge, Check, then Waiting or
+// Gateway is the gateway's side of a pairing: NewGateway, Challenge, Check, then Waiting or
 // an error.
-type Giver struct {
+type Gateway struct {
 	Hello Hello
 
-	pin       Pin
+	pin       identity.Pin
 	raw       []byte
 	exchange  *exchange
 	challenge Challenge
@@ -23,10 +24,10 @@ type Giver struct {
 
 var errTalk = protocol.ErrBadRequest.With("the other end does not speak this version of pairing: bring both to the same version of Fairlead")
 
-// Receive handles the device's first message. pin belongs to the certificate that this gateway
+// NewGateway handles the device's first message. pin belongs to the certificate that this gateway
 // showed.
-func Receive(pin Pin, m Message) (*Giver, error) {
-	g := &Giver{pin: pin, raw: m.Hello}
+func NewGateway(pin identity.Pin, m Message) (*Gateway, error) {
+	g := &Gateway{pin: pin, raw: m.Hello}
 	if err := json.Unmarshal(m.Hello, &g.Hello); err != nil || g.Hello.Version != version || len(g.Hello.Key) != ed25519.PublicKeySize || len(g.Hello.Commit) != sha256.Size {
 		return nil, errTalk
 	}
@@ -34,14 +35,14 @@ func Receive(pin Pin, m Message) (*Giver, error) {
 }
 
 // Renews reports whether a paired device requests a new token.
-func (g *Giver) Renews() bool { return g.Hello.Door == doorRenew }
+func (g *Gateway) Renews() bool { return g.Hello.Door == doorRenew }
 
 // Leaves reports whether a paired device ends its pairing.
-func (g *Giver) Leaves() bool { return g.Hello.Door == doorLeave }
+func (g *Gateway) Leaves() bool { return g.Hello.Door == doorLeave }
 
 // Challenge returns the gateway's answer. The caller passes the link's secret or the code,
 // whichever the device's hello names.
-func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
+func (g *Gateway) Challenge(secret []byte, code *Code) (Message, error) {
 	g.secret, g.challenge.Nonce = secret, newNonce()
 	if code != nil {
 		g.exchange = newExchange(code.secret(), channel, sid(g.Hello.Number, g.Hello.Commit))
@@ -56,7 +57,7 @@ func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
 }
 
 // Check verifies the device's proof. Words is valid after it.
-func (g *Giver) Check(m Message) error {
+func (g *Gateway) Check(m Message) error {
 	p := m.Proof
 	if p == nil || len(p.Nonce) != nonceSize {
 		return errTalk
@@ -66,18 +67,18 @@ func (g *Giver) Check(m Message) error {
 	}
 	g.talk = newTranscript(g.pin, g.raw, g.challenge, p.Nonce)
 	if g.secret != nil && !same(p.MAC, g.talk.mac(g.secret, "device")) {
-		return ErrGuess
+		return ErrWrongSecret
 	}
-	if !Verify(g.Hello.Key, ForPairing, g.talk[:], p.Signature) {
+	if !identity.Verify(g.Hello.Key, identity.ForPairing, g.talk[:], p.Signature) {
 		return errProof
 	}
 	return nil
 }
 
 // Words returns the words that the person compares.
-func (g *Giver) Words() []string { return g.talk.words() }
+func (g *Gateway) Words() []string { return g.talk.words() }
 
 // Waiting returns the message that tells the device to wait for the person, for that many seconds.
-func (g *Giver) Waiting(seconds int) Message {
+func (g *Gateway) Waiting(seconds int) Message {
 	return Message{Waiting: &Waiting{MAC: g.talk.mac(g.secret, "gateway"), Seconds: seconds}}
 }

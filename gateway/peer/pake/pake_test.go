@@ -1,4 +1,4 @@
-package trust
+package pake
 
 import (
 	"bytes"
@@ -9,10 +9,11 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
-// pipe is a Wire between two goroutines; spoil, when set, can modify the messages that the gateway
+// pipe is a Transport between two goroutines; spoil, when set, can modify the messages that the gateway
 // receives and sends.
 type pipe struct {
 	in, out chan Message
@@ -43,19 +44,19 @@ func (p *pipe) Receive() (Message, error) {
 	return m, nil
 }
 
-func pinOf(name string) Pin {
+func pinOf(name string) identity.Pin {
 	sum := sha256.Sum256([]byte(name))
-	return Pin(base64.StdEncoding.EncodeToString(sum[:]))
+	return identity.Pin(base64.StdEncoding.EncodeToString(sum[:]))
 }
 
 // give acts as a gateway that approves, and returns its words.
-func give(w *pipe, pin Pin, secret []byte, code *Code) (words []string, err error) {
+func give(w *pipe, pin identity.Pin, secret []byte, code *Code) (words []string, err error) {
 	defer close(w.out)
 	first, err := w.Receive()
 	if err != nil {
 		return nil, err
 	}
-	g, err := Receive(pin, first)
+	g, err := NewGateway(pin, first)
 	if err != nil {
 		return nil, err
 	}
@@ -73,21 +74,21 @@ func give(w *pipe, pin Pin, secret []byte, code *Code) (words []string, err erro
 		return nil, err
 	}
 	w.Send(g.Waiting(60))
-	w.Send(Message{Done: &Done{Device: protocol.Device{ID: DeviceID(g.Hello.Key)}, Token: "fd_x", Gateway: Gateway{Name: "tower", Pin: "a lie"}}})
+	w.Send(Message{Done: &identity.Pairing{Device: protocol.Device{ID: identity.DeviceID(g.Hello.Key)}, Token: "fd_x", Gateway: identity.Gateway{Name: "tower", Pin: "a lie"}}})
 	return g.Words(), nil
 }
 
 type both struct {
-	done         Done
+	done         identity.Pairing
 	takes, gives error
 	shown, words []string
 }
 
 // talk runs a pairing between a device and a gateway, whose messages spoil can modify.
-func talk(taker Taker, pin Pin, secret []byte, code *Code, spoil func(*Message)) (r both) {
+func talk(taker Device, pin identity.Pin, secret []byte, code *Code, spoil func(*Message)) (r both) {
 	device, gateway := pipes()
 	gateway.spoil = spoil
-	taker.Identity = NewIdentity()
+	taker.Key = identity.NewKey()
 	taker.OnWaiting = func(words []string, _ int) { r.shown = words }
 	over := make(chan struct{})
 	go func() {
@@ -102,7 +103,7 @@ func talk(taker Taker, pin Pin, secret []byte, code *Code, spoil func(*Message))
 
 func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 	pin, secret, code := pinOf("tower"), NewSecret(), NewCode(7)
-	for name, taker := range map[string]Taker{
+	for name, taker := range map[string]Device{
 		"link": {Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}},
 		"code": {Pin: pin, Code: &code},
 		"ask":  {Pin: pin},
@@ -132,10 +133,10 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 	if wrong.String() == right.String() {
 		wrong.Words[2] = "acorn"
 	}
-	if r := talk(Taker{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.gives, ErrGuess) || r.takes == nil || r.done.Token != "" {
+	if r := talk(Device{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil || r.done.Token != "" {
 		t.Errorf("%+v", r)
 	}
-	if r := talk(Taker{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.gives, ErrGuess) || r.done.Token != "" {
+	if r := talk(Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.gives, ErrWrongSecret) || r.done.Token != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,14 +145,14 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 // two sides see different keys.
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
-	if r := talk(Taker{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, ErrPin) {
+	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, identity.ErrPin) {
 		t.Errorf("link: %+v", r)
 	}
-	if r := talk(Taker{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrGuess) || r.takes == nil {
+	if r := talk(Device{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil {
 		t.Errorf("code: %+v", r)
 	}
 	// Without a secret, the pairing continues to the words, which differ.
-	if r := talk(Taker{Pin: his}, real, nil, nil, nil); r.gives == nil && slices.Equal(r.words, r.shown) {
+	if r := talk(Device{Pin: his}, real, nil, nil, nil); r.gives == nil && slices.Equal(r.words, r.shown) {
 		t.Errorf("ask: both ends show %v", r.words)
 	}
 }
@@ -164,15 +165,15 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 		}
 	}
 	guess := Code{3, []string{"acorn", "acorn", "acorn"}}
-	if r := talk(Taker{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrGuess) {
+	if r := talk(Device{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrWrongSecret) {
 		t.Errorf("%+v", r)
 	}
 	early := func(m *Message) { // or sends a token at once
 		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {
-			*m = Message{Done: &Done{Token: "fd_x"}}
+			*m = Message{Done: &identity.Pairing{Token: "fd_x"}}
 		}
 	}
-	for name, taker := range map[string]Taker{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
+	for name, taker := range map[string]Device{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
 		var c *Code
 		if taker.Code != nil {
 			c = &guess
@@ -187,7 +188,7 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 // messages.
 func TestASwappedDeviceIsNoticed(t *testing.T) {
 	pin, secret := pinOf("tower"), NewSecret()
-	mallory := NewIdentity()
+	mallory := identity.NewKey()
 	edit := func(f func(*Hello)) func(*Message) {
 		return func(m *Message) {
 			if m.Hello == nil {
@@ -216,11 +217,11 @@ func TestASwappedDeviceIsNoticed(t *testing.T) {
 		},
 		"signature": func(m *Message) {
 			if m.Proof != nil {
-				m.Proof.Signature = mallory.Sign(ForPairing, []byte("x"))
+				m.Proof.Signature = mallory.Sign(identity.ForPairing, []byte("x"))
 			}
 		},
 	} {
-		taker := Taker{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
+		taker := Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
 		if r := talk(taker, pin, secret, nil, spoil); r.gives == nil {
 			t.Errorf("%s: the gateway let it in: %+v", name, r)
 		}
@@ -265,7 +266,7 @@ func FuzzReceive(f *testing.F) {
 		if err != nil {
 			return
 		}
-		g, err := Receive(pinOf("tower"), m)
+		g, err := NewGateway(pinOf("tower"), m)
 		if err != nil {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"math/big"
 	"time"
 
-	"fairlead/gateway/peer/trust"
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,16 +24,16 @@ var (
 	errProof = errors.New("the machine at the other end does not have the transfer's token")
 )
 
-// identity is one end of one attempt: a key that is never stored, and its certificate.
-type identity struct {
+// attemptKey is one end of one attempt: a key that is never stored, and its certificate.
+type attemptKey struct {
 	cert tls.Certificate
-	pin  trust.Pin
+	pin  identity.Pin
 }
 
-func newIdentity() (identity, error) {
+func newAttemptKey() (attemptKey, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return identity{}, fmt.Errorf("make a key: %w", err)
+		return attemptKey{}, fmt.Errorf("make a key: %w", err)
 	}
 	now := time.Now()
 	form := &x509.Certificate{
@@ -43,27 +43,27 @@ func newIdentity() (identity, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, public, key)
 	if err != nil {
-		return identity{}, fmt.Errorf("make a certificate: %w", err)
+		return attemptKey{}, fmt.Errorf("make a certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return identity{}, fmt.Errorf("make a certificate: %w", err)
+		return attemptKey{}, fmt.Errorf("make a certificate: %w", err)
 	}
-	return identity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf)}, nil
+	return attemptKey{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, identity.PinOf(leaf)}, nil
 }
 
 // application separates the connection from other protocols on the same port (ALPN).
 const application = "fairlead-transfer"
 
 // config returns the TLS configuration of either end, which accepts only a peer with the pin.
-func (i identity) config(other trust.Pin) *tls.Config {
+func (i attemptKey) config(other identity.Pin) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.cert}, NextProtos: []string{application},
 		ClientAuth: tls.RequireAnyClientCert, SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
 		// The pin is checked instead: no authority vouches for a key that exists for one transfer.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
-			if len(state.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(trust.PinOf(state.PeerCertificates[0])), []byte(other)) != 1 {
+			if len(state.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(identity.PinOf(state.PeerCertificates[0])), []byte(other)) != 1 {
 				return errPin
 			}
 			return nil

@@ -1,17 +1,18 @@
-package trust
+package identity
 
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"io"
 	"math/big"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,53 +26,6 @@ func TestThereIsOneWordForEachByte(t *testing.T) {
 	if len(wordList) != 256 || !slices.IsSorted(wordList) || len(slices.Compact(slices.Clone(wordList))) != 256 {
 		t.Errorf("%d words, sorted %v", len(wordList), slices.IsSorted(wordList))
 	}
-}
-
-func TestLinkIsReadAsItWasWritten(t *testing.T) {
-	l := Link{Addresses: []string{"192.168.1.7:8788", "[fd00::1]:8788"}, Pin: pinOf("x"), Invite: "i", Secret: NewSecret(), Role: protocol.RoleClient}
-	got, err := ParseLink(" " + l.String()[:40] + "\n" + l.String()[40:] + "\n")
-	if err != nil || !reflect.DeepEqual(got, l) {
-		t.Errorf("%+v, %v; want %+v", got, err, l)
-	}
-	for _, odd := range []string{
-		"", "fairlead://pair", "fairlead://pair?a=x", "http://pair?a=1.2.3.4:1&p=x&i=i&s=x", l.String()[:len(l.String())-4],
-		"fairlead://pair?" + "a=evil.example%2Fx:80&" + l.String()[16:],
-	} {
-		if _, err := ParseLink(odd); err == nil {
-			t.Errorf("%q is a link", odd)
-		}
-	}
-}
-
-func TestCodeIsReadAsPeopleTypeIt(t *testing.T) {
-	want := Code{7, []string{"maple", "otter", "tulip"}}
-	for _, text := range []string{want.String(), "7 maple otter tulip", " 7-Maple OTTER, tulip.\n"} {
-		if got, err := ParseCode(text); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
-	}
-	for _, odd := range []string{"", "7", "maple-otter-tulip", "0-maple-otter-tulip", "7-maple-otter-tulips", "7-maple-otter-tulip-tulip", "-7-maple-otter-tulip-x"} {
-		if _, err := ParseCode(odd); err == nil {
-			t.Errorf("%q is a code", odd)
-		}
-	}
-}
-
-func FuzzLinkAndCode(f *testing.F) {
-	f.Add(Link{Addresses: []string{"h:1"}, Pin: pinOf("x"), Invite: "i", Secret: NewSecret()}.String())
-	f.Add("7-maple-otter-tulip")
-	f.Fuzz(func(t *testing.T, text string) {
-		if l, err := ParseLink(text); err == nil {
-			if again, err := ParseLink(l.String()); err != nil || !reflect.DeepEqual(l, again) {
-				t.Errorf("%q: %+v became %+v, %v", text, l, again, err)
-			}
-		}
-		if c, err := ParseCode(text); err == nil {
-			if again, err := ParseCode(c.String()); err != nil || !reflect.DeepEqual(c, again) {
-				t.Errorf("%q: %+v became %+v, %v", text, c, again, err)
-			}
-		}
-	})
 }
 
 // server is a TLS server with its own key; got receives the number of bytes that arrived after the
@@ -152,11 +106,11 @@ func TestBindingIsTheSameAtBothEndsAndNowhereElse(t *testing.T) {
 func TestIdentityIsMadeOnceAndItsSignatureIsForOnePurpose(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	store := keychain.Open(t.TempDir())
-	a, err := OpenIdentity(store)
+	a, err := OpenKey(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := OpenIdentity(store)
+	b, err := OpenKey(store)
 	if err != nil || a.ID() != b.ID() || len(a.ID()) != 16 {
 		t.Errorf("%s, %s, %v", a.ID(), b.ID(), err)
 	}
@@ -171,11 +125,11 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Peers { return OpenPeers(dir, keychain.Open(dir)) }
 	pin := pinOf("tower")
-	tie := Tie{pin, protocol.RoleNode}
+	tie := PeerID{pin, protocol.RoleNode}
 	if _, err := open().Find("", ""); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("empty: %v", err)
 	}
-	_, err := open().Put(Done{Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n"}, Token: "fd_1", Gateway: Gateway{Name: "Tower", Pin: pin, Addresses: []string{"a:1"}}})
+	_, err := open().Put(Pairing{Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n"}, Token: "fd_1", Gateway: Gateway{Name: "Tower", Pin: pin, Addresses: []string{"a:1"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,14 +164,14 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 	p := OpenPeers(dir, keychain.Open(dir))
 	gateway := Gateway{Name: "tower", Pin: pinOf("tower"), Addresses: []string{"a:1"}}
 	for _, role := range []string{protocol.RoleNode, protocol.RoleClient, protocol.RoleNode} {
-		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: role}, Token: "of the " + role, Gateway: gateway}); err != nil {
+		if _, err := p.Put(Pairing{Device: protocol.Device{ID: "d", Role: role}, Token: "of the " + role, Gateway: gateway}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if list, err := p.List(); err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := p.Ended(Tie{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
+	if err := p.Ended(PeerID{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
 		t.Fatal(err)
 	}
 	if peer, err := p.Lookup(string(gateway.Pin)); err != nil || peer.Role != protocol.RoleClient || peer.Ended != nil {
@@ -226,13 +180,13 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 	if peer, err := p.Find("tower", ""); err != nil || peer.Pin != gateway.Pin {
 		t.Errorf("by name, as whatever: %+v, %v", peer, err)
 	}
-	if err := p.Leave(Tie{gateway.Pin, protocol.RoleNode}); err != nil {
+	if err := p.Leave(PeerID{gateway.Pin, protocol.RoleNode}); err != nil {
 		t.Fatal(err)
 	}
-	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {
+	if token, err := p.Token(PeerID{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {
 		t.Errorf("the window's token is %q, %v", token, err)
 	}
-	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleNode}); err != nil || token != "none" {
+	if token, err := p.Token(PeerID{gateway.Pin, protocol.RoleNode}); err != nil || token != "none" {
 		t.Errorf("the machine's token is %q, %v", token, err)
 	}
 }
@@ -243,7 +197,7 @@ func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
 	dir := t.TempDir()
 	p := OpenPeers(dir, keychain.Open(dir))
 	for _, address := range []string{"a:1", "b:2"} {
-		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: protocol.RoleClient}, Token: "x", Gateway: Gateway{Name: "vm", Pin: pinOf(address), Addresses: []string{address}}}); err != nil {
+		if _, err := p.Put(Pairing{Device: protocol.Device{ID: "d", Role: protocol.RoleClient}, Token: "x", Gateway: Gateway{Name: "vm", Pin: pinOf(address), Addresses: []string{address}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,4 +218,9 @@ func TestAddressesAreHostAndPort(t *testing.T) {
 			t.Errorf("%s: %v", a, err)
 		}
 	}
+}
+
+func pinOf(name string) Pin {
+	sum := sha256.Sum256([]byte(name))
+	return Pin(base64.StdEncoding.EncodeToString(sum[:]))
 }

@@ -1,6 +1,7 @@
-package trust
+package identity
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -31,20 +34,37 @@ type Peer struct {
 	LeftAt int64 `json:"leftAt,omitempty"`
 }
 
-// Tie identifies a pairing. A device can have several roles at one gateway, each with its own token
+// PeerID identifies a pairing. A device can have several roles at one gateway, each with its own token
 // and lifetime.
-type Tie struct {
+type PeerID struct {
 	Pin  Pin
 	Role string
 }
 
-// Tie returns the identity of the pairing.
-func (p Peer) Tie() Tie { return Tie{p.Pin, p.Role} }
+// PeerID returns the identity of the pairing.
+func (p Peer) ID() PeerID { return PeerID{p.Pin, p.Role} }
 
 // Over reports whether a pairing has ended finally. An expired one may be extended, which the
 // device learns at the next contact.
 func (p Peer) Over() bool {
 	return p.LeftAt > 0 || p.Ended != nil && p.Ended.Reason != protocol.RefusedExpired
+}
+
+// Gateway describes a paired gateway to the device.
+type Gateway struct {
+	Name      string   `json:"name"`
+	Pin       Pin      `json:"pin"`
+	Addresses []string `json:"addresses"`
+}
+
+// MaxAddresses is the maximum number of addresses of a gateway.
+const MaxAddresses = 8
+
+// Pairing is what a device gets when the gateway accepts it.
+type Pairing struct {
+	Device  protocol.Device `json:"device"`
+	Token   string          `json:"token"`
+	Gateway Gateway         `json:"gateway"`
 }
 
 // Peers stores the gateways with which this device is paired: the public part in gateways.json of
@@ -63,8 +83,8 @@ func OpenPeers(dir string, secrets keychain.Store) *Peers {
 
 // tokenName returns the name of a token in the secret store. Clients that were paired before
 // clients had tokens of their own have none under this name, and fetch a new one with their key.
-func tokenName(t Tie) string {
-	name := "device-token-" + hex.EncodeToString(t.Pin.sum()[:min(8, len(t.Pin.sum()))])
+func tokenName(t PeerID) string {
+	name := "device-token-" + hex.EncodeToString(t.Pin.Sum()[:min(8, len(t.Pin.Sum()))])
 	if t.Role == protocol.RoleClient {
 		name += "-client"
 	}
@@ -94,13 +114,13 @@ func (p *Peers) read() ([]Peer, error) {
 }
 
 // Get returns a pairing, or protocol.ErrNotFound.
-func (p *Peers) Get(t Tie) (Peer, error) {
+func (p *Peers) Get(t PeerID) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
 		return Peer{}, err
 	}
 	for _, peer := range list {
-		if peer.Tie() == t {
+		if peer.ID() == t {
 			return peer, nil
 		}
 	}
@@ -139,13 +159,13 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 // Lookup finds a gateway that this device uses as a client, by its pin or as [Peers.Find] does.
 func (p *Peers) Lookup(text string) (Peer, error) {
 	if pin, err := ParsePin(text); err == nil {
-		return p.Get(Tie{pin, protocol.RoleClient})
+		return p.Get(PeerID{pin, protocol.RoleClient})
 	}
 	return p.Find(text, protocol.RoleClient)
 }
 
 // Token returns the device's token for the gateway.
-func (p *Peers) Token(t Tie) (string, error) {
+func (p *Peers) Token(t PeerID) (string, error) {
 	token, err := p.secrets.Get(tokenName(t))
 	if errors.Is(err, keychain.ErrNotFound) {
 		return "none", nil // the gateway's refusal tells the device to fetch one
@@ -157,18 +177,18 @@ func (p *Peers) Token(t Tie) (string, error) {
 }
 
 // Put stores a new pairing. It replaces one with the same gateway and role.
-func (p *Peers) Put(d Done) (Peer, error) {
+func (p *Peers) Put(d Pairing) (Peer, error) {
 	peer := Peer{Gateway: d.Gateway, Role: d.Device.Role, NodeID: d.Device.NodeID, Device: d.Device.ID, PairedAt: time.Now().UnixMilli()}
-	if err := p.secrets.Set(tokenName(peer.Tie()), keychain.Secret(d.Token)); err != nil {
+	if err := p.secrets.Set(tokenName(peer.ID()), keychain.Secret(d.Token)); err != nil {
 		return peer, fmt.Errorf("store the device's token: %w", err)
 	}
 	return peer, p.change(func(list []Peer) []Peer {
-		return append(slices.DeleteFunc(list, func(q Peer) bool { return q.Tie() == peer.Tie() }), peer)
+		return append(slices.DeleteFunc(list, func(q Peer) bool { return q.ID() == peer.ID() }), peer)
 	})
 }
 
 // Renewed stores a new token and the gateway's current addresses.
-func (p *Peers) Renewed(t Tie, d Done) error {
+func (p *Peers) Renewed(t PeerID, d Pairing) error {
 	if err := p.secrets.Set(tokenName(t), keychain.Secret(d.Token)); err != nil {
 		return fmt.Errorf("store the device's token: %w", err)
 	}
@@ -181,7 +201,7 @@ func (p *Peers) Renewed(t Tie, d Done) error {
 }
 
 // Moved adds new addresses of a gateway before the known ones.
-func (p *Peers) Moved(t Tie, addresses []string) error {
+func (p *Peers) Moved(t PeerID, addresses []string) error {
 	return p.edit(t, func(q *Peer) {
 		all := append(slices.Clone(addresses), q.Addresses...)
 		var once []string
@@ -190,17 +210,17 @@ func (p *Peers) Moved(t Tie, addresses []string) error {
 				once = append(once, a)
 			}
 		}
-		q.Addresses = once[:min(len(once), maxAddresses)]
+		q.Addresses = once[:min(len(once), MaxAddresses)]
 	})
 }
 
 // Ended records why the gateway refuses this device.
-func (p *Peers) Ended(t Tie, why protocol.DeviceRefused) error {
+func (p *Peers) Ended(t PeerID, why protocol.DeviceRefused) error {
 	return p.edit(t, func(q *Peer) { q.Ended = &why })
 }
 
 // LetIn records that the gateway accepts this device, if it was refused before.
-func (p *Peers) LetIn(t Tie) error {
+func (p *Peers) LetIn(t PeerID) error {
 	if peer, err := p.Get(t); err != nil || peer.Ended == nil {
 		return err
 	}
@@ -209,7 +229,7 @@ func (p *Peers) LetIn(t Tie) error {
 
 // Leave deletes the token and marks the pairing as ended, until the gateway was notified and
 // [Peers.Forget] is called.
-func (p *Peers) Leave(t Tie) error {
+func (p *Peers) Leave(t PeerID) error {
 	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
 	}
@@ -217,23 +237,26 @@ func (p *Peers) Leave(t Tie) error {
 }
 
 // Forget deletes a pairing and its token.
-func (p *Peers) Forget(t Tie) error {
+func (p *Peers) Forget(t PeerID) error {
 	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
 	}
-	return p.change(func(list []Peer) []Peer { return slices.DeleteFunc(list, func(q Peer) bool { return q.Tie() == t }) })
+	return p.change(func(list []Peer) []Peer { return slices.DeleteFunc(list, func(q Peer) bool { return q.ID() == t }) })
 }
 
-func (p *Peers) edit(t Tie, f func(*Peer)) error {
+func (p *Peers) edit(t PeerID, f func(*Peer)) error {
 	return p.change(func(list []Peer) []Peer {
 		for i := range list {
-			if list[i].Tie() == t {
+			if list[i].ID() == t {
 				f(&list[i])
 			}
 		}
 		return list
 	})
 }
+
+// lockLimit is the maximum wait for other programs of the data folder that change the same file.
+const lockLimit = 5 * time.Second
 
 // change replaces the file atomically, under a lock among all programs of this data folder.
 func (p *Peers) change(f func([]Peer) []Peer) error {
@@ -242,7 +265,14 @@ func (p *Peers) change(f func([]Peer) []Peer) error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return fmt.Errorf("store the paired gateways: %w", err)
 	}
-	return alone(p.path+".lock", func() error { return p.rewrite(f) })
+	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
+	defer cancel()
+	lock := flock.New(p.path + ".lock")
+	if locked, err := lock.TryLockContext(ctx, 5*time.Millisecond); !locked {
+		return fmt.Errorf("wait for other programs that change the paired gateways: %w", err)
+	}
+	defer lock.Unlock()
+	return p.rewrite(f)
 }
 
 func (p *Peers) rewrite(f func([]Peer) []Peer) error {

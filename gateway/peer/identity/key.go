@@ -1,7 +1,4 @@
-// Package trust establishes trust between two machines: device keys, certificate pins of gateways,
-// links and spoken codes, and the conversation of a pairing (docs/protocol.md#pairing). Both sides
-// use it.
-package trust
+package identity
 
 import (
 	"crypto/ed25519"
@@ -16,59 +13,59 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// shortWords is the number of words that represent a hash for comparison by people.
-const shortWords = 4
+// ShortWords is the number of words that represent a hash for comparison by people.
+const ShortWords = 4
 
 // KeyName is the name of the device key in the secret store.
 const KeyName = "device-key"
 
-// Identity is a device's key. The zero value has no key.
-type Identity struct{ key ed25519.PrivateKey }
+// Key is a device's key. The zero value has no key.
+type Key struct{ key ed25519.PrivateKey }
 
-// NewIdentity creates a key.
-func NewIdentity() Identity {
+// NewKey creates a key.
+func NewKey() Key {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		panic(err) // impossible: crypto/rand never fails
 	}
-	return Identity{key}
+	return Key{key}
 }
 
-// OpenIdentity reads this device's key from its secrets, or creates and stores it the first time.
+// OpenKey reads this device's key from its secrets, or creates and stores it the first time.
 // It may block as [keychain.Store] does.
-func OpenIdentity(store keychain.Store) (Identity, error) {
+func OpenKey(store keychain.Store) (Key, error) {
 	text, err := store.Get(KeyName)
 	if errors.Is(err, keychain.ErrNotFound) {
-		return ResetIdentity(store)
+		return ResetKey(store)
 	}
 	if err != nil {
-		return Identity{}, fmt.Errorf("read the device's key: %w", err)
+		return Key{}, fmt.Errorf("read the device's key: %w", err)
 	}
 	seed, err := base64.RawURLEncoding.DecodeString(text.Reveal())
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return Identity{}, errors.New("the device's key is damaged; \"fairlead pair reset\" makes a new one, and every pairing must be made again")
+		return Key{}, errors.New("the device's key is damaged; \"fairlead pair reset\" makes a new one, and every pairing must be made again")
 	}
-	return Identity{ed25519.NewKeyFromSeed(seed)}, nil
+	return Key{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// ResetIdentity creates and stores a new key that replaces the current one. Gateways that know the
+// ResetKey creates and stores a new key that replaces the current one. Gateways that know the
 // old key refuse the device from then on. It may block as [keychain.Store] does.
-func ResetIdentity(store keychain.Store) (Identity, error) {
-	id := NewIdentity()
+func ResetKey(store keychain.Store) (Key, error) {
+	id := NewKey()
 	if err := store.Set(KeyName, keychain.Secret(base64.RawURLEncoding.EncodeToString(id.key.Seed()))); err != nil {
-		return Identity{}, fmt.Errorf("store the device's key: %w", err)
+		return Key{}, fmt.Errorf("store the device's key: %w", err)
 	}
 	return id, nil
 }
 
 // Public returns the public key.
-func (i Identity) Public() ed25519.PublicKey { return i.key.Public().(ed25519.PublicKey) }
+func (i Key) Public() ed25519.PublicKey { return i.key.Public().(ed25519.PublicKey) }
 
 // ID returns the ID of the device.
-func (i Identity) ID() protocol.DeviceID { return DeviceID(i.Public()) }
+func (i Key) ID() protocol.DeviceID { return DeviceID(i.Public()) }
 
 // Sign signs a message for a purpose; the signature is invalid for any other purpose.
-func (i Identity) Sign(purpose string, message []byte) []byte {
+func (i Key) Sign(purpose string, message []byte) []byte {
 	return ed25519.Sign(i.key, signed(purpose, message))
 }
 
@@ -101,5 +98,5 @@ func DeviceID(key ed25519.PublicKey) protocol.DeviceID {
 // KeyWords returns the first four words of a key.
 func KeyWords(key ed25519.PublicKey) []string {
 	sum := sha256.Sum256(key)
-	return Words(sum[:], shortWords)
+	return Words(sum[:], ShortWords)
 }

@@ -1,4 +1,4 @@
-package trust
+package pake
 
 import (
 	"crypto/rand"

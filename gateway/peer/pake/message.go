@@ -1,4 +1,4 @@
-package trust
+package pake
 
 import (
 	"crypto/hmac"
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
@@ -33,17 +34,17 @@ const (
 // Proof (device), Waiting (gateway, while the person decides), Done (gateway). Error ends the
 // conversation at any step.
 type Message struct {
-	Hello     []byte          `json:"hello,omitempty"` // JSON of a Hello, as it enters the transcript
-	Challenge *Challenge      `json:"challenge,omitempty"`
-	Proof     *Proof          `json:"proof,omitempty"`
-	Waiting   *Waiting        `json:"waiting,omitempty"`
-	Done      *Done           `json:"done,omitempty"`
-	Error     *protocol.Error `json:"error,omitempty"`
+	Hello     []byte            `json:"hello,omitempty"` // JSON of a Hello, as it enters the transcript
+	Challenge *Challenge        `json:"challenge,omitempty"`
+	Proof     *Proof            `json:"proof,omitempty"`
+	Waiting   *Waiting          `json:"waiting,omitempty"`
+	Done      *identity.Pairing `json:"done,omitempty"`
+	Error     *protocol.Error   `json:"error,omitempty"`
 }
 
-// Wire transports a conversation. Both methods block until the connection ends or the transport's
+// Transport transports a conversation. Both methods block until the connection ends or the transport's
 // time limit is reached.
-type Wire interface {
+type Transport interface {
 	Send(Message) error
 	Receive() (Message, error)
 }
@@ -95,20 +96,6 @@ type Waiting struct {
 	Seconds int    `json:"seconds"` // until the request expires
 }
 
-// Done completes a pairing.
-type Done struct {
-	Device  protocol.Device `json:"device"`
-	Token   string          `json:"token"`
-	Gateway Gateway         `json:"gateway"`
-}
-
-// Gateway describes a paired gateway to the device.
-type Gateway struct {
-	Name      string   `json:"name"`
-	Pin       Pin      `json:"pin"`
-	Addresses []string `json:"addresses"`
-}
-
 const nonceSize = 16
 
 func newNonce() []byte {
@@ -126,14 +113,14 @@ func commitment(nonce, key []byte) []byte {
 // middle makes the two sides' transcripts differ.
 type transcript [sha256.Size]byte
 
-func newTranscript(pin Pin, hello []byte, c Challenge, deviceNonce []byte) transcript {
-	return sha256.Sum256(joined([]byte("fairlead pair transcript"), pin.sum(), hello, c.Nonce, c.Pake, deviceNonce))
+func newTranscript(pin identity.Pin, hello []byte, c Challenge, deviceNonce []byte) transcript {
+	return sha256.Sum256(joined([]byte("fairlead pair transcript"), pin.Sum(), hello, c.Nonce, c.Pake, deviceNonce))
 }
 
 // words returns the words that both sides show.
 func (t transcript) words() []string {
 	sum := sha256.Sum256(joined([]byte("fairlead pair words"), t[:]))
-	return Words(sum[:], shortWords)
+	return identity.Words(sum[:], identity.ShortWords)
 }
 
 // mac proves that side knows secret; nil without a secret.
@@ -158,10 +145,10 @@ func sid(number int, commit []byte) []byte {
 // conversation.
 var channel = fmt.Appendf(nil, "fairlead pair %d", version)
 
-// Errors of Check. ErrGuess counts as a wrong guess.
+// Errors of Check. ErrWrongSecret counts as a wrong guess.
 var (
-	ErrGuess = protocol.ErrForbidden.With("the code or link is not the right one, or somebody sits between the two machines")
-	errProof = protocol.ErrForbidden.With("the device could not prove that its key is its own")
+	ErrWrongSecret = protocol.ErrForbidden.With("the code or link is not the right one, or somebody sits between the two machines")
+	errProof       = protocol.ErrForbidden.With("the device could not prove that its key is its own")
 )
 
 // DecodeMessage decodes a message.

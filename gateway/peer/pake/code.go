@@ -1,10 +1,12 @@
-package trust
+package pake
 
 import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"fairlead/gateway/peer/identity"
 )
 
 // codeWords is the number of words of a code: 2²⁴ codes, of which an attacker can try three.
@@ -21,7 +23,7 @@ type Code struct {
 func NewCode(number int) Code {
 	var b [codeWords]byte
 	rand.Read(b[:])
-	return Code{number, Words(b[:], codeWords)}
+	return Code{number, identity.Words(b[:], codeWords)}
 }
 
 func (c Code) String() string { return strconv.Itoa(c.Number) + "-" + strings.Join(c.Words, "-") }
@@ -41,7 +43,7 @@ func ParseCode(text string) (Code, error) {
 		return Code{}, fmt.Errorf("a code begins with a number, not with %.20q", fields[0])
 	}
 	for _, w := range fields[1:] {
-		if !isListed(w) {
+		if !identity.IsWord(w) {
 			return Code{}, fmt.Errorf("no code has the word %.30q: was it misheard?", w)
 		}
 	}

@@ -1,4 +1,4 @@
-package trust
+package identity
 
 import (
 	_ "embed"
@@ -23,7 +23,7 @@ func Words(hash []byte, n int) []string {
 	return words
 }
 
-func isListed(word string) bool {
+func IsWord(word string) bool {
 	_, ok := slices.BinarySearch(wordList, word)
 	return ok
 }

@@ -1,15 +1,13 @@
-package trust
+package pake
 
 import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"net"
 	"net/url"
-	"strconv"
 	"strings"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,15 +15,14 @@ import (
 // once.
 type Link struct {
 	Addresses []string // host:port
-	Pin       Pin
+	Pin       identity.Pin
 	Invite    string
 	Secret    []byte
 	Role      string // of the new device, node or client; may be empty, because the gateway decides
 }
 
 const (
-	secretSize   = 16
-	maxAddresses = 8
+	secretSize = 16
 )
 
 // NewSecret returns the secret for a new invitation.
@@ -39,7 +36,7 @@ func NewSecret() []byte {
 // is one.
 func (l Link) String() string {
 	q := url.Values{
-		"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.sum())},
+		"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.Sum())},
 		"s": {base64.RawURLEncoding.EncodeToString(l.Secret)},
 	}
 	if l.Role != "" {
@@ -69,28 +66,19 @@ func ParseLink(text string) (Link, error) {
 	if r := q.Get("r"); r == protocol.RoleNode || r == protocol.RoleClient {
 		l.Role = r
 	}
-	if len(l.Addresses) == 0 || len(l.Addresses) > maxAddresses || l.Invite == "" || len(l.Invite) > 64 {
+	if len(l.Addresses) == 0 || len(l.Addresses) > identity.MaxAddresses || l.Invite == "" || len(l.Invite) > 64 {
 		return Link{}, errLink
 	}
 	for _, a := range l.Addresses {
-		if err := CheckAddress(a); err != nil {
+		if err := identity.CheckAddress(a); err != nil {
 			return Link{}, err
 		}
 	}
-	if l.Pin, err = ParsePin(q.Get("p")); err != nil {
+	if l.Pin, err = identity.ParsePin(q.Get("p")); err != nil {
 		return Link{}, errLink
 	}
 	if l.Secret, err = base64.RawURLEncoding.DecodeString(q.Get("s")); err != nil || len(l.Secret) != secretSize {
 		return Link{}, errLink
 	}
 	return l, nil
-}
-
-// CheckAddress returns an error for anything but host:port.
-func CheckAddress(a string) error {
-	host, port, err := net.SplitHostPort(a)
-	if n, e := strconv.Atoi(port); err != nil || host == "" || strings.ContainsAny(host, "/?#@ ") || e != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("%.80q is no address of a gateway: give host:port", a)
-	}
-	return nil
 }

@@ -1,0 +1,105 @@
+package pake
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/protocol"
+)
+
+// Device is the device's side of a pairing.
+type Device struct {
+	Key       identity.Key
+	Applicant Applicant    // without its key
+	Pin       identity.Pin // of the certificate that the gateway showed
+	Link      *Link        // Link, Code or neither; with neither, the person at the gateway compares words
+	Code      *Code
+	Renew     bool
+	Leave     bool
+	// OnWaiting is called with the words to show and the seconds that the person at the gateway has
+	// to answer.
+	OnWaiting func(words []string, seconds int)
+}
+
+// Run carries out the conversation and returns the gateway's result. Without link and code nothing
+// proves the gateway's identity: the caller must have the person at the device compare the words
+// before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means that the
+// gateway does not know the secret.
+func (d Device) Run(t Transport) (identity.Pairing, error) {
+	hello := Hello{Version: version, Door: protocol.DoorAsk, Applicant: d.Applicant}
+	hello.Key = d.Key.Public()
+	nonce := newNonce()
+	hello.Commit = commitment(nonce, hello.Key)
+	var ex *exchange
+	var secret []byte
+	switch {
+	case d.Renew:
+		hello.Door = doorRenew
+	case d.Leave:
+		hello.Door = doorLeave
+	case d.Link != nil:
+		hello.Door, hello.Invite, secret = protocol.DoorLink, d.Link.Invite, d.Link.Secret
+		if d.Pin != d.Link.Pin {
+			return identity.Pairing{}, identity.ErrPin
+		}
+	case d.Code != nil:
+		hello.Door, hello.Number = protocol.DoorCode, d.Code.Number
+		ex = newExchange(d.Code.secret(), channel, sid(hello.Number, hello.Commit))
+		hello.Pake = ex.message()
+	}
+	raw, err := json.Marshal(hello)
+	if err != nil {
+		return identity.Pairing{}, fmt.Errorf("encode the request: %w", err)
+	}
+	m, err := request(t, Message{Hello: raw})
+	if err != nil {
+		return identity.Pairing{}, err
+	}
+	if m.Challenge == nil || len(m.Challenge.Nonce) != nonceSize {
+		return identity.Pairing{}, errTalk
+	}
+	if ex != nil {
+		if secret, err = ex.key(m.Challenge.Pake, true); err != nil {
+			return identity.Pairing{}, err
+		}
+	}
+	talk := newTranscript(d.Pin, raw, *m.Challenge, nonce)
+	m, err = request(t, Message{Proof: &Proof{Nonce: nonce, MAC: talk.mac(secret, "device"), Signature: d.Key.Sign(identity.ForPairing, talk[:])}})
+	if err != nil {
+		return identity.Pairing{}, err
+	}
+	if m.Waiting != nil {
+		if secret != nil && !same(m.Waiting.MAC, talk.mac(secret, "gateway")) {
+			return identity.Pairing{}, ErrWrongSecret
+		}
+		if d.OnWaiting != nil {
+			d.OnWaiting(talk.words(), m.Waiting.Seconds)
+		}
+		if m, err = receive(t); err != nil {
+			return identity.Pairing{}, err
+		}
+	} else if !d.Renew && !d.Leave {
+		return identity.Pairing{}, errTalk
+	}
+	if m.Done == nil || m.Done.Token == "" && !d.Leave {
+		return identity.Pairing{}, errTalk
+	}
+	m.Done.Gateway.Pin = d.Pin // the verified pin, not the one that the gateway sent
+	return *m.Done, nil
+}
+
+func request(t Transport, m Message) (Message, error) {
+	if err := t.Send(m); err != nil {
+		return Message{}, err
+	}
+	return receive(t)
+}
+
+func receive(t Transport) (Message, error) {
+	m, err := t.Receive()
+	if err == nil && m.Error != nil {
+		err = m.Error
+	}
+	return m, err
+}
