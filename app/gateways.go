@@ -68,7 +68,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	}
 	var list []settings.Gateway
 	for _, p := range peers {
-		if p.LeftAt > 0 {
+		if p.EndedAt > 0 {
 			continue // the person has left this gateway
 		}
 		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
@@ -78,8 +78,8 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 				item.Down = w.state()
 			}
 		}
-		if p.Ended != nil {
-			item.Ended, item.Over = strings.TrimSpace(p.Ended.Reason+" "+p.Ended.By), p.Over()
+		if p.Refusal != nil {
+			item.Ended, item.Over = strings.TrimSpace(p.Refusal.Reason+" "+p.Refusal.By), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -133,7 +133,7 @@ func calledAmong(peers []identity.Peer, peer identity.Peer) string {
 // gatewayLines returns the gateways whose windows can be opened.
 func gatewayLines(peers []identity.Peer) (lines []state.GatewayLine) {
 	for _, p := range peers {
-		if p.Role != protocol.RoleClient || p.Over() {
+		if p.Role != protocol.RoleClient || p.HasEnded() {
 			continue
 		}
 		line := state.GatewayLine{ID: string(p.Pin), Name: p.Name}
@@ -253,7 +253,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
-	err = client.Leave(ctx, g.peers, tie, key, nil)
+	err = client.EndPairing(ctx, g.peers, tie, key, nil)
 	told = err == nil
 	if errors.Is(err, protocol.ErrUnavailable) {
 		err = nil
@@ -274,14 +274,14 @@ func (g *gateways) start(ctx context.Context) error {
 		return err
 	}
 	peers, err := g.peers.List()
-	if err != nil || !slices.ContainsFunc(peers, func(p identity.Peer) bool { return p.LeftAt > 0 }) {
+	if err != nil || !slices.ContainsFunc(peers, func(p identity.Peer) bool { return p.EndedAt > 0 }) {
 		return err // do not open the keychain without need
 	}
 	id, err := g.identity()
 	if err != nil {
 		return err
 	}
-	return client.TellLeft(ctx, g.peers, id, nil)
+	return client.NotifyEndedPairings(ctx, g.peers, id, nil)
 }
 
 // through completes client options for a paired gateway. It blocks on the keychain.

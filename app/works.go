@@ -78,7 +78,7 @@ func (s *works) startLocked() {
 		return
 	}
 	for _, p := range peers {
-		if p.Role != protocol.RoleNode || p.Over() || s.worker(p.Pin) != nil {
+		if p.Role != protocol.RoleNode || p.HasEnded() || s.worker(p.Pin) != nil {
 			continue
 		}
 		if err := s.start(p); err != nil {

@@ -65,7 +65,7 @@ var ErrInUse = errors.New("another Fairlead uses this data folder")
 // lockHome locks a data folder for one gateway, until the lock is released or the process ends in
 // any way.
 func lockHome(home string) (*lock.Lock, error) {
-	l, err := lock.Take(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
+	l, err := lock.Acquire(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
 	var held *lock.HeldError
 	switch {
 	case errors.As(err, &held):

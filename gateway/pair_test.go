@@ -58,8 +58,8 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
 		t.Errorf("%v", err)
 	}
-	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedRevoked || p.Ended.By == "" || p.Ended.At == 0 {
-		t.Errorf("the machine knows %+v, %v", p.Ended, err)
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Refusal == nil || p.Refusal.Reason != protocol.RefusedRevoked || p.Refusal.By == "" || p.Refusal.At == 0 {
+		t.Errorf("the machine knows %+v, %v", p.Refusal, err)
 	}
 	// A revoked key fetches no new token, but it can be paired again.
 	if _, err := client.Pair(t.Context(), peer.Addresses, pake.Device{Key: m.id, Pin: peer.Pin, Renew: true}); !errors.Is(err, protocol.ErrUnauthorized) {
@@ -229,7 +229,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	code, _ := pake.ParseCode(invite.Code)
 	byLink, byCode := m.taker(protocol.RoleClient), m.taker(protocol.RoleClient)
 	byLink.Link, byCode.Code = &link, &code
-	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, identity.ErrPin) {
+	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, identity.ErrWrongPin) {
 		t.Errorf("link: %v", err)
 	}
 	mu.Lock()
@@ -264,7 +264,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	mu.Lock()
 	heard.Reset()
 	mu.Unlock()
-	if _, _, err := identity.Dial(t.Context(), between, identity.Pin(real.Pin)); !errors.Is(err, identity.ErrPin) {
+	if _, _, err := identity.Dial(t.Context(), between, identity.Pin(real.Pin)); !errors.Is(err, identity.ErrWrongPin) {
 		t.Errorf("a paired device: %v", err)
 	}
 	mu.Lock()

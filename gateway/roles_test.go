@@ -63,15 +63,15 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.until("the window goes on", func() bool { return call() == nil }) // its connection from before the new token may have ended only now
-	if p, err := m.peers.Get(works.ID()); err != nil || p.Ended == nil {
+	if p, err := m.peers.Get(works.ID()); err != nil || p.Refusal == nil {
 		t.Errorf("the device does not know the machine's end: %+v, %v", p, err)
 	}
-	if p, err := m.peers.Get(looks.ID()); err != nil || p.Ended != nil {
+	if p, err := m.peers.Get(looks.ID()); err != nil || p.Refusal != nil {
 		t.Errorf("the device takes the window's pairing for ended: %+v, %v", p, err)
 	}
 
 	// It unpairs as one role, and pairs again as the other.
-	if err := client.Leave(t.Context(), m.peers, looks.ID(), m.id, nil); err != nil {
+	if err := client.EndPairing(t.Context(), m.peers, looks.ID(), m.id, nil); err != nil {
 		t.Fatal(err)
 	}
 	h.until("the gateway knows", func() bool {
@@ -107,14 +107,14 @@ func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
 	if _, err := m.connect(t, peer.ID()); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("after its time: %v", err)
 	}
-	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedExpired || p.Over() {
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Refusal == nil || p.Refusal.Reason != protocol.RefusedExpired || p.HasEnded() {
 		t.Errorf("after its time the device knows %+v, %v", p, err)
 	}
 	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &never})
 	if _, err := m.connect(t, peer.ID()); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := m.peers.Get(peer.ID()); err != nil || p.Ended != nil {
+	if p, err := m.peers.Get(peer.ID()); err != nil || p.Refusal != nil {
 		t.Errorf("with more time the device knows %+v, %v", p, err)
 	}
 }

@@ -36,11 +36,11 @@ func Hold(home string, gateway identity.Peer, program string) (release func(), e
 		return func() {}, nil
 	}
 	sum := sha256.Sum256([]byte(gateway.Pin))
-	l, err := lock.Take(filepath.Join(home, "working", hex.EncodeToString(sum[:8])+".lock"), fmt.Sprintf("%s (process %d)", program, os.Getpid()))
+	l, err := lock.Acquire(filepath.Join(home, "working", hex.EncodeToString(sum[:8])+".lock"), fmt.Sprintf("%s (process %d)", program, os.Getpid()))
 	var held *lock.HeldError
 	switch {
 	case errors.As(err, &held):
-		return nil, &WorksError{Gateway: gateway.Name, By: held.By}
+		return nil, &WorksError{Gateway: gateway.Name, By: held.Holder}
 	case err != nil:
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			return err
 		}
 		talk := func(role string, leave bool) (identity.Pairing, error) {
-			out, hangUp := come(t, m, pake.Device{Key: id, Renew: !leave, Leave: leave, Applicant: pake.Applicant{Role: role}})
+			out, hangUp := come(t, m, pake.Device{Key: id, Renew: !leave, End: leave, Applicant: pake.Applicant{Role: role}})
 			defer hangUp()
 			got := <-out
 			return got.done, got.err
@@ -213,7 +213,7 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 		}
 		<-out
 		leave := func(id identity.Key) error {
-			out, hangUp := come(t, m, pake.Device{Key: id, Leave: true})
+			out, hangUp := come(t, m, pake.Device{Key: id, End: true})
 			defer hangUp()
 			return (<-out).err
 		}

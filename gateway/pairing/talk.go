@@ -45,7 +45,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	var secret []byte
 	var code *pake.Code
 	switch {
-	case g.Renews(), g.Leaves(), hello.Door == protocol.DoorAsk:
+	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.DoorAsk:
 	case hello.Door == protocol.DoorLink:
 		if taken, err = m.take(hello); err != nil {
 			return err
@@ -79,14 +79,14 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		}
 		return err
 	}
-	if g.Renews() {
+	if g.IsRenewal() {
 		done, err := m.renew(ctx, hello.Key, hello.Role, network)
 		if err != nil {
 			return err
 		}
 		return w.Send(pake.Message{Done: &done})
 	}
-	if g.Leaves() {
+	if g.IsEnd() {
 		return m.letGo(ctx, hello.Key, hello.Role, w)
 	}
 	r, err := m.request(g, taken, address)

@@ -251,12 +251,12 @@ func pairingsToLeave(peers *identity.Peers, name, role string) ([]identity.Peer,
 	case listErr != nil:
 		return nil, listErr
 	case err == nil:
-		return slices.DeleteFunc(list, func(p identity.Peer) bool { return p.Pin != peer.Pin || p.LeftAt > 0 || role != "" && p.Role != role }), nil
+		return slices.DeleteFunc(list, func(p identity.Peer) bool { return p.Pin != peer.Pin || p.EndedAt > 0 || role != "" && p.Role != role }), nil
 	case !errors.Is(err, protocol.ErrNotFound):
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(p identity.Peer) bool {
-		return p.LeftAt == 0 || !strings.EqualFold(p.Name, name) || role != "" && p.Role != role
+		return p.EndedAt == 0 || !strings.EqualFold(p.Name, name) || role != "" && p.Role != role
 	})
 	if len(list) == 0 {
 		return nil, err

@@ -40,16 +40,16 @@ func gatewaysCommand(o *options) *cobra.Command {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, p := range list {
 				state := "paired " + ago(p.PairedAt)
-				if p.LeftAt > 0 {
-					state = "left " + ago(p.LeftAt) + ", not confirmed by the gateway yet"
+				if p.EndedAt > 0 {
+					state = "left " + ago(p.EndedAt) + ", not confirmed by the gateway yet"
 				}
-				if p.Ended != nil {
-					state = p.Ended.Reason
-					if p.Ended.By != "" {
-						state += " by " + p.Ended.By
+				if p.Refusal != nil {
+					state = p.Refusal.Reason
+					if p.Refusal.By != "" {
+						state += " by " + p.Refusal.By
 					}
-					if p.Ended.At > 0 {
-						state += " " + ago(p.Ended.At)
+					if p.Refusal.At > 0 {
+						state += " " + ago(p.Refusal.At)
 					}
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Role, state, strings.Join(p.Addresses, " "))
@@ -79,9 +79,9 @@ func leaveCommand(o *options) *cobra.Command {
 			defer cancel()
 			unreachable := ""
 			for _, p := range list {
-				if p.Ended != nil {
+				if p.Refusal != nil {
 					err = peers.Forget(p.ID())
-				} else if err = client.Leave(ctx, peers, p.ID(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
+				} else if err = client.EndPairing(ctx, peers, p.ID(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
 					unreachable, err = p.Name, nil
 				}
 				if err != nil {

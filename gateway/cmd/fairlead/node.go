@@ -183,7 +183,7 @@ func (o *options) setGateway(ctx context.Context, opts *node.Options, to string,
 	if err != nil {
 		return release, err
 	}
-	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
+	if err := client.NotifyEndedPairings(ctx, peers, id, nil); err != nil {
 		slog.Debug("A left gateway could not be notified", "err", err)
 	}
 	peer, err := peers.Find(to, protocol.RoleNode)

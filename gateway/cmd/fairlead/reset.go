@@ -71,7 +71,7 @@ const leaveTimeout = 2 * time.Second
 func leaveGateways(ctx context.Context, peers *identity.Peers, secrets keychain.Store, list []identity.Peer) (unreachable []string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	open := slices.DeleteFunc(slices.Clone(list), func(p identity.Peer) bool { return p.Ended != nil })
+	open := slices.DeleteFunc(slices.Clone(list), func(p identity.Peer) bool { return p.Refusal != nil })
 	if len(open) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func leaveGateways(ctx context.Context, peers *identity.Peers, secrets keychain.
 	var wg sync.WaitGroup
 	if err == nil {
 		for i, p := range open {
-			wg.Go(func() { notified[i] = client.Leave(ctx, peers, p.ID(), id, nil) == nil })
+			wg.Go(func() { notified[i] = client.EndPairing(ctx, peers, p.ID(), id, nil) == nil })
 		}
 	}
 	wg.Wait()

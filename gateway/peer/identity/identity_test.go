@@ -66,7 +66,7 @@ func server(t *testing.T) (address string, pin Pin, got chan int) {
 
 func TestNothingIsSentToAGatewayWithAnotherKey(t *testing.T) {
 	address, pin, got := server(t)
-	if _, _, err := Dial(t.Context(), []string{address}, pinOf("tower")); !errors.Is(err, ErrPin) {
+	if _, _, err := Dial(t.Context(), []string{address}, pinOf("tower")); !errors.Is(err, ErrWrongPin) {
 		t.Errorf("error = %v", err)
 	}
 	select {
@@ -133,14 +133,14 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := open().Moved(tie, []string{"b:2", "a:1"}); err != nil {
+	if err := open().AddAddresses(tie, []string{"b:2", "a:1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := open().Ended(tie, protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: "owner"}); err != nil {
+	if err := open().SetRefusal(tie, protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: "owner"}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := open().Find("tower", protocol.RoleNode)
-	if err != nil || !slices.Equal(p.Addresses, []string{"b:2", "a:1"}) || p.Ended == nil || p.Ended.By != "owner" {
+	if err != nil || !slices.Equal(p.Addresses, []string{"b:2", "a:1"}) || p.Refusal == nil || p.Refusal.By != "owner" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if token, err := open().Token(tie); err != nil || token != "fd_1" {
@@ -171,16 +171,16 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 	if list, err := p.List(); err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := p.Ended(PeerID{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
+	if err := p.SetRefusal(PeerID{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
 		t.Fatal(err)
 	}
-	if peer, err := p.Lookup(string(gateway.Pin)); err != nil || peer.Role != protocol.RoleClient || peer.Ended != nil {
+	if peer, err := p.Lookup(string(gateway.Pin)); err != nil || peer.Role != protocol.RoleClient || peer.Refusal != nil {
 		t.Errorf("the window's: %+v, %v", peer, err)
 	}
 	if peer, err := p.Find("tower", ""); err != nil || peer.Pin != gateway.Pin {
 		t.Errorf("by name, as whatever: %+v, %v", peer, err)
 	}
-	if err := p.Leave(PeerID{gateway.Pin, protocol.RoleNode}); err != nil {
+	if err := p.End(PeerID{gateway.Pin, protocol.RoleNode}); err != nil {
 		t.Fatal(err)
 	}
 	if token, err := p.Token(PeerID{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {

@@ -43,7 +43,7 @@ func OpenKey(store keychain.Store) (Key, error) {
 	}
 	seed, err := base64.RawURLEncoding.DecodeString(text.Reveal())
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return Key{}, errors.New("the device's key is damaged; \"fairlead pair reset\" makes a new one, and every pairing must be made again")
+		return Key{}, errors.New("the device's key is damaged: create a new one with \"fairlead pair reset\", then pair every gateway again")
 	}
 	return Key{ed25519.NewKeyFromSeed(seed)}, nil
 }

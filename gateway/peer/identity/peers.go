@@ -27,11 +27,11 @@ type Peer struct {
 	NodeID   protocol.NodeID   `json:"nodeId,omitempty"`
 	Device   protocol.DeviceID `json:"deviceId"`
 	PairedAt int64             `json:"pairedAt"`
-	// Ended is the reason why the gateway refuses this device; nil if it does not.
-	Ended *protocol.DeviceRefused `json:"ended,omitempty"`
-	// LeftAt is the time in Unix milliseconds at which this device ended the pairing, until the
+	// Refusal is the reason why the gateway refuses this device; nil if it does not.
+	Refusal *protocol.DeviceRefused `json:"ended,omitempty"`
+	// EndedAt is the time in Unix milliseconds at which this device ended the pairing, until the
 	// gateway knows it.
-	LeftAt int64 `json:"leftAt,omitempty"`
+	EndedAt int64 `json:"leftAt,omitempty"`
 }
 
 // PeerID identifies a pairing. A device can have several roles at one gateway, each with its own token
@@ -44,10 +44,10 @@ type PeerID struct {
 // PeerID returns the identity of the pairing.
 func (p Peer) ID() PeerID { return PeerID{p.Pin, p.Role} }
 
-// Over reports whether a pairing has ended finally. An expired one may be extended, which the
+// HasEnded reports whether a pairing has ended finally. An expired one may be extended, which the
 // device learns at the next contact.
-func (p Peer) Over() bool {
-	return p.LeftAt > 0 || p.Ended != nil && p.Ended.Reason != protocol.RefusedExpired
+func (p Peer) HasEnded() bool {
+	return p.EndedAt > 0 || p.Refusal != nil && p.Refusal.Reason != protocol.RefusedExpired
 }
 
 // Gateway describes a paired gateway to the device.
@@ -124,7 +124,7 @@ func (p *Peers) Get(t PeerID) (Peer, error) {
 			return peer, nil
 		}
 	}
-	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
+	return Peer{}, protocol.ErrNotFound.With("this device is no longer paired with the gateway")
 }
 
 // Find returns a pairing by the gateway's name or by one of its addresses; an empty name means the
@@ -136,7 +136,7 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 		return Peer{}, err
 	}
 	list = slices.DeleteFunc(list, func(q Peer) bool {
-		return q.LeftAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name) && !slices.Contains(q.Addresses, name)
+		return q.EndedAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name) && !slices.Contains(q.Addresses, name)
 	})
 	switch {
 	case len(list) > 0 && !slices.ContainsFunc(list, func(q Peer) bool { return q.Pin != list[0].Pin }):
@@ -153,7 +153,7 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 		}
 		names = append(names, q.Name)
 	}
-	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways, say which: " + strings.Join(names, ", "))
+	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways; choose one: " + strings.Join(names, ", "))
 }
 
 // Lookup finds a gateway that this device uses as a client, by its pin or as [Peers.Find] does.
@@ -187,21 +187,21 @@ func (p *Peers) Put(d Pairing) (Peer, error) {
 	})
 }
 
-// Renewed stores a new token and the gateway's current addresses.
-func (p *Peers) Renewed(t PeerID, d Pairing) error {
+// Renew stores a new token and the gateway's current addresses.
+func (p *Peers) Renew(t PeerID, d Pairing) error {
 	if err := p.secrets.Set(tokenName(t), keychain.Secret(d.Token)); err != nil {
 		return fmt.Errorf("store the device's token: %w", err)
 	}
 	return p.edit(t, func(q *Peer) {
-		q.Ended = nil
+		q.Refusal = nil
 		if len(d.Gateway.Addresses) > 0 {
 			q.Addresses = d.Gateway.Addresses
 		}
 	})
 }
 
-// Moved adds new addresses of a gateway before the known ones.
-func (p *Peers) Moved(t PeerID, addresses []string) error {
+// AddAddresses adds new addresses of a gateway before the known ones.
+func (p *Peers) AddAddresses(t PeerID, addresses []string) error {
 	return p.edit(t, func(q *Peer) {
 		all := append(slices.Clone(addresses), q.Addresses...)
 		var once []string
@@ -214,26 +214,26 @@ func (p *Peers) Moved(t PeerID, addresses []string) error {
 	})
 }
 
-// Ended records why the gateway refuses this device.
-func (p *Peers) Ended(t PeerID, why protocol.DeviceRefused) error {
-	return p.edit(t, func(q *Peer) { q.Ended = &why })
+// SetRefusal records why the gateway refuses this device.
+func (p *Peers) SetRefusal(t PeerID, why protocol.DeviceRefused) error {
+	return p.edit(t, func(q *Peer) { q.Refusal = &why })
 }
 
-// LetIn records that the gateway accepts this device, if it was refused before.
-func (p *Peers) LetIn(t PeerID) error {
-	if peer, err := p.Get(t); err != nil || peer.Ended == nil {
+// ClearRefusal records that the gateway accepts this device, if it was refused before.
+func (p *Peers) ClearRefusal(t PeerID) error {
+	if peer, err := p.Get(t); err != nil || peer.Refusal == nil {
 		return err
 	}
-	return p.edit(t, func(q *Peer) { q.Ended = nil })
+	return p.edit(t, func(q *Peer) { q.Refusal = nil })
 }
 
-// Leave deletes the token and marks the pairing as ended, until the gateway was notified and
+// End deletes the token and marks the pairing as ended, until the gateway was notified and
 // [Peers.Forget] is called.
-func (p *Peers) Leave(t PeerID) error {
+func (p *Peers) End(t PeerID) error {
 	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
 	}
-	return p.edit(t, func(q *Peer) { q.LeftAt = time.Now().UnixMilli() })
+	return p.edit(t, func(q *Peer) { q.EndedAt = time.Now().UnixMilli() })
 }
 
 // Forget deletes a pairing and its token.

@@ -28,11 +28,11 @@ func TestConcurrentProgramsLoseNoPairing(t *testing.T) {
 		wg.Go(func() {
 			p := OpenPeers(dir, secrets)
 			for n := range 10 {
-				if err := p.Moved(PeerID{Pin: pin(i)}, []string{fmt.Sprintf("10.0.0.%d:8788", n)}); err != nil {
+				if err := p.AddAddresses(PeerID{Pin: pin(i)}, []string{fmt.Sprintf("10.0.0.%d:8788", n)}); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := p.Ended(PeerID{Pin: pin(i)}, protocol.DeviceRefused{Reason: protocol.RefusedRotated}); err != nil {
+			if err := p.SetRefusal(PeerID{Pin: pin(i)}, protocol.DeviceRefused{Reason: protocol.RefusedRotated}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -43,7 +43,7 @@ func TestConcurrentProgramsLoseNoPairing(t *testing.T) {
 		t.Fatalf("%d pairings, %v", len(list), err)
 	}
 	for _, p := range list {
-		if p.Ended == nil || p.Addresses[0] != "10.0.0.9:8788" {
+		if p.Refusal == nil || p.Addresses[0] != "10.0.0.9:8788" {
 			t.Errorf("a change was lost: %+v", p)
 		}
 	}

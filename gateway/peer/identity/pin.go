@@ -36,7 +36,7 @@ func ParsePin(s string) (Pin, error) {
 			return Pin(base64.StdEncoding.EncodeToString(raw)), nil
 		}
 	}
-	return "", errors.New("this is no fingerprint of a gateway")
+	return "", errors.New("invalid gateway fingerprint")
 }
 
 // sum returns the hash; nil for an invalid pin.
@@ -56,8 +56,8 @@ func (p Pin) Words() []string {
 	return nil
 }
 
-// ErrPin is returned when another machine than the paired gateway answers. Nothing was sent to it.
-var ErrPin = protocol.ErrForbidden.With("the machine that answers is not the gateway that was paired: its key is another. Nothing was sent to it")
+// ErrWrongPin is returned when another machine than the paired gateway answers. Nothing was sent to it.
+var ErrWrongPin = protocol.ErrForbidden.With("the machine at this address is not the paired gateway: it has a different key. Nothing was sent to it")
 
 // exporterLabel separates this use of TLS exporters (RFC 8446, section 7.5) from others.
 const exporterLabel = "EXPORTER-fairlead-device-1"
@@ -76,12 +76,12 @@ const dialLimit = 10 * time.Second
 
 // Dial connects to the first of addresses (host:port) whose certificate has the pin. An empty pin
 // accepts any certificate; only a pairing may use it. Nothing is sent before the certificate was
-// checked. The error is [ErrPin] when only other machines answered.
+// checked. The error is [ErrWrongPin] when only other machines answered.
 func Dial(ctx context.Context, addresses []string, pin Pin) (conn *tls.Conn, got Pin, err error) {
 	if pin != "" && pin.Sum() == nil {
 		return nil, "", errors.New("the pin is damaged")
 	}
-	err = protocol.ErrUnavailable.With("no address of the gateway is known")
+	err = protocol.ErrUnavailable.With("the address of the gateway is unknown")
 	for _, address := range addresses {
 		c, have, e := dialOne(ctx, address, pin)
 		if e == nil {
@@ -90,7 +90,7 @@ func Dial(ctx context.Context, addresses []string, pin Pin) (conn *tls.Conn, got
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
-		if !errors.Is(err, ErrPin) {
+		if !errors.Is(err, ErrWrongPin) {
 			err = e
 		}
 	}
@@ -112,15 +112,15 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		VerifyConnection: func(state tls.ConnectionState) error {
 			have = PinOf(state.PeerCertificates[0])
 			if pin != "" && subtle.ConstantTimeCompare([]byte(have), []byte(pin)) != 1 {
-				return ErrPin
+				return ErrWrongPin
 			}
 			return nil
 		},
 	})
 	if err := conn.HandshakeContext(ctx); err != nil {
 		raw.Close()
-		if errors.Is(err, ErrPin) {
-			return nil, "", ErrPin
+		if errors.Is(err, ErrWrongPin) {
+			return nil, "", ErrWrongPin
 		}
 		return nil, "", protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 	}
@@ -131,7 +131,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 func CheckAddress(a string) error {
 	host, port, err := net.SplitHostPort(a)
 	if n, e := strconv.Atoi(port); err != nil || host == "" || strings.ContainsAny(host, "/?#@ ") || e != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("%.80q is no address of a gateway: give host:port", a)
+		return fmt.Errorf("%.80q is not a gateway address: enter host:port", a)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (f *file) read() (map[string]string, error) {
 		return nil, fmt.Errorf("read secrets: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		slog.Warn("The secrets file could be read by others, its mode is mended", "path", f.path)
+		slog.Warn("Other users could read the secrets file, its permissions were corrected", "path", f.path)
 		if err := os.Chmod(f.path, 0o600); err != nil {
 			return nil, fmt.Errorf("protect secrets: %w", err)
 		}
@@ -38,7 +38,7 @@ func (f *file) read() (map[string]string, error) {
 	}
 	all := map[string]string{}
 	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("the secrets file %s is damaged; move it away and enter the keys again: %w", f.path, err)
+		return nil, fmt.Errorf("the secrets file %s is damaged: move it to another folder and enter the keys again: %w", f.path, err)
 	}
 	return all, nil
 }

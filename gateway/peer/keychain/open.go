@@ -66,7 +66,7 @@ func (c *chosen) probe() (away bool) {
 }
 
 func (c *chosen) giveUp(err error) {
-	slog.Warn("No keychain answers, secrets are kept in a file", "path", c.file.path, "err", err)
+	slog.Warn("The keychain is unavailable, secrets are stored in a file", "path", c.file.path, "err", err)
 	c.away.Store(true)
 }
 

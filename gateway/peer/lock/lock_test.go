@@ -13,20 +13,20 @@ const child = "FAIRLEAD_LOCK_CHILD"
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(child); name != "" {
-		_, err := Take(name, "the child")
+		_, err := Acquire(name, "the child")
 		if err != nil {
 			os.Stdout.WriteString(err.Error() + "\n")
 			os.Exit(1)
 		}
-		os.Stdout.WriteString("taken\n")
+		os.Stdout.WriteString("acquired\n")
 		os.Stdin.Read(make([]byte, 1))
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// process takes a lock in another process and returns its output.
-func process(t *testing.T, name string) (cmd *exec.Cmd, said string) {
+// process acquires a lock in another process and returns its output.
+func process(t *testing.T, name string) (cmd *exec.Cmd, output string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -50,30 +50,30 @@ func process(t *testing.T, name string) (cmd *exec.Cmd, said string) {
 	return cmd, s.Text()
 }
 
-func TestOneProgramHasALockAndOthersHearWhich(t *testing.T) {
+func TestLockNamesItsHolder(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "not", "there", "x.lock")
-	l, err := Take(name, "the test")
+	l, err := Acquire(name, "the test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var held *HeldError
-	if _, err := Take(name, "again"); !errors.As(err, &held) || held.By != "the test" {
+	if _, err := Acquire(name, "again"); !errors.As(err, &held) || held.Holder != "the test" {
 		t.Errorf("the same program: %v", err)
 	}
-	if _, said := process(t, name); said != "the test has it" {
-		t.Errorf("another program: %s", said)
+	if _, output := process(t, name); output != "the test holds the lock" {
+		t.Errorf("another program: %s", output)
 	}
 	l.Release()
-	cmd, said := process(t, name)
-	if said != "taken" {
-		t.Fatal(said)
+	cmd, output := process(t, name)
+	if output != "acquired" {
+		t.Fatal(output)
 	}
-	if _, err := Take(name, "the test"); !errors.As(err, &held) || held.By != "the child" {
-		t.Errorf("while the other one has it: %v", err)
+	if _, err := Acquire(name, "the test"); !errors.As(err, &held) || held.Holder != "the child" {
+		t.Errorf("while the other one holds it: %v", err)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	l, err = Take(name, "the test")
+	l, err = Acquire(name, "the test")
 	if err != nil {
 		t.Fatalf("after the other one was killed: %v", err)
 	}

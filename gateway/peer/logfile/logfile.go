@@ -1,4 +1,5 @@
-// Package logfile provides the rotating log of the gateway and of nodes.
+// Package logfile provides the rotating log of the gateway and of nodes, which can also be read. The
+// lumberjack library cannot read its logs, and its cleanup goroutine outlives Close.
 package logfile
 
 import (
@@ -40,7 +41,7 @@ func Open(dir, name string) (*File, error) {
 
 func (l *File) open() error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return fmt.Errorf("make the log folder: %w", err)
+		return fmt.Errorf("create the log folder: %w", err)
 	}
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -40,11 +40,11 @@ func ParseCode(text string) (Code, error) {
 	}
 	n, err := strconv.Atoi(fields[0])
 	if err != nil || n < 1 || n > 999 {
-		return Code{}, fmt.Errorf("a code begins with a number, not with %.20q", fields[0])
+		return Code{}, fmt.Errorf("a code starts with a number, not with %.20q", fields[0])
 	}
 	for _, w := range fields[1:] {
 		if !identity.IsWord(w) {
-			return Code{}, fmt.Errorf("no code has the word %.30q: was it misheard?", w)
+			return Code{}, fmt.Errorf("%.30q is not a word of any code: check the code", w)
 		}
 	}
 	return Code{n, fields[1:]}, nil

@@ -16,7 +16,7 @@ type Device struct {
 	Link      *Link        // Link, Code or neither; with neither, the person at the gateway compares words
 	Code      *Code
 	Renew     bool
-	Leave     bool
+	End       bool
 	// OnWaiting is called with the words to show and the seconds that the person at the gateway has
 	// to answer.
 	OnWaiting func(words []string, seconds int)
@@ -36,12 +36,12 @@ func (d Device) Run(t Transport) (identity.Pairing, error) {
 	switch {
 	case d.Renew:
 		hello.Door = doorRenew
-	case d.Leave:
-		hello.Door = doorLeave
+	case d.End:
+		hello.Door = doorEnd
 	case d.Link != nil:
 		hello.Door, hello.Invite, secret = protocol.DoorLink, d.Link.Invite, d.Link.Secret
 		if d.Pin != d.Link.Pin {
-			return identity.Pairing{}, identity.ErrPin
+			return identity.Pairing{}, identity.ErrWrongPin
 		}
 	case d.Code != nil:
 		hello.Door, hello.Number = protocol.DoorCode, d.Code.Number
@@ -57,33 +57,33 @@ func (d Device) Run(t Transport) (identity.Pairing, error) {
 		return identity.Pairing{}, err
 	}
 	if m.Challenge == nil || len(m.Challenge.Nonce) != nonceSize {
-		return identity.Pairing{}, errTalk
+		return identity.Pairing{}, errVersion
 	}
 	if ex != nil {
 		if secret, err = ex.key(m.Challenge.Pake, true); err != nil {
 			return identity.Pairing{}, err
 		}
 	}
-	talk := newTranscript(d.Pin, raw, *m.Challenge, nonce)
-	m, err = request(t, Message{Proof: &Proof{Nonce: nonce, MAC: talk.mac(secret, "device"), Signature: d.Key.Sign(identity.ForPairing, talk[:])}})
+	transcript := newTranscript(d.Pin, raw, *m.Challenge, nonce)
+	m, err = request(t, Message{Proof: &Proof{Nonce: nonce, MAC: transcript.mac(secret, "device"), Signature: d.Key.Sign(identity.ForPairing, transcript[:])}})
 	if err != nil {
 		return identity.Pairing{}, err
 	}
 	if m.Waiting != nil {
-		if secret != nil && !same(m.Waiting.MAC, talk.mac(secret, "gateway")) {
+		if secret != nil && !same(m.Waiting.MAC, transcript.mac(secret, "gateway")) {
 			return identity.Pairing{}, ErrWrongSecret
 		}
 		if d.OnWaiting != nil {
-			d.OnWaiting(talk.words(), m.Waiting.Seconds)
+			d.OnWaiting(transcript.words(), m.Waiting.Seconds)
 		}
 		if m, err = receive(t); err != nil {
 			return identity.Pairing{}, err
 		}
-	} else if !d.Renew && !d.Leave {
-		return identity.Pairing{}, errTalk
+	} else if !d.Renew && !d.End {
+		return identity.Pairing{}, errVersion
 	}
-	if m.Done == nil || m.Done.Token == "" && !d.Leave {
-		return identity.Pairing{}, errTalk
+	if m.Done == nil || m.Done.Token == "" && !d.End {
+		return identity.Pairing{}, errVersion
 	}
 	m.Done.Gateway.Pin = d.Pin // the verified pin, not the one that the gateway sent
 	return *m.Done, nil

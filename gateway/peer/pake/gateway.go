@@ -14,31 +14,31 @@ import (
 type Gateway struct {
 	Hello Hello
 
-	pin       identity.Pin
-	raw       []byte
-	exchange  *exchange
-	challenge Challenge
-	secret    []byte
-	talk      transcript
+	pin        identity.Pin
+	raw        []byte
+	exchange   *exchange
+	challenge  Challenge
+	secret     []byte
+	transcript transcript
 }
 
-var errTalk = protocol.ErrBadRequest.With("the other end does not speak this version of pairing: bring both to the same version of Fairlead")
+var errVersion = protocol.ErrBadRequest.With("the two machines use different versions of pairing: update Fairlead on both")
 
 // NewGateway handles the device's first message. pin belongs to the certificate that this gateway
 // showed.
 func NewGateway(pin identity.Pin, m Message) (*Gateway, error) {
 	g := &Gateway{pin: pin, raw: m.Hello}
 	if err := json.Unmarshal(m.Hello, &g.Hello); err != nil || g.Hello.Version != version || len(g.Hello.Key) != ed25519.PublicKeySize || len(g.Hello.Commit) != sha256.Size {
-		return nil, errTalk
+		return nil, errVersion
 	}
 	return g, nil
 }
 
-// Renews reports whether a paired device requests a new token.
-func (g *Gateway) Renews() bool { return g.Hello.Door == doorRenew }
+// IsRenewal reports whether a paired device requests a new token.
+func (g *Gateway) IsRenewal() bool { return g.Hello.Door == doorRenew }
 
-// Leaves reports whether a paired device ends its pairing.
-func (g *Gateway) Leaves() bool { return g.Hello.Door == doorLeave }
+// IsEnd reports whether a paired device ends its pairing.
+func (g *Gateway) IsEnd() bool { return g.Hello.Door == doorEnd }
 
 // Challenge returns the gateway's answer. The caller passes the link's secret or the code,
 // whichever the device's hello names.
@@ -60,25 +60,25 @@ func (g *Gateway) Challenge(secret []byte, code *Code) (Message, error) {
 func (g *Gateway) Check(m Message) error {
 	p := m.Proof
 	if p == nil || len(p.Nonce) != nonceSize {
-		return errTalk
+		return errVersion
 	}
 	if !same(commitment(p.Nonce, g.Hello.Key), g.Hello.Commit) {
 		return errProof
 	}
-	g.talk = newTranscript(g.pin, g.raw, g.challenge, p.Nonce)
-	if g.secret != nil && !same(p.MAC, g.talk.mac(g.secret, "device")) {
+	g.transcript = newTranscript(g.pin, g.raw, g.challenge, p.Nonce)
+	if g.secret != nil && !same(p.MAC, g.transcript.mac(g.secret, "device")) {
 		return ErrWrongSecret
 	}
-	if !identity.Verify(g.Hello.Key, identity.ForPairing, g.talk[:], p.Signature) {
+	if !identity.Verify(g.Hello.Key, identity.ForPairing, g.transcript[:], p.Signature) {
 		return errProof
 	}
 	return nil
 }
 
 // Words returns the words that the person compares.
-func (g *Gateway) Words() []string { return g.talk.words() }
+func (g *Gateway) Words() []string { return g.transcript.words() }
 
 // Waiting returns the message that tells the device to wait for the person, for that many seconds.
 func (g *Gateway) Waiting(seconds int) Message {
-	return Message{Waiting: &Waiting{MAC: g.talk.mac(g.secret, "gateway"), Seconds: seconds}}
+	return Message{Waiting: &Waiting{MAC: g.transcript.mac(g.secret, "gateway"), Seconds: seconds}}
 }

@@ -50,7 +50,7 @@ func IsLink(text string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "fairlead:")
 }
 
-var errLink = errors.New("this is not a whole pairing link; copy it again, from fairlead:// to its end")
+var errLink = errors.New("the pairing link is incomplete: copy it again, from fairlead:// to its end")
 
 // ParseLink parses a link. It ignores white space, because mail programs insert it.
 func ParseLink(text string) (Link, error) {

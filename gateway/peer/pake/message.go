@@ -27,7 +27,7 @@ const version = 1
 // Kinds of hello that only the conversation knows. The others are in package protocol.
 const (
 	doorRenew = "renew" // a paired device fetches a new token with its key
-	doorLeave = "leave" // a paired device ends its pairing
+	doorEnd   = "leave" // a paired device ends its pairing
 )
 
 // Message is one step. Exactly one field is set. The steps are Hello (device), Challenge (gateway),
@@ -147,7 +147,7 @@ var channel = fmt.Appendf(nil, "fairlead pair %d", version)
 
 // Errors of Check. ErrWrongSecret counts as a wrong guess.
 var (
-	ErrWrongSecret = protocol.ErrForbidden.With("the code or link is not the right one, or somebody sits between the two machines")
+	ErrWrongSecret = protocol.ErrForbidden.With("the code or link is wrong, or someone is intercepting the connection")
 	errProof       = protocol.ErrForbidden.With("the device could not prove that its key is its own")
 )
 
@@ -155,10 +155,10 @@ var (
 func DecodeMessage(data []byte) (Message, error) {
 	var m Message
 	if len(data) > MaxMessage {
-		return m, errTalk
+		return m, errVersion
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, errors.Join(errTalk, err)
+		return m, errors.Join(errVersion, err)
 	}
 	return m, nil
 }

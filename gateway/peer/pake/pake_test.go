@@ -145,7 +145,7 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 // two sides see different keys.
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
-	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, identity.ErrPin) {
+	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, identity.ErrWrongPin) {
 		t.Errorf("link: %+v", r)
 	}
 	if r := talk(Device{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil {

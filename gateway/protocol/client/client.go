@@ -72,26 +72,26 @@ type Options struct {
 type Client struct {
 	opts Options
 	log  *slog.Logger
-	// hurry holds a token to skip the wait before the next attempt.
-	hurry chan struct{}
+	// retryNow holds a token to skip the wait before the next attempt.
+	retryNow chan struct{}
 
 	mu   sync.Mutex // guards conn and up
 	conn *conn      // nil while disconnected
 	up   chan struct{}
 
-	ends  *stream.Ends              // nil without Options.Files
-	other func(protocol.EventFrame) // Options.OnEvent, for events that ends does not handle
+	ends    *stream.Ends              // nil without Options.Files
+	onEvent func(protocol.EventFrame) // Options.OnEvent, for events that ends does not handle
 }
 
 // New creates a client; Run connects it.
 func New(opts Options) *Client {
-	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), hurry: make(chan struct{}, 1)}
+	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), retryNow: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Files != nil {
 		c.ends = stream.NewEnds(opts.Files, c.Peer(), nil, c.log).Keep(opts.Unfinished)
-		c.other, c.opts.OnEvent, c.opts.OnFrame = opts.OnEvent, c.event, c.ends.Binary
+		c.onEvent, c.opts.OnEvent, c.opts.OnFrame = opts.OnEvent, c.event, c.ends.Binary
 	}
 	return c
 }
@@ -100,7 +100,7 @@ func New(opts Options) *Client {
 func CheckURL(address string) error {
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme != "ws" && at.Scheme != "wss" || at.Host == "" {
-		return protocol.ErrBadRequest.With(fmt.Sprintf("the address of a gateway begins with ws:// or wss://, such as ws://127.0.0.1:8787/ws, not %q", address))
+		return protocol.ErrBadRequest.With(fmt.Sprintf("the address of a gateway starts with ws:// or wss://, such as ws://127.0.0.1:8787/ws, not %q", address))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	for {
 		began := time.Now()
-		err := c.once(ctx)
+		err := c.connectOnce(ctx)
 		if c.ends != nil {
 			c.ends.Drop()
 		}
@@ -157,7 +157,7 @@ func (c *Client) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
-		case <-c.hurry:
+		case <-c.retryNow:
 			timer.Stop()
 			backoff = minBackoff
 			continue
@@ -172,8 +172,8 @@ func (c *Client) Run(ctx context.Context) error {
 // It does not block.
 func (c *Client) Probe(why string) {
 	conn, _ := c.current()
-	c.log.Debug("Looking for the gateway", "why", why)
-	wake := c.hurry
+	c.log.Debug("Probing the gateway", "why", why)
+	wake := c.retryNow
 	if conn != nil {
 		wake = conn.probe
 	}
@@ -183,8 +183,8 @@ func (c *Client) Probe(why string) {
 	}
 }
 
-// once makes one connection and serves it until it ends.
-func (c *Client) once(ctx context.Context) error {
+// connectOnce makes one connection and serves it until it ends.
+func (c *Client) connectOnce(ctx context.Context) error {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
 	if c.opts.OnFrame != nil { // so that a frame is written in one piece
 		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
@@ -198,7 +198,7 @@ func (c *Client) once(ctx context.Context) error {
 	ws, resp, err := dialer.DialContext(dialCtx, c.opts.URL, nil)
 	if err != nil {
 		if resp != nil && resp.StatusCode == http.StatusForbidden {
-			return &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: its address is not one it serves")}
+			return &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: it does not accept connections to this address")}
 		}
 		var final *FinalError
 		if errors.As(err, &final) {
@@ -206,14 +206,14 @@ func (c *Client) once(ctx context.Context) error {
 		}
 		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
 	}
-	early := early{deliver: c.opts.OnEvent}
+	early := earlyEvents{deliver: c.opts.OnEvent}
 	conn := newConn(ws, early.event, c.opts.OnFrame)
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { conn.write(ctx) })
-	wg.Go(func() { conn.prove(ctx) })
+	wg.Go(func() { conn.answerProbes(ctx) })
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- conn.read() })
 	defer ws.Close()
@@ -285,7 +285,7 @@ func (c *Client) Beside(ctx context.Context) (net.Conn, error) {
 	case conn == nil:
 		return nil, protocol.ErrUnavailable.With("not connected to the gateway")
 	case c.opts.Auth == nil:
-		return nil, errors.New("the gateway is not one of a pairing")
+		return nil, errors.New("this device is not paired with the gateway")
 	}
 	at := conn.ws.RemoteAddr()
 	return new(net.Dialer).DialContext(ctx, at.Network(), at.String())
@@ -308,7 +308,7 @@ func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], par
 	}
 	if p, ok := any(params).(protocol.TransferStartParams); ok && c.opts.Files != nil {
 		if err := c.opts.Files.Add(p); err != nil {
-			c.log.Warn("What a transfer names will be forgotten", "err", err)
+			c.log.Warn("Cannot store the paths of a transfer", "err", err)
 		}
 	}
 	return call(ctx, conn, m, params)

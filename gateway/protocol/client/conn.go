@@ -45,8 +45,8 @@ func (c *conn) write(ctx context.Context) {
 	c.ws.Close() // ends the reader, and with it the connection
 }
 
-// prove answers probes until the connection ends.
-func (c *conn) prove(ctx context.Context) {
+// answerProbes answers probes until the connection ends.
+func (c *conn) answerProbes(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (c *conn) prove(ctx context.Context) {
 // read receives frames until the connection ends, and returns the reason. Then every pending call
 // fails.
 func (c *conn) read() error {
-	defer c.end()
+	defer c.failPending()
 	extend := func() { c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
 	alive := func() { c.heard.Add(1); extend() }
 	alive()
@@ -117,7 +117,7 @@ func (c *conn) read() error {
 	}
 }
 
-func (c *conn) end() {
+func (c *conn) failPending() {
 	c.ws.Close()
 	c.mu.Lock()
 	pending := c.pending
@@ -134,7 +134,7 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	c.mu.Lock()
 	if c.pending == nil {
 		c.mu.Unlock()
-		return "", nil, lost(method)
+		return "", nil, errLost(method)
 	}
 	c.next++
 	id = strconv.FormatUint(c.next, 10)
@@ -143,7 +143,7 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	c.mu.Unlock()
 	frame, err := protocol.EncodeRequest(id, method, params)
 	if err == nil && len(frame) > protocol.MaxReadFrame {
-		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
+		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB; the limit is %d MiB", method, len(frame)>>20, protocol.MaxReadFrame>>20))
 	}
 	send := c.out.Send
 	if behind {
@@ -151,7 +151,7 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	}
 	if err == nil && !send(ctx, frame) {
 		if err = ctx.Err(); err == nil {
-			err = lost(method)
+			err = errLost(method)
 		}
 	}
 	if err != nil {
@@ -166,8 +166,8 @@ func (c *conn) forget(id string) {
 	c.mu.Unlock()
 }
 
-func lost(method string) error {
-	return protocol.ErrUnavailable.With(method + ": the connection was lost before the answer")
+func errLost(method string) error {
+	return protocol.ErrUnavailable.With(method + ": the connection was lost before the response arrived")
 }
 
 func call[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R], params P) (R, error) {
@@ -187,11 +187,11 @@ func callBehind[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R],
 	case res, ok := <-waiter:
 		switch {
 		case !ok:
-			return out, lost(m.Name)
+			return out, errLost(m.Name)
 		case !res.OK && res.Error != nil:
 			return out, res.Error
 		case !res.OK:
-			return out, protocol.ErrInternal.With(m.Name + ": failed without a reason")
+			return out, protocol.ErrInternal.With(m.Name + ": the gateway reported an error without a reason")
 		case len(res.Payload) == 0:
 			return out, nil
 		}

@@ -7,19 +7,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// early holds back events that arrive before the handshake is complete. Answers to them go over the
+// earlyEvents holds back events that arrive before the handshake is complete. Answers to them go over the
 // current connection, which is theirs only after the handshake.
-type early struct {
+type earlyEvents struct {
 	deliver func(protocol.EventFrame) // nil: events are dropped
 
-	mu   sync.Mutex // guards the fields below, and keeps the order while held events are delivered
-	up   bool
-	held []protocol.EventFrame
+	mu     sync.Mutex // guards the fields below, and keeps the order while held events are delivered
+	isOpen bool
+	held   []protocol.EventFrame
 }
 
-func (e *early) event(f protocol.EventFrame) {
+func (e *earlyEvents) event(f protocol.EventFrame) {
 	e.mu.Lock()
-	if !e.up {
+	if !e.isOpen {
 		f.Payload = bytes.Clone(f.Payload)
 		e.held = append(e.held, f)
 		e.mu.Unlock()
@@ -32,7 +32,7 @@ func (e *early) event(f protocol.EventFrame) {
 }
 
 // open delivers the held events; later ones are delivered at once.
-func (e *early) open() {
+func (e *earlyEvents) open() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, f := range e.held {
@@ -40,5 +40,5 @@ func (e *early) open() {
 			e.deliver(f)
 		}
 	}
-	e.up, e.held = true, nil
+	e.isOpen, e.held = true, nil
 }

@@ -30,37 +30,37 @@ func (c *conn) binary(alive func()) func(kind int, r io.Reader) {
 
 // event handles an event for a client that is itself an end of transfers.
 func (c *Client) event(e protocol.EventFrame) {
-	if !c.ends.Event(e.Event, e.Payload) && c.other != nil {
-		c.other(e)
+	if !c.ends.Event(e.Event, e.Payload) && c.onEvent != nil {
+		c.onEvent(e)
 	}
 }
 
 // Peer returns the gateway in the form that the ends of transfers use. Reports and data go over the
 // connection that is current at the time.
-func (c *Client) Peer() stream.Peer { return link{c} }
+func (c *Client) Peer() stream.Peer { return gatewayPeer{c} }
 
-type link struct{ c *Client }
+type gatewayPeer struct{ c *Client }
 
-func (p link) Report(ctx context.Context, method string, params any, behind bool) error {
+func (p gatewayPeer) Report(ctx context.Context, method string, params any, behind bool) error {
 	conn, _ := p.c.current()
 	if conn == nil {
-		return lost(method)
+		return errLost(method)
 	}
 	_, err := callBehind(ctx, conn, protocol.Method[any, protocol.OK]{Name: method}, params, behind)
 	return err
 }
 
-func (p link) SendFrame(ctx context.Context, f *stream.Frame) error {
+func (p gatewayPeer) SendFrame(ctx context.Context, f *stream.Frame) error {
 	conn, _ := p.c.current()
 	if conn == nil {
 		f.Free()
-		return lost("a transfer")
+		return errLost("a transfer")
 	}
 	if !conn.out.SendBinary(ctx, f.Bytes(), f.Free) {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		return lost("a transfer")
+		return errLost("a transfer")
 	}
 	return nil
 }

@@ -61,23 +61,23 @@ func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 		addresses = j.Find(ctx)
 	}
 	if len(addresses) == 0 {
-		return identity.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: is its network on? Give its address with --gateway HOST:PORT, or use the link")
+		return identity.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: check that network access is on at the gateway, give its address with --gateway HOST:PORT, or use the link")
 	}
 	if t.Code != nil { // any gateway nearby may be the right one; only that one knows the code
-		return j.first(ctx, addresses, t)
+		return j.tryEach(ctx, addresses, t)
 	}
-	peer, _, err := j.one(ctx, addresses, t)
+	peer, _, err := j.pairWith(ctx, addresses, t)
 	return peer, err
 }
 
-// maxAsked is the maximum number of nearby machines with which a code is tried. Each of them gets
+// maxTried is the maximum number of nearby machines with which a code is tried. Each of them gets
 // one guess at it (of 2²⁴), whatever it answers.
-const maxAsked = 16
+const maxTried = 16
 
-// first tries a code with each address in turn, until a gateway proves that it knows the code.
+// tryEach tries a code with each address in turn, until a gateway proves that it knows the code.
 // Another gateway nearby may have an invitation with the same number, or send anything. A gateway
 // with several addresses is tried once, because it counts wrong codes.
-func (j Join) first(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, err error) {
+func (j Join) tryEach(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, err error) {
 	known, show := false, j.Show
 	j.Show = func(words []string, seconds int) {
 		known = true
@@ -85,23 +85,23 @@ func (j Join) first(ctx context.Context, addresses []string, t pake.Device) (pee
 			show(words, seconds)
 		}
 	}
-	var asked []identity.Pin
+	var tried []identity.Pin
 	for _, a := range addresses {
-		if len(asked) == maxAsked {
+		if len(tried) == maxTried {
 			break
 		}
-		if asks, e := isAsked(ctx, a, asked); asks || e != nil {
+		if asks, e := wasTried(ctx, a, tried); asks || e != nil {
 			if err == nil {
 				err = e
 			}
 			continue
 		}
-		peer, pin, e := j.one(ctx, []string{a}, t)
+		peer, pin, e := j.pairWith(ctx, []string{a}, t)
 		if e == nil || known || ctx.Err() != nil {
 			return peer, e
 		}
 		if pin != "" {
-			asked = append(asked, pin)
+			tried = append(tried, pin)
 		}
 		if err == nil || errors.Is(err, protocol.ErrUnavailable) || errors.Is(err, protocol.ErrNotFound) {
 			err = e
@@ -110,9 +110,9 @@ func (j Join) first(ctx context.Context, addresses []string, t pake.Device) (pee
 	return peer, err
 }
 
-// isAsked reports whether the machine at an address was tried already.
-func isAsked(ctx context.Context, address string, asked []identity.Pin) (bool, error) {
-	if len(asked) == 0 {
+// wasTried reports whether the machine at an address was tried already.
+func wasTried(ctx context.Context, address string, tried []identity.Pin) (bool, error) {
+	if len(tried) == 0 {
 		return false, nil
 	}
 	conn, pin, err := identity.Dial(ctx, []string{address}, "")
@@ -120,12 +120,12 @@ func isAsked(ctx context.Context, address string, asked []identity.Pin) (bool, e
 		return false, err
 	}
 	conn.Close()
-	return slices.Contains(asked, pin), nil
+	return slices.Contains(tried, pin), nil
 }
 
-// one pairs with the gateway at addresses. pin is set even with an error, once a machine has
+// pairWith pairs with the gateway at addresses. pin is set even with an error, once a machine has
 // answered.
-func (j Join) one(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, err error) {
+func (j Join) pairWith(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
 		words = w
@@ -147,7 +147,7 @@ func (j Join) one(ctx context.Context, addresses []string, t pake.Device) (peer 
 		return identity.Peer{}, pin, err
 	}
 	if t.Link == nil && t.Code == nil && (j.Confirm == nil || !j.Confirm(words)) {
-		return identity.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words were not the same. Revoke the device at the gateway if it was let in there")
+		return identity.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words differ. If the device was approved at the gateway, revoke it there")
 	}
 	peer, err = j.Peers.Put(done)
 	return peer, pin, err

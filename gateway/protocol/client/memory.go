@@ -63,12 +63,12 @@ const maxBuffered = 1 << 20
 // pipe is a net.Pipe with a buffer, so that two sides that answer each other's pings never
 // deadlock.
 func pipe() (net.Conn, net.Conn) {
-	a, b := newOneWay(), newOneWay()
+	a, b := newDirection(), newDirection()
 	return &pipeConn{in: a, out: b}, &pipeConn{in: b, out: a}
 }
 
-// oneWay is one direction of a pipe.
-type oneWay struct {
+// direction is one direction of a pipe.
+type direction struct {
 	mu     sync.Mutex // guards the fields below
 	wake   sync.Cond
 	buf    []byte
@@ -82,15 +82,15 @@ type deadline struct {
 	timer *time.Timer
 }
 
-func newOneWay() *oneWay {
-	s := new(oneWay)
+func newDirection() *direction {
+	s := new(direction)
 	s.wake.L = &s.mu
 	return s
 }
 
 func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-func (s *oneWay) set(d *deadline, t time.Time) {
+func (s *direction) set(d *deadline, t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.timer != nil {
@@ -108,7 +108,7 @@ func (s *oneWay) set(d *deadline, t time.Time) {
 	s.wake.Broadcast()
 }
 
-func (s *oneWay) take(p []byte) (int, error) {
+func (s *direction) receive(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.buf) == 0 {
@@ -131,7 +131,7 @@ func (s *oneWay) take(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *oneWay) give(p []byte) (n int, err error) {
+func (s *direction) send(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(p) > 0 {
@@ -152,7 +152,7 @@ func (s *oneWay) give(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (s *oneWay) close() {
+func (s *direction) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -164,10 +164,10 @@ func (s *oneWay) close() {
 	s.wake.Broadcast()
 }
 
-type pipeConn struct{ in, out *oneWay }
+type pipeConn struct{ in, out *direction }
 
-func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.take(p) }
-func (c *pipeConn) Write(p []byte) (int, error) { return c.out.give(p) }
+func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.receive(p) }
+func (c *pipeConn) Write(p []byte) (int, error) { return c.out.send(p) }
 
 func (c *pipeConn) Close() error {
 	c.in.close()

@@ -23,19 +23,19 @@ const pairLimit = 6 * time.Minute
 // before anything is sent. With a code, both sides prove that they know it. Otherwise the caller
 // must have the words compared before it stores the result. Gateway.Pin of the result is set even
 // with an error, once a machine has answered.
-func Pair(ctx context.Context, addresses []string, t pake.Device) (identity.Pairing, error) {
-	pin := t.Pin
-	if t.Link != nil {
-		pin = t.Link.Pin
+func Pair(ctx context.Context, addresses []string, device pake.Device) (identity.Pairing, error) {
+	pin := device.Pin
+	if device.Link != nil {
+		pin = device.Link.Pin
 	}
 	conn, got, err := identity.Dial(ctx, addresses, pin)
-	if errors.Is(err, protocol.ErrUnavailable) && !t.Renew && !t.Leave {
-		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + `. "fairlead network" at the gateway says whether its network is on, and its address`)
+	if errors.Is(err, protocol.ErrUnavailable) && !device.Renew && !device.End {
+		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + `. Run "fairlead network" on the gateway's computer to check that network access is on and to see its address`)
 	}
 	if err != nil {
 		return identity.Pairing{}, err
 	}
-	t.Pin = got
+	device.Pin = got
 	ws, err := upgrade(ctx, conn, pake.Path)
 	if err != nil {
 		return identity.Pairing{}, err
@@ -44,7 +44,7 @@ func Pair(ctx context.Context, addresses []string, t pake.Device) (identity.Pair
 	stop := context.AfterFunc(ctx, func() { ws.Close() })
 	defer stop()
 	ws.SetReadLimit(pake.MaxMessage)
-	done, err := t.Run(pairWire{ws})
+	done, err := device.Run(pairTransport{ws})
 	done.Gateway.Pin = got
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -64,14 +64,14 @@ func upgrade(ctx context.Context, conn net.Conn, path string) (*websocket.Conn, 
 	}
 	conn.Close()
 	if resp != nil && resp.StatusCode == http.StatusTooManyRequests {
-		return nil, protocol.ErrUnavailable.With("the gateway is pairing too many devices: try again in a minute")
+		return nil, protocol.ErrUnavailable.With("the gateway is busy pairing other devices: try again in a minute")
 	}
-	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("the machine that answers is no Fairlead gateway of this version: %v", err))
+	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("no compatible Fairlead gateway at this address: %v", err))
 }
 
-type pairWire struct{ ws *websocket.Conn }
+type pairTransport struct{ ws *websocket.Conn }
 
-func (p pairWire) Send(m pake.Message) error {
+func (p pairTransport) Send(m pake.Message) error {
 	p.ws.SetWriteDeadline(time.Now().Add(handshakeLimit))
 	if err := p.ws.WriteJSON(m); err != nil {
 		return protocol.ErrUnavailable.With(fmt.Sprintf("the connection was lost while pairing: %v", err))
@@ -79,7 +79,7 @@ func (p pairWire) Send(m pake.Message) error {
 	return nil
 }
 
-func (p pairWire) Receive() (pake.Message, error) {
+func (p pairTransport) Receive() (pake.Message, error) {
 	p.ws.SetReadDeadline(time.Now().Add(pairLimit))
 	_, data, err := p.ws.ReadMessage()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // each session with the device's key, fetches a new token when the old one was replaced, and
 // records whether the pairing has ended. find, which may be nil, looks for the gateway when none of
 // its known addresses answers.
-func Through(o Options, peers *identity.Peers, tie identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) Options {
-	p := &paired{peers: peers, tie: tie, id: id, find: find}
+func Through(o Options, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) Options {
+	p := &paired{peers: peers, pairing: pairing, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
 	o.Dial, o.Auth, o.Refused, o.Accepted = p.dial, p.auth, p.refused, p.accepted
 	return o
@@ -25,21 +25,21 @@ func Through(o Options, peers *identity.Peers, tie identity.PeerID, id identity.
 
 // paired is a paired gateway.
 type paired struct {
-	peers *identity.Peers
-	tie   identity.PeerID
-	id    identity.Key
-	find  func(context.Context, identity.Pin) []string
+	peers   *identity.Peers
+	pairing identity.PeerID
+	id      identity.Key
+	find    func(context.Context, identity.Pin) []string
 }
 
 // addresses returns the last known addresses of the gateway, or an error if the pairing has ended.
 func (p *paired) addresses(ctx context.Context) ([]string, error) {
-	peer, err := p.peers.Get(p.tie)
+	peer, err := p.peers.Get(p.pairing)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
 		return nil, &FinalError{err}
-	case err == nil && peer.LeftAt > 0:
-		tellLeft(ctx, p.peers, p.tie, p.id, p.find) // if this fails, it is tried again later
-		return nil, errLeft(peer.Name)
+	case err == nil && peer.EndedAt > 0:
+		notifyEnded(ctx, p.peers, p.pairing, p.id, p.find) // if this fails, it is tried again later
+		return nil, errPairingEnded(peer.Name)
 	}
 	return peer.Addresses, err
 }
@@ -49,21 +49,21 @@ func (p *paired) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, _, err := identity.Dial(ctx, list, p.tie.Pin)
+	conn, _, err := identity.Dial(ctx, list, p.pairing.Pin)
 	switch {
 	case err == nil:
 		return conn, nil
 	case p.find == nil || ctx.Err() != nil:
 		return nil, err
 	}
-	found := p.find(ctx, p.tie.Pin)
+	found := p.find(ctx, p.pairing.Pin)
 	if len(found) == 0 {
 		return nil, err
 	}
-	if conn, _, err = identity.Dial(ctx, found, p.tie.Pin); err != nil {
+	if conn, _, err = identity.Dial(ctx, found, p.pairing.Pin); err != nil {
 		return nil, err
 	}
-	return conn, p.peers.Moved(p.tie, found)
+	return conn, p.peers.AddAddresses(p.pairing, found)
 }
 
 func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
@@ -75,7 +75,7 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.peers.Token(p.tie)
+	token, err := p.peers.Token(p.pairing)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 
 // accepted clears the record of an earlier refusal: an expired pairing was extended, or a wrong
 // clock was corrected. If that cannot be stored, the next handshake tries again.
-func (p *paired) accepted() { p.peers.LetIn(p.tie) }
+func (p *paired) accepted() { p.peers.ClearRefusal(p.pairing) }
 
 // refused fetches a new token if the old one was replaced, and otherwise records the end of the
 // pairing.
@@ -98,16 +98,16 @@ func (p *paired) refused(ctx context.Context, err error) error {
 		if e != nil {
 			return e
 		}
-		done, e := Pair(ctx, list, pake.Device{Key: p.id, Pin: p.tie.Pin, Renew: true, Applicant: pake.Applicant{Role: p.tie.Role}})
+		done, e := Pair(ctx, list, pake.Device{Key: p.id, Pin: p.pairing.Pin, Renew: true, Applicant: pake.Applicant{Role: p.pairing.Role}})
 		if e == nil {
-			return p.peers.Renewed(p.tie, done)
+			return p.peers.Renew(p.pairing, done)
 		}
 		if why = refusal(e); why.Reason == "" {
 			return e
 		}
 		err = e
 	}
-	if e := p.peers.Ended(p.tie, why); e != nil {
+	if e := p.peers.SetRefusal(p.pairing, why); e != nil {
 		return errors.Join(err, e)
 	}
 	return err

@@ -109,7 +109,7 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 	if strings.Contains(name, ":") { // an address of a paired gateway
 		name = ""
 	}
-	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
+	if err := client.NotifyEndedPairings(ctx, peers, id, nil); err != nil {
 		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
 	peer, err := peers.Find(p.gateway, protocol.RoleNode) // an address is accepted, too

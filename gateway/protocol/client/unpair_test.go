@@ -20,35 +20,35 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	dir := t.TempDir()
 	peers, id := identity.OpenPeers(dir, keychain.Open(dir)), identity.NewKey()
 	pin := identity.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	tie := identity.PeerID{Pin: pin, Role: protocol.RoleNode}
+	pairing := identity.PeerID{Pin: pin, Role: protocol.RoleNode}
 	if _, err := peers.Put(identity.Pairing{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: identity.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Leave(t.Context(), peers, tie, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := client.EndPairing(t.Context(), peers, pairing, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("leaving a gateway that is away: %v", err)
 	}
 	if _, err := peers.Find("tower", ""); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a gateway that was left is offered: %v", err)
 	}
-	if token, err := peers.Token(tie); err != nil || token != "none" {
+	if token, err := peers.Token(pairing); err != nil || token != "none" {
 		t.Errorf("the token is still there: %v", err)
 	}
 	run := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
-		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, tie, id, nil)).Run(ctx)
+		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, pairing, id, nil)).Run(ctx)
 	}
 	var final *client.FinalError
 	if err := run(); !errors.As(err, &final) || err.Error() == "" {
 		t.Errorf("it goes on after %v", err)
 	}
-	if list, err := peers.List(); err != nil || len(list) != 1 || list[0].LeftAt == 0 {
+	if list, err := peers.List(); err != nil || len(list) != 1 || list[0].EndedAt == 0 {
 		t.Errorf("it was forgotten before the gateway knew: %+v, %v", list, err)
 	}
-	if err := client.TellLeft(t.Context(), peers, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := client.NotifyEndedPairings(t.Context(), peers, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("telling it: %v", err)
 	}
-	if err := peers.Forget(tie); err != nil {
+	if err := peers.Forget(pairing); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(); !errors.As(err, &final) {
