@@ -55,7 +55,7 @@ func (e *editor) follow() {
 			there bool
 		}
 		bind.Go(ctx, func(ctx context.Context) (now, error) {
-			text, there, err := e.p.m.OwnText(ctx, e.path)
+			text, there, err := e.p.m.Text(ctx, e.path)
 			return now{text, there}, err
 		}, func(n now, err error) {
 			if err == nil {

@@ -75,40 +75,46 @@ func missing(there []FileEntry) []FileEntry {
 	return list
 }
 
-// OwnText reads one of the agent's files. there is false if the file does not exist. It blocks.
-func (f *Files) OwnText(ctx context.Context, p string) (text string, there bool, err error) {
-	text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p})
+// AgentFiles reads and writes the agent's files. Its methods block.
+type AgentFiles struct {
+	app     *App
+	changed func() // called after each change; may be called on any goroutine
+}
+
+// Text reads a file. exists is false if it does not exist.
+func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
+	r, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p})
 	if errors.Is(err, protocol.ErrNotFound) {
 		return "", false, nil
 	}
-	return text, err == nil, err
+	return r.Content, err == nil, err
 }
 
-func (f *Files) ownText(ctx context.Context, p protocol.WorkspaceReadParams) (string, error) {
-	r, err := Call(ctx, f.a, protocol.WorkspaceRead, p)
+// readWorkspace reads a file of the agent's workspace. It blocks.
+func readWorkspace(ctx context.Context, a *App, p protocol.WorkspaceReadParams) (file protocol.WorkspaceReadResult, err error) {
+	r, err := Call(ctx, a, protocol.WorkspaceRead, p)
 	if err != nil {
-		return "", err
+		return file, err
 	}
 	raw, err := protocol.Marshal(r)
 	if err != nil {
-		return "", err
+		return file, err
 	}
-	var out protocol.WorkspaceReadResult
-	err = json.Unmarshal(raw, &out)
-	return out.Content, err
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return file, fmt.Errorf("read %s: %w", p.Path, err)
+	}
+	return file, nil
 }
 
-// readOwn opens one of the agent's files. A missing file starts with the content that a new agent
-// has.
-func (f *Files) readOwn(ctx context.Context, p string) (OpenFile, error) {
-	file := OpenFile{Path: p, Editable: true}
-	var err error
-	file.Text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p})
+// open opens a file for editing. A missing file starts with the content that a new agent has.
+func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
+	missing := false
+	r, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p})
 	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
-		file.Missing = true
-		file.Text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p, Default: true})
+		missing = true
+		r, err = readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p, Default: true})
 	}
-	return file, err
+	return OpenFile{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
 }
 
 // Conflict is the error for a file that somebody else changed since it was opened.
@@ -125,23 +131,54 @@ func (c *Conflict) Error() string {
 	return "the file was changed in the meantime"
 }
 
-// SaveOver writes one of the agent's files if it is unchanged: if its content is base, or if it
-// still does not exist. Otherwise it returns a [Conflict]. It blocks.
-func (f *Files) SaveOver(ctx context.Context, p, text, base string, was bool) error {
+// SaveOver writes a file if it is unchanged: if its content is base, or if it still does not exist.
+// Otherwise it returns a [Conflict].
+func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
 	if strings.TrimSpace(p) != "" {
-		now, there, err := f.OwnText(ctx, p)
+		now, exists, err := f.Text(ctx, p)
 		switch {
 		case err != nil:
 			return err
-		case there && !was, there && now != base:
+		case exists && !existed, exists && now != base:
 			if now != text {
 				return &Conflict{Theirs: now}
 			}
-		case !there && was:
+		case !exists && existed:
 			return &Conflict{Gone: true}
 		}
 	}
 	return f.Save(ctx, p, text)
+}
+
+// Save writes a file.
+func (f AgentFiles) Save(ctx context.Context, p, text string) error {
+	if strings.TrimSpace(p) == "" {
+		return protocol.ErrBadRequest.With("the file needs a name")
+	}
+	if _, err := Call(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
+		return err
+	}
+	f.changed()
+	return nil
+}
+
+// Delete deletes a file and returns a function that restores it.
+func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err error) {
+	before, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Call(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
+		return nil, err
+	}
+	f.changed()
+	return func() {
+		f.app.do(func(ctx context.Context) error {
+			defer f.changed()
+			_, err := Call(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
+			return err
+		})
+	}, nil
 }
 
 // FileDrafts retains unsaved changes of agent files in memory. It is safe for concurrent use.
@@ -167,45 +204,4 @@ func (d *FileDrafts) Get(path string) (text string, ok bool) {
 	defer d.mu.Unlock()
 	text, ok = d.texts[path]
 	return text, ok
-}
-
-// Save writes one of the agent's files. It blocks.
-func (f *Files) Save(ctx context.Context, p, text string) error {
-	if strings.TrimSpace(p) == "" {
-		return protocol.ErrBadRequest.With("the file needs a name")
-	}
-	if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
-		return err
-	}
-	f.Reload()
-	return nil
-}
-
-// Delete deletes one of the agent's files and returns a function that restores it. It blocks.
-func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
-	r, err := Call(ctx, f.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
-	if err != nil {
-		return nil, err
-	}
-	raw, err := protocol.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	var was protocol.WorkspaceReadResult
-	if err := json.Unmarshal(raw, &was); err != nil {
-		return nil, err
-	}
-	if _, err := Call(ctx, f.a, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
-		return nil, err
-	}
-	f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
-	f.Reload()
-	return func() {
-		f.a.start(func(ctx context.Context) {
-			if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &was.Content, Encoding: was.Encoding}); err != nil {
-				f.a.fail(err)
-			}
-			f.Reload()
-		})
-	}, nil
 }

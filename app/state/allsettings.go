@@ -47,12 +47,10 @@ func (v SettingsView) Groups() []string {
 // group. It can be limited to a group (unless empty) and to changed settings. Settings of a group
 // are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
-	words := strings.Fields(strings.ToLower(query))
 	var list []Setting
 	for _, s := range v.List {
-		text := strings.ToLower(s.Name + " " + s.Title + " " + s.Description + " " + s.Group)
-		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-		if !missing && (group == "" || s.Group == group) && (!changed || s.Changed) {
+		found := matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
+		if found && (group == "" || s.Group == group) && (!changed || s.Changed) {
 			list = append(list, s)
 		}
 	}
@@ -64,11 +62,11 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 // Settings is the view model of all settings. Its methods are safe for concurrent use.
 type Settings struct {
 	Value *Value[SettingsView]
-	a     *App
+	app   *App
 }
 
 // NewSettings returns an empty view model; Follow loads it.
-func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsView{}), a: a} }
+func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsView{}), app: a} }
 
 // Follow loads the settings, and reloads them when the feed reports a change or the connection is
 // back, until ctx ends. It blocks.
@@ -78,7 +76,7 @@ func (s *Settings) Follow(ctx context.Context) {
 		connected bool
 	}
 	var last *seen
-	for v := range s.a.Value.Changes(ctx) {
+	for v := range s.app.Value.Changes(ctx) {
 		if now := (seen{v.Config, v.Connected}); last == nil || *last != now {
 			last = &now
 			s.Load(ctx)
@@ -88,11 +86,11 @@ func (s *Settings) Follow(ctx context.Context) {
 
 // Load loads the settings once. It blocks.
 func (s *Settings) Load(ctx context.Context) {
-	schema, err := Call(ctx, s.a, protocol.ConfigSchema, protocol.Empty{})
+	schema, err := Call(ctx, s.app, protocol.ConfigSchema, protocol.Empty{})
 	var tree map[string]json.RawMessage
 	if err == nil {
 		var all protocol.ConfigGetResult
-		if all, err = Call(ctx, s.a, protocol.ConfigGet, protocol.ConfigGetParams{}); err == nil {
+		if all, err = Call(ctx, s.app, protocol.ConfigGet, protocol.ConfigGetParams{}); err == nil {
 			err = json.Unmarshal(all.Config, &tree)
 		}
 	}
@@ -109,7 +107,7 @@ func (s *Settings) Load(ctx context.Context) {
 
 // Save changes a setting; nil restores its default. It blocks.
 func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
-	_, err := Call(ctx, s.a, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
+	_, err := Call(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 	return err
 }
 

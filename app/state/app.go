@@ -166,12 +166,19 @@ func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (
 // do carries out an action in the background, with the timeout of an action. A failure becomes a
 // notice.
 func (a *App) do(f func(context.Context) error) {
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	a.startRequest(func(ctx context.Context) {
 		if err := f(ctx); err != nil {
 			a.fail(err)
 		}
+	})
+}
+
+// startRequest is start with the timeout of an action.
+func (a *App) startRequest(f func(context.Context)) {
+	a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+		defer cancel()
+		f(ctx)
 	})
 }
 

@@ -44,9 +44,7 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return holds(list, x.ID) })
 		return v
 	})
-	s.app.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	s.app.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
 		var back []protocol.Approval
 		if err != nil {
@@ -159,9 +157,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 		until = time.Now().Add(d).UnixMilli()
 	}
 	set(func(int64) int64 { return until })
-	s.app.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	s.app.startRequest(func(ctx context.Context) {
 		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(func(was int64) int64 {

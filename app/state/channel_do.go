@@ -48,7 +48,7 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 		return key, nil
 	}
 	c.setLogin(key, ChannelLogin{})
-	_, err = Call(ctx, c.a, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
+	_, err = Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
 	c.Load(ctx)
 	return key, err
 }
@@ -65,7 +65,7 @@ func (c *Channels) keyOf(f ChannelForm) string {
 
 // login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
-	r, err := Call(ctx, c.a, protocol.ChannelLogin, in)
+	r, err := Call(ctx, c.app, protocol.ChannelLogin, in)
 	if errors.Is(err, protocol.ErrUnavailable) {
 		err = noAnswer{err}
 	}
@@ -113,7 +113,7 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 func (c *Channels) Start(a ChannelAccount) {
 	c.do(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		_, err := Call(ctx, c.a, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
+		_, err := Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 		return err
 	})
 }
@@ -121,7 +121,7 @@ func (c *Channels) Start(a ChannelAccount) {
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
 	c.do(a, "Stopping…", func(ctx context.Context) error {
-		_, err := Call(ctx, c.a, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		_, err := Call(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 		return err
 	})
 }
@@ -138,7 +138,7 @@ func (c *Channels) Login(a ChannelAccount) {
 func (c *Channels) Logout(a ChannelAccount) {
 	c.do(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		_, err := Call(ctx, c.a, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
+		_, err := Call(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 		return err
 	})
 }
@@ -147,15 +147,10 @@ func (c *Channels) Logout(a ChannelAccount) {
 func (c *Channels) do(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
-	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
-		err := f(ctx)
-		c.setBusy(key, "")
-		if err != nil {
-			c.a.fail(err)
-		}
-		c.Load(ctx)
+	c.app.do(func(ctx context.Context) error {
+		defer c.Load(ctx)
+		defer c.setBusy(key, "")
+		return f(ctx)
 	})
 }
 
@@ -177,20 +172,15 @@ func (c *Channels) setBusy(key, words string) {
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
 	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = drop(v.Pending, same); return v })
-	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	c.app.do(func(ctx context.Context) (err error) {
+		defer c.Load(ctx)
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
-		var err error
 		if allow {
-			_, err = Call(ctx, c.a, protocol.PairApprove, in)
+			_, err = Call(ctx, c.app, protocol.PairApprove, in)
 		} else {
-			_, err = Call(ctx, c.a, protocol.PairReject, in)
+			_, err = Call(ctx, c.app, protocol.PairReject, in)
 		}
-		if err != nil {
-			c.a.fail(err)
-		}
-		c.Load(ctx)
+		return err
 	})
 }
 
@@ -212,15 +202,11 @@ func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
 }
 
 func (c *Channels) config(path string, value any) {
-	c.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
-		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
-			value = nil
-		}
-		if err := c.a.Set(ctx, "channels."+path, value); err != nil {
-			c.a.fail(err)
-		}
-		c.Load(ctx)
+	if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
+		value = nil
+	}
+	c.app.do(func(ctx context.Context) error {
+		defer c.Load(ctx)
+		return c.app.Set(ctx, "channels."+path, value)
 	})
 }

@@ -72,11 +72,11 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
 type Channels struct {
 	Value *Value[ChannelsView]
-	a     *App
+	app   *App
 }
 
 // NewChannels returns an empty view model; Follow loads it.
-func NewChannels(a *App) *Channels { return &Channels{Value: NewValue(ChannelsView{}), a: a} }
+func NewChannels(a *App) *Channels { return &Channels{Value: NewValue(ChannelsView{}), app: a} }
 
 // channelsPace is the polling interval of the accounts while the page is open: the feed does not
 // report each message.
@@ -99,7 +99,7 @@ func (c *Channels) Follow(ctx context.Context) {
 		}
 	})
 	seen := ""
-	for v := range c.a.Value.Changes(ctx) {
+	for v := range c.app.Value.Changes(ctx) {
 		if now := fmt.Sprint(v.Channels, v.Config, v.Connected); now != seen {
 			seen = now
 			c.Load(ctx)
@@ -136,15 +136,15 @@ func (v ChannelsView) settle() ChannelsView {
 }
 
 func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
-	list, err := Call(ctx, c.a, protocol.ChannelsList, protocol.Empty{})
+	list, err := Call(ctx, c.app, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
-	pairs, err := Call(ctx, c.a, protocol.PairList, protocol.Empty{})
+	pairs, err := Call(ctx, c.app, protocol.PairList, protocol.Empty{})
 	if err != nil {
 		return v, err
 	}
-	if v.Policies, err = configAt[map[string]ChannelPolicy](ctx, c.a, "channels"); err != nil {
+	if v.Policies, err = configAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
@@ -158,7 +158,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 		names[e.Channel] = true
 	}
 	for name := range names {
-		st, err := Call(ctx, c.a, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
+		st, err := Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
 			continue // it was removed meanwhile
 		}
@@ -184,9 +184,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 
 // loadStrangers counts the people who wait for access.
 func (a *App) loadStrangers() {
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	a.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
 			a.Value.Update(func(v View) View { v.Strangers = len(r.Pairs); return v })
 		}

@@ -113,9 +113,7 @@ func (c *Chat) older(n int) {
 
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
 func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatView) {
-	c.app.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	c.app.startRequest(func(ctx context.Context) {
 		list, more, err := c.fetch(ctx, before, n)
 		c.Value.Update(func(v ChatView) ChatView { return into(v, page{list, more}, err) })
 	})

@@ -47,20 +47,31 @@ type FilesView struct {
 // Files is the view model of the page of files. Its methods return at once and are safe for
 // concurrent use; their results arrive as changes of the value.
 type Files struct {
-	Value *Value[FilesView]
-	a     *App
+	AgentFiles // the agent's own files; their methods block
+	Value      *Value[FilesView]
 
-	all  *Value[machineFiles]
-	live follow
+	app   *App
+	index fileIndex
+	watch folderWatch
 }
 
 // NewFiles returns an empty view model. Leave stops it.
 func NewFiles(a *App) *Files {
-	f := &Files{Value: NewValue(FilesView{Loading: true}), a: a, all: NewValue(machineFiles{})}
+	f := &Files{Value: NewValue(FilesView{Loading: true}), app: a, index: fileIndex{app: a}}
+	f.AgentFiles = AgentFiles{app: a, changed: f.Reload}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.files = append(a.files, f)
 	return f
+}
+
+// Delete deletes one of the agent's files, closes it, and returns a function that restores it. It
+// blocks.
+func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
+	if undo, err = f.AgentFiles.Delete(ctx, p); err == nil {
+		f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
+	}
+	return undo, err
 }
 
 // Open shows the top folder of a place.
@@ -68,14 +79,14 @@ func (f *Files) Open(place protocol.NodeID) {
 	f.Value.Update(func(v FilesView) FilesView {
 		return FilesView{Place: place, Loading: true, Sort: v.Sort, Serves: f.serves(place)}
 	})
-	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
+	f.index.reset()
 	f.Reload()
 }
 
 // Enter shows a folder.
 func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v FilesView) FilesView {
-		v.Dir, v.File, v.Problem, v.Filter = within(f.a.Value.Get(), v.Place, dir), nil, "", ""
+		v.Dir, v.File, v.Problem, v.Filter = within(f.app.Value.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.Shallow = v.Place == "" || v.Serves, ""
 		if v.Loading {
 			v.Entries, v.Note = nil, "" // entries and their selection belong to the previous folder
@@ -122,27 +133,25 @@ func (f *Files) Sort(by FileSort) {
 
 // Reload loads the folder again. The current entries stay until the result arrives.
 func (f *Files) Reload() {
-	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
+	f.index.reset()
 	f.Value.Update(func(v FilesView) FilesView { v.Serves = f.serves(v.Place); return v })
 	f.show()
 }
 
 // show loads what the view needs and does not have yet.
 func (f *Files) show() {
-	turn := f.live.next()
-	f.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	request := f.watch.next()
+	f.app.startRequest(func(ctx context.Context) {
 		want := f.Value.Get()
-		entries, note, err := f.list(ctx, turn, want)
-		again := false
+		entries, note, err := f.list(ctx, request, want)
+		reload := false
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
 				return v // superseded by a later request
 			}
-			now, late, anew := f.live.settle(turn, v, entries)
-			again = again || anew
-			if late {
+			current, outdated, again := f.watch.settle(request, v, entries)
+			reload = reload || again
+			if outdated {
 				return v
 			}
 			v.Loading, v.Problem = false, ""
@@ -150,19 +159,19 @@ func (f *Files) show() {
 				v.Problem = sentence(err)
 				return v
 			}
-			v.Entries, v.Note = now, note
+			v.Entries, v.Note = current, note
 			v.Sort.order(v.Entries)
 			return v
 		})
-		if again {
+		if reload {
 			f.Reload()
 		}
 	})
 }
 
-func (f *Files) list(ctx context.Context, turn uint64, v FilesView) ([]FileEntry, string, error) {
+func (f *Files) list(ctx context.Context, request uint64, v FilesView) ([]FileEntry, string, error) {
 	if v.Place == "" {
-		r, err := Call(ctx, f.a, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: v.Dir})
+		r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: v.Dir})
 		if err != nil {
 			return nil, "", err
 		}
@@ -180,9 +189,9 @@ func (f *Files) list(ctx context.Context, turn uint64, v FilesView) ([]FileEntry
 		return list, "", nil
 	}
 	if v.Serves && v.Filter == "" {
-		return f.folder(ctx, turn, v)
+		return f.folder(ctx, request, v)
 	}
-	all, err := f.found(ctx, v)
+	all, err := f.index.find(ctx, v)
 	if err != nil {
 		return nil, "", err
 	}

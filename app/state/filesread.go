@@ -30,9 +30,7 @@ const (
 
 // Look opens a file for reading.
 func (f *Files) Look(p string) {
-	f.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	f.app.startRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := f.read(ctx, place, p)
 		if err != nil {
@@ -50,13 +48,13 @@ func (f *Files) Look(p string) {
 func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
 	file := OpenFile{Path: p}
 	if place == "" {
-		return f.readOwn(ctx, p)
+		return f.open(ctx, p)
 	}
 	var out struct {
 		Content   json.RawMessage
 		Truncated bool
 	}
-	if err := f.invoke(ctx, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
+	if err := invokeTool(ctx, f.app, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
 		return file, err
 	}
 	var numbered string

@@ -74,7 +74,7 @@ func (s FileSort) order(list []FileEntry) {
 
 // serves reports whether a machine supports the file browser's methods.
 func (f *Files) serves(place protocol.NodeID) bool {
-	n, ok := f.a.Value.Get().Node(place)
+	n, ok := f.app.Value.Get().Node(place)
 	return ok && n.Files
 }
 
@@ -155,13 +155,13 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 }
 
 // folder requests a folder of a machine.
-func (f *Files) folder(ctx context.Context, turn uint64, v FilesView) ([]FileEntry, string, error) {
-	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
+func (f *Files) folder(ctx context.Context, request uint64, v FilesView) ([]FileEntry, string, error) {
+	r, err := Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
 	if err != nil {
 		return nil, "", err
 	}
-	list := f.followed(turn, v, r)
-	f.askChanges(v.Place, 0)
+	list := f.followed(request, v, r)
+	f.scheduleChanges(v.Place, 0)
 	f.Value.Update(func(now FilesView) FilesView {
 		if now.Place == v.Place && now.Dir == v.Dir {
 			now.At, now.Fixed = r.Path, r.ReadOnly
@@ -187,7 +187,7 @@ func entryOf(dir string, e protocol.FileInfo) FileEntry {
 func (f *Files) Make(ctx context.Context, name string) (string, error) {
 	v := f.Value.Get()
 	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
-	_, err := Call(ctx, f.a, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
+	_, err := Call(ctx, f.app, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
 	f.again(err)
 	return made.Path, err
 }
@@ -224,7 +224,7 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 // restores them. It blocks. After an error some may have been deleted.
 func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
-	r, err := Call(ctx, f.a, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
+	r, err := Call(ctx, f.app, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -233,10 +233,10 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}
 	f.again(nil)
 	return len(r.Items), func() {
-		f.a.start(func(ctx context.Context) {
+		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
-				if _, err := Call(ctx, f.a, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
-					f.a.fail(err)
+				if _, err := Call(ctx, f.app, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
+					f.app.fail(err)
 				}
 			}
 			f.again(nil)
@@ -276,7 +276,7 @@ type step struct{ from, to string }
 func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	move := func(ctx context.Context, from, to string) error {
-		_, err := Call(ctx, f.a, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
+		_, err := Call(ctx, f.app, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
 		return err
 	}
 	for _, s := range list {
@@ -287,10 +287,10 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}
 	f.again(nil)
 	return n, func() {
-		f.a.start(func(ctx context.Context) {
+		f.app.start(func(ctx context.Context) {
 			for _, s := range slices.Backward(list[:n]) {
 				if err := move(ctx, s.to, s.from); err != nil {
-					f.a.fail(err)
+					f.app.fail(err)
 				}
 			}
 			f.again(nil)

@@ -44,9 +44,7 @@ type Models struct{ app *App }
 // no unwanted requests are sent. If the provider does not answer, the list stays short, and the
 // settings show why.
 func (m Models) load() {
-	m.app.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
+	m.app.startRequest(func(ctx context.Context) {
 		status, err := Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
 		if err != nil {
 			return

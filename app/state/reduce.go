@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,15 +134,13 @@ func reduceApproval(v View, q protocol.Approval) View {
 
 // answering records whether an answer is on its way.
 func answering(v View, id protocol.ApprovalID, on bool) View {
-	next := make(map[protocol.ApprovalID]bool, len(v.answering)+1)
-	for k := range v.answering {
-		next[k] = true
+	v.answering = maps.Clone(v.answering)
+	if v.answering == nil {
+		v.answering = make(map[protocol.ApprovalID]bool)
 	}
-	delete(next, id)
-	if on {
-		next[id] = true
+	if v.answering[id] = on; !on {
+		delete(v.answering, id)
 	}
-	v.answering = next
 	return v
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -57,22 +56,9 @@ func (s Rules) Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTr
 
 // FindRules returns the rules whose description, origin or text contain every word of a query.
 func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
-	words := strings.Fields(strings.ToLower(query))
-	if len(words) == 0 {
-		return rules
-	}
-	var out []protocol.Rule
-	for _, r := range rules {
-		text := strings.ToLower(r.Words + " " + r.Origin + " " + string(r.Policy) + " " + r.Problem)
-		all := true
-		for _, w := range words {
-			all = all && strings.Contains(text, w)
-		}
-		if all {
-			out = append(out, r)
-		}
-	}
-	return out
+	return drop(rules, func(r protocol.Rule) bool {
+		return !matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
+	})
 }
 
 // RuleOrigin describes the origin of a rule.

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,13 +42,13 @@ func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
 	Value *Value[SchedulesView]
-	a     *App
+	app   *App
 	gone  *Value[map[protocol.CronJobID]bool] // deleted in this window, can still be undone
 }
 
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
-	return &Schedules{Value: NewValue(SchedulesView{}), a: a, gone: NewValue(map[protocol.CronJobID]bool{})}
+	return &Schedules{Value: NewValue(SchedulesView{}), app: a, gone: NewValue(map[protocol.CronJobID]bool{})}
 }
 
 // schedulesPace is the polling interval while the page is open: the feed does not report schedules.
@@ -74,17 +75,17 @@ func (s *Schedules) Load(ctx context.Context) {
 		s.problem(ctx, err)
 		return
 	}
-	status, err := Call(ctx, s.a, protocol.CronStatusGet, protocol.CronStatusParams{})
+	status, err := Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{})
 	if err != nil {
 		s.problem(ctx, err)
 		return
 	}
-	beat, err := Call(ctx, s.a, protocol.HeartbeatStatus, protocol.Empty{})
+	heartbeat, err := Call(ctx, s.app, protocol.HeartbeatStatus, protocol.Empty{})
 	if err != nil {
 		s.problem(ctx, err)
 		return
 	}
-	every, err := configAt[string](ctx, s.a, "agents.defaultHeartbeat.every")
+	every, err := configAt[string](ctx, s.app, "agents.defaultHeartbeat.every")
 	if err != nil {
 		every = ""
 	}
@@ -92,7 +93,7 @@ func (s *Schedules) Load(ctx context.Context) {
 	var runs protocol.CronRunsResult
 	if shown != "" {
 		limit := 100
-		if runs, err = Call(ctx, s.a, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit}); err != nil {
+		if runs, err = Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit}); err != nil {
 			s.problem(ctx, err)
 			return
 		}
@@ -100,7 +101,7 @@ func (s *Schedules) Load(ctx context.Context) {
 	gone := s.gone.Get()
 	list = slices.DeleteFunc(list, func(j protocol.CronJob) bool { return gone[j.ID] })
 	s.Value.Update(func(v SchedulesView) SchedulesView {
-		v.Loaded, v.Problem, v.Jobs, v.Status, v.Heartbeat, v.Every = true, "", list, status, beat.Agents["main"], every
+		v.Loaded, v.Problem, v.Jobs, v.Status, v.Heartbeat, v.Every = true, "", list, status, heartbeat.Agents["main"], every
 		if v.Shown == shown {
 			v.Runs, v.RunsInAll = runs.Runs, runs.Count
 		}
@@ -112,7 +113,7 @@ func (s *Schedules) Load(ctx context.Context) {
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
 	for limit := 500; ; {
-		r, err := Call(ctx, s.a, protocol.CronList, protocol.CronListParams{Limit: &limit, Offset: len(all)})
+		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: &limit, Offset: len(all)})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func (s *Schedules) Show(id protocol.CronJobID) {
 	s.reload()
 }
 
-func (s *Schedules) reload() { s.a.start(s.Load) }
+func (s *Schedules) reload() { s.app.start(s.Load) }
 
 // Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
 // returned unchanged.
@@ -151,7 +152,7 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 	}
 	var r protocol.CronJobResult
 	if f.ID == "" {
-		r, err = Call(ctx, s.a, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: f.Once && f.Kind == protocol.CronAt})
+		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: f.Once && f.Kind == protocol.CronAt})
 	} else {
 		once := f.Once && f.Kind == protocol.CronAt
 		patch := protocol.CronModePatch{Mode: mode.Mode}
@@ -167,7 +168,7 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 				job.Enabled = &again
 			}
 		}
-		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
+		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
 	}
 	if err == nil {
 		s.reload()
@@ -178,7 +179,7 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 // Enable pauses or resumes a schedule.
 func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
 	s.do(func(ctx context.Context) error {
-		_, err := Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+		_, err := Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
 		return err
 	})
 }
@@ -187,7 +188,7 @@ func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
 func (s *Schedules) Run(id protocol.CronJobID) {
 	s.do(func(ctx context.Context) error {
 		wait := false
-		r, err := Call(ctx, s.a, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: &wait})
+		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: &wait})
 		if err == nil && len(r.Results) > 0 && r.Results[0].Status != protocol.CronRunning && r.Results[0].Error != "" {
 			return fmt.Errorf("it did not start: %s", r.Results[0].Error)
 		}
@@ -198,9 +199,9 @@ func (s *Schedules) Run(id protocol.CronJobID) {
 // Beat triggers a heartbeat now.
 func (s *Schedules) Beat() {
 	s.do(func(ctx context.Context) error {
-		r, err := Call(ctx, s.a, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
+		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
-			s.a.Notify("info", sentence(fmt.Errorf("%s", r.Message)))
+			s.app.Notify("info", sentence(fmt.Errorf("%s", r.Message)))
 		}
 		return err
 	})
@@ -208,17 +209,13 @@ func (s *Schedules) Beat() {
 
 // SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
 func (s *Schedules) SetHeartbeat(every string) {
-	s.do(func(ctx context.Context) error { return s.a.Set(ctx, "agents.defaultHeartbeat.every", every) })
+	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }
 
 func (s *Schedules) do(f func(context.Context) error) {
-	s.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
-		if err := f(ctx); err != nil {
-			s.a.fail(err)
-		}
-		s.Load(ctx)
+	s.app.do(func(ctx context.Context) error {
+		defer s.Load(ctx)
+		return f(ctx)
 	})
 }
 
@@ -228,12 +225,12 @@ func (s *Schedules) do(f func(context.Context) error) {
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	back := make(chan struct{}, 1)
 	s.hide(j.ID, true)
-	s.a.start(func(ctx context.Context) {
+	s.app.start(func(ctx context.Context) {
 		off := false
 		if j.Enabled {
-			if _, err := Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &off}}); err != nil {
+			if _, err := Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &off}}); err != nil {
 				s.hide(j.ID, false)
-				s.a.fail(err)
+				s.app.fail(err)
 				return
 			}
 		}
@@ -242,18 +239,18 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 		var err error
 		select {
 		case <-timer.C:
-			_, err = Call(ctx, s.a, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
+			_, err = Call(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
 		case <-back:
 			if j.Enabled {
 				on := true
-				_, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &on}})
+				_, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &on}})
 			}
 		case <-ctx.Done():
 			return
 		}
 		s.hide(j.ID, false)
 		if err != nil {
-			s.a.fail(err)
+			s.app.fail(err)
 		}
 		s.Load(ctx)
 	})
@@ -267,13 +264,9 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 
 func (s *Schedules) hide(id protocol.CronJobID, gone bool) {
 	s.gone.Update(func(m map[protocol.CronJobID]bool) map[protocol.CronJobID]bool {
-		next := make(map[protocol.CronJobID]bool, len(m)+1)
-		for k := range m {
-			next[k] = true
-		}
-		delete(next, id)
-		if gone {
-			next[id] = true
+		next := maps.Clone(m)
+		if next[id] = gone; !gone {
+			delete(next, id)
 		}
 		return next
 	})

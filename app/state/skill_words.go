@@ -131,17 +131,10 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 // FindSkills returns the skills that have every word of a query in their name, description, origin
 // or place.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
-	if strings.TrimSpace(query) == "" {
-		return list
-	}
-	var found []protocol.SkillStatusEntry
-	for _, e := range list {
+	return drop(list, func(e protocol.SkillStatusEntry) bool {
 		word, _ := SkillState(e)
-		if matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query) {
-			found = append(found, e)
-		}
-	}
-	return found
+		return !matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query)
+	})
 }
 
 // NewSkill has the fields of the form for a new skill.

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,17 +44,17 @@ func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
 // Skills is the view model of the page of skills. Its methods are safe for concurrent use.
 type Skills struct {
 	Value *Value[SkillsView]
-	a     *App
+	app   *App
 }
 
 // NewSkills returns an empty view model; Follow loads it.
-func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), a: a} }
+func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), app: a} }
 
 // Follow keeps the view up to date until ctx ends: with changes of skill files, settings, and
 // connected machines. It blocks.
 func (s *Skills) Follow(ctx context.Context) {
 	seen := ""
-	for v := range s.a.Value.Changes(ctx) {
+	for v := range s.app.Value.Changes(ctx) {
 		now := fmt.Sprint(v.Skills, v.Config, v.Connected)
 		for _, n := range v.Nodes {
 			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
@@ -76,19 +75,19 @@ func (s *Skills) Reread(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate
 func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
-	r, err := Call(ctx, s.a, m, protocol.SkillsParams{})
+	r, err := Call(ctx, s.app, m, protocol.SkillsParams{})
 	if err != nil {
 		if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
 			s.Value.Update(func(v SkillsView) SkillsView { v.Problem = sentence(err); return v })
 		}
 		return
 	}
-	set, err := configAt[map[string]SkillSettings](ctx, s.a, "skills.entries")
+	set, err := configAt[map[string]SkillSettings](ctx, s.app, "skills.entries")
 	if err != nil {
 		set = nil // the list is useful without them
 	}
 	names := map[protocol.NodeID]string{}
-	for _, n := range s.a.Value.Get().Nodes {
+	for _, n := range s.app.Value.Get().Nodes {
 		names[n.ID] = NameOf(n)
 	}
 	s.Value.Update(func(v SkillsView) SkillsView {
@@ -104,41 +103,24 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v SkillsView) SkillsView { v.Shown, v.Text, v.TextProblem = path, "", ""; return v })
 	if path != "" {
-		s.a.start(func(ctx context.Context) { s.read(ctx, path) })
+		s.app.start(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 
 func (s *Skills) read(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
-	text, err := s.text(ctx, path)
+	file, err := readWorkspace(ctx, s.app, protocol.WorkspaceReadParams{Path: path})
 	s.Value.Update(func(v SkillsView) SkillsView {
 		if v.Shown != path {
 			return v
 		}
-		v.Text, v.TextProblem = skillBody(text), ""
+		v.Text, v.TextProblem = skillBody(file.Content), ""
 		if err != nil {
 			v.TextProblem = sentence(err)
 		}
 		return v
 	})
-}
-
-// text loads a whole SKILL.md.
-func (s *Skills) text(ctx context.Context, path string) (string, error) {
-	r, err := Call(ctx, s.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: path})
-	if err != nil {
-		return "", err
-	}
-	raw, err := protocol.Marshal(r)
-	if err != nil {
-		return "", err
-	}
-	var file protocol.WorkspaceReadResult
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	return file.Content, nil
 }
 
 // skillBody returns the content after the front matter of a SKILL.md, with the same rule as the
@@ -170,7 +152,7 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 			return v
 		})
 		s.do(func(ctx context.Context) error {
-			_, err := Call(ctx, s.a, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
+			_, err := Call(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
 			return err
 		})
 	}
@@ -182,7 +164,7 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 // value.
 func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.do(func(ctx context.Context) error {
-		return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
+		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
 	})
 }
 
@@ -190,27 +172,23 @@ func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 	s.do(func(ctx context.Context) error {
 		if caps == nil {
-			return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
+			return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
 		}
-		return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
+		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
 	})
 }
 
 // do performs an action; a failure becomes a notice. Then it reloads the gateway's state.
 func (s *Skills) do(f func(context.Context) error) {
-	s.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-		defer cancel()
-		if err := f(ctx); err != nil {
-			s.a.fail(err)
-		}
-		s.Load(ctx)
+	s.app.do(func(ctx context.Context) error {
+		defer s.Load(ctx)
+		return f(ctx)
 	})
 }
 
 // Delete deletes one of the agent's own skills and returns a function that restores it. It blocks.
 func (s *Skills) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
-	return NewFiles(s.a).Delete(ctx, e.Path)
+	return AgentFiles{app: s.app, changed: func() {}}.Delete(ctx, e.Path)
 }
 
 // Create writes a new skill of the agent and returns its path. It blocks.
@@ -225,7 +203,7 @@ func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error
 		}
 	}
 	path = "skills/" + folder + "/SKILL.md"
-	if _, err := Call(ctx, s.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text}); err != nil {
+	if _, err := Call(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text}); err != nil {
 		return "", err
 	}
 	return path, nil

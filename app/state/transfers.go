@@ -93,9 +93,7 @@ func (s *Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, erro
 func (s *Transfers) resumeLocal(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
-			s.app.start(func(ctx context.Context) {
-				ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-				defer cancel()
+			s.app.startRequest(func(ctx context.Context) {
 				// the gateway correctly refuses transfers of another window
 				Call(ctx, s.app, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			})

@@ -146,10 +146,8 @@ func TitleOf(s protocol.SessionEntry) string {
 
 // ChatName returns the display name of a chat key, even if the chat no longer exists.
 func (v View) ChatName(key protocol.SessionKey) string {
-	for _, s := range v.Sessions {
-		if s.SessionKey == key {
-			return TitleOf(s)
-		}
+	if s, ok := v.Session(key); ok {
+		return TitleOf(s)
 	}
 	return string(key)
 }

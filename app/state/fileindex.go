@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 
 	"fairlead/gateway/protocol"
@@ -12,11 +13,26 @@ import (
 
 // machineFiles are the known files, newest first, of a machine's workspace or of a granted folder.
 type machineFiles struct {
-	place protocol.NodeID
-	top   string // the folder; empty for the workspace
-	paths []string
-	note  string
-	cut   bool // the list is incomplete: the machine's tool limits its results
+	place     protocol.NodeID
+	top       string // the folder; empty for the workspace
+	paths     []string
+	note      string
+	truncated bool // the list is incomplete: the machine's tool limits its results
+}
+
+// fileIndex lists the files of machines. It is safe for concurrent use.
+type fileIndex struct {
+	app *App
+
+	mu     sync.Mutex // guards latest
+	latest machineFiles
+}
+
+// reset drops the list, so that the next search requests it again.
+func (x *fileIndex) reset() {
+	x.mu.Lock()
+	x.latest = machineFiles{}
+	x.mu.Unlock()
 }
 
 // topOf returns the root folder for searching a view's files: the workspace, or the view's folder
@@ -28,21 +44,26 @@ func topOf(v FilesView) string {
 	return ""
 }
 
-// found returns the files that match a filter. If the machine's tool would return too many files,
-// the tool gets a part of the filter.
-func (f *Files) found(ctx context.Context, v FilesView) (machineFiles, error) {
-	all, top := f.all.Get(), topOf(v)
-	if all.place != v.Place || all.top != top {
+// find returns the files that match a filter. If the machine's tool would return too many files, the
+// tool gets a part of the filter.
+func (x *fileIndex) find(ctx context.Context, v FilesView) (machineFiles, error) {
+	x.mu.Lock()
+	files := x.latest
+	x.mu.Unlock()
+	top := topOf(v)
+	if files.place != v.Place || files.top != top {
 		var err error
-		if all, err = f.globbed(ctx, v.Place, top, "**"); err != nil {
+		if files, err = x.glob(ctx, v.Place, top, "**"); err != nil {
 			return machineFiles{}, err
 		}
-		f.all.Update(func(machineFiles) machineFiles { return all })
+		x.mu.Lock()
+		x.latest = files
+		x.mu.Unlock()
 	}
-	if part := globOf(v.Filter); all.cut && part != "" {
-		return f.globbed(ctx, v.Place, top, part)
+	if part := globOf(v.Filter); files.truncated && part != "" {
+		return x.glob(ctx, v.Place, top, part)
 	}
-	return all, nil
+	return files, nil
 }
 
 // globOf returns a pattern for paths that contain the longest word of a filter, ignoring case;
@@ -71,8 +92,8 @@ func globOf(filter string) string {
 	return fmt.Sprintf("{**/*%s*,**/*%[1]s*/**}", b.String())
 }
 
-// globbed lists a machine's files with its Glob tool, as a call by the person.
-func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern string) (machineFiles, error) {
+// glob lists a machine's files with its Glob tool, as a call by the person.
+func (x *fileIndex) glob(ctx context.Context, id protocol.NodeID, top, pattern string) (machineFiles, error) {
 	var out struct {
 		BasePath  string
 		Matches   []string
@@ -83,10 +104,10 @@ func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern st
 	if top != "" {
 		args["path"] = top
 	}
-	if err := f.invoke(ctx, id, "Glob", args, &out); err != nil {
+	if err := invokeTool(ctx, x.app, id, "Glob", args, &out); err != nil {
 		return machineFiles{}, err
 	}
-	m := machineFiles{place: id, top: top, cut: out.Truncated}
+	m := machineFiles{place: id, top: top, truncated: out.Truncated}
 	if top = strings.TrimSuffix(top, "/"); top != "" {
 		top += "/"
 	}
@@ -100,13 +121,13 @@ func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern st
 	return m, nil
 }
 
-// invoke calls a tool of a machine and decodes its result.
-func (f *Files) invoke(ctx context.Context, id protocol.NodeID, name string, args, out any) error {
+// invokeTool calls a tool of a machine and decodes its result.
+func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
 		return err
 	}
-	r, err := Call(ctx, f.a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
+	r, err := Call(ctx, a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
 	if err != nil {
 		return err
 	}

@@ -10,74 +10,74 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// follow keeps the current folder up to date: its machine reports changes.
-type follow struct {
+// folderWatch keeps the current folder up to date: its machine reports changes.
+type folderWatch struct {
 	mu    sync.Mutex // guards the fields below
 	id    string     // the gateway's ID of the watch; empty for none
 	place protocol.NodeID
 	dir   string
 	// latest events: they may arrive before the list that they refer to, or before that list is
 	// shown
-	told []protocol.FilesChange
-	// Numbers of list requests, whose responses may arrive out of order. taken is the latest
-	// response whose watch is followed, shown the latest response in the view.
-	turn, taken, shown uint64
-	// asking is set while a request for the agent's changes is scheduled.
-	asking bool
-	// finding is set while a new request for the filter's results is scheduled.
-	finding bool
+	events []protocol.FilesChange
+	// Numbers of list requests, whose responses may arrive out of order. followed is the latest
+	// response whose watch is followed, shownRequest the latest response in the view.
+	request, followed, shownRequest uint64
+	// changesDue is set while a request for the agent's changes is scheduled.
+	changesDue bool
+	// searchDue is set while a new request for the filter's results is scheduled.
+	searchDue bool
 }
 
-// maxTold is the maximum number of events that are retained for their list.
-const maxTold = 100
+// maxEvents is the maximum number of events that are retained for their list.
+const maxEvents = 100
 
 // next returns the number of a new list request.
-func (l *follow) next() uint64 {
+func (l *folderWatch) next() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.turn++
-	return l.turn
+	l.request++
+	return l.request
 }
 
 // followed records a response and stops the watch of the previous folder. If a later response has
 // already arrived, this one's own watch is stopped.
-func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
+func (f *Files) followed(request uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
 	list := make([]FileEntry, len(r.Entries))
 	for i, e := range r.Entries {
 		list[i] = entryOf(v.Dir, e)
 	}
 	ends := r.WatchID
-	f.live.mu.Lock()
-	if turn > f.live.taken {
-		ends, f.live.taken = f.live.id, turn
-		f.live.id, f.live.place, f.live.dir = r.WatchID, v.Place, v.Dir
-		f.live.told = drop(f.live.told, func(c protocol.FilesChange) bool { return !slices.Contains(c.WatchIDs, r.WatchID) })
+	f.watch.mu.Lock()
+	if request > f.watch.followed {
+		ends, f.watch.followed = f.watch.id, request
+		f.watch.id, f.watch.place, f.watch.dir = r.WatchID, v.Place, v.Dir
+		f.watch.events = drop(f.watch.events, func(c protocol.FilesChange) bool { return !slices.Contains(c.WatchIDs, r.WatchID) })
 	}
-	f.live.mu.Unlock()
+	f.watch.mu.Unlock()
 	f.unwatch(ends)
 	return list
 }
 
-// settle applies to a list the events since its creation. late reports that a later list is already
+// settle applies to a list the events since its creation. outdated reports that a later list is already
 // shown; again reports that the list must be requested again, because such an event says so.
-func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late, again bool) {
+func (l *folderWatch) settle(request uint64, v FilesView, list []FileEntry) (_ []FileEntry, outdated, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if turn < l.shown {
+	if request < l.shownRequest {
 		return nil, true, false
 	}
-	l.shown = turn
+	l.shownRequest = request
 	if l.id == "" || l.place != v.Place || l.dir != v.Dir || v.Filter != "" {
 		return list, false, false
 	}
-	for _, c := range l.told {
+	for _, c := range l.events {
 		if slices.Contains(c.WatchIDs, l.id) {
 			list = merge(list, v.Dir, c)
 			again = again || c.Again
 		}
 	}
 	if again {
-		l.id, l.told = "", nil
+		l.id, l.events = "", nil
 	}
 	return list, false, again
 }
@@ -86,42 +86,42 @@ func (f *Files) unwatch(id string) {
 	if id == "" {
 		return
 	}
-	f.a.start(func(ctx context.Context) {
+	f.app.start(func(ctx context.Context) {
 		// errors are ignored: a lost connection stops the watch, too
-		Call(ctx, f.a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+		Call(ctx, f.app, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 	})
 }
 
 // Leave stops the page's watch at the gateway.
 func (f *Files) Leave() {
-	f.a.noFiles(f)
-	f.live.mu.Lock()
-	id := f.live.id
-	f.live.id, f.live.told = "", nil
-	f.live.mu.Unlock()
+	f.app.noFiles(f)
+	f.watch.mu.Lock()
+	id := f.watch.id
+	f.watch.id, f.watch.events = "", nil
+	f.watch.mu.Unlock()
 	f.unwatch(id)
 }
 
 // changed applies an event about a folder.
 func (f *Files) changed(c protocol.FilesChange) {
-	f.live.mu.Lock()
-	mine := f.live.id != "" && slices.Contains(c.WatchIDs, f.live.id)
-	place, dir := f.live.place, f.live.dir
+	f.watch.mu.Lock()
+	mine := f.watch.id != "" && slices.Contains(c.WatchIDs, f.watch.id)
+	place, dir := f.watch.place, f.watch.dir
 	if mine && c.Again {
-		f.live.id, f.live.told = "", nil
+		f.watch.id, f.watch.events = "", nil
 	} else {
-		f.live.told = append(f.live.told, c)
+		f.watch.events = append(f.watch.events, c)
 	}
-	if over := len(f.live.told) - maxTold; over > 0 {
-		f.live.told = slices.Delete(f.live.told, 0, over)
+	if over := len(f.watch.events) - maxEvents; over > 0 {
+		f.watch.events = slices.Delete(f.watch.events, 0, over)
 	}
-	f.live.mu.Unlock()
+	f.watch.mu.Unlock()
 	switch {
 	case !mine:
 	case c.Again:
 		f.Reload()
 	default:
-		f.askChanges(place, changesPause)
+		f.scheduleChanges(place, changesPause)
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != place || v.Dir != dir {
 				return v
@@ -136,30 +136,30 @@ func (f *Files) changed(c protocol.FilesChange) {
 			return v
 		})
 		if c.Shallow == "" {
-			f.findAnew()
+			f.scheduleSearch()
 		}
 	}
 }
 
-// findAnew requests the filter's results again some time after a change, because that lists all
+// scheduleSearch requests the filter's results again some time after a change, because that lists all
 // files of a machine.
-func (f *Files) findAnew() {
-	f.live.mu.Lock()
-	due := f.live.finding
-	f.live.finding = true
-	f.live.mu.Unlock()
+func (f *Files) scheduleSearch() {
+	f.watch.mu.Lock()
+	due := f.watch.searchDue
+	f.watch.searchDue = true
+	f.watch.mu.Unlock()
 	if due {
 		return
 	}
-	f.a.start(func(ctx context.Context) {
+	f.app.start(func(ctx context.Context) {
 		select {
 		case <-time.After(changesPause):
 		case <-ctx.Done():
 		}
-		f.live.mu.Lock()
-		f.live.finding = false
-		f.live.mu.Unlock()
-		f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
+		f.watch.mu.Lock()
+		f.watch.searchDue = false
+		f.watch.mu.Unlock()
+		f.index.reset()
 		if v := f.Value.Get(); v.Filter != "" && v.Place != "" {
 			f.show()
 		}
@@ -214,27 +214,27 @@ func (a *App) noFiles(f *Files) {
 // agent made.
 const changesPause = time.Second
 
-// askChanges asks the current machine for the agent's changes. Calls in quick succession are merged
+// scheduleChanges asks the current machine for the agent's changes. Calls in quick succession are merged
 // into one request.
-func (f *Files) askChanges(place protocol.NodeID, pause time.Duration) {
-	f.live.mu.Lock()
-	asked := f.live.asking
-	f.live.asking = true
-	f.live.mu.Unlock()
+func (f *Files) scheduleChanges(place protocol.NodeID, pause time.Duration) {
+	f.watch.mu.Lock()
+	asked := f.watch.changesDue
+	f.watch.changesDue = true
+	f.watch.mu.Unlock()
 	if asked {
 		return
 	}
-	f.a.start(func(ctx context.Context) {
+	f.app.start(func(ctx context.Context) {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
 		}
-		f.live.mu.Lock()
-		f.live.asking = false
-		f.live.mu.Unlock()
+		f.watch.mu.Lock()
+		f.watch.changesDue = false
+		f.watch.mu.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 		defer cancel()
-		r, err := Call(ctx, f.a, protocol.FilesChanges, protocol.FilesChangesParams{Node: place})
+		r, err := Call(ctx, f.app, protocol.FilesChanges, protocol.FilesChangesParams{Node: place})
 		if err != nil {
 			return // older machines do not know the method; other errors show up in the list itself
 		}
@@ -262,12 +262,12 @@ func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // Diff loads the diff of a change by the agent. It blocks.
 func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.FilesDiffResult, error) {
-	return Call(ctx, f.a, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+	return Call(ctx, f.app, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 }
 
 // Revert restores a file's content from before a change by the agent. It blocks.
 func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
-	_, err := Call(ctx, f.a, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+	_, err := Call(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 	f.again(err)
 	return err
 }
