@@ -80,7 +80,7 @@ func (cw *chatWindows) openAnother(but protocol.SessionKey) {
 
 // restore restores a deleted chat, and opens it if it was open before.
 func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
-	bind.Go(cw.ui.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, cw.ui.b.state.Chats.Restore(ctx, key) }, func(_ struct{}, err error) {
+	bind.Run(cw.ui.ctx, func(ctx context.Context) error { return cw.ui.b.state.Chats.Restore(ctx, key) }, func(err error) {
 		if err != nil {
 			cw.ui.messages.show("The chat could not be restored: " + err.Error())
 			return

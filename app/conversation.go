@@ -197,7 +197,7 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTime)
-	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, to.Reach(ctx, seq) }, func(_ struct{}, err error) {
+	bind.Run(ctx, func(ctx context.Context) error { return to.Reach(ctx, seq) }, func(err error) {
 		cancel()
 		if c.chat != to || c.pane.PendingReveal() != id {
 			return

@@ -36,7 +36,7 @@ type Page struct {
 	app *state.App
 	h   Handlers
 	key protocol.SessionKey
-	Box *fyne.Container
+	widgets.Sheet
 
 	list    *widgets.ItemList
 	known   []protocol.ArchiveInfo
@@ -52,7 +52,7 @@ type Page struct {
 
 // New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
 func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, key: key, Box: container.NewStack(), now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, key: key, Sheet: widgets.NewSheet(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.known[i], "", 0) })
 	p.draw()
 	return p
@@ -97,12 +97,7 @@ func (p *Page) draw() {
 		name.Ellipsis = true
 		body = widgets.Border(widgets.Inset(0, 0, style.Inside, 0, name), nil, nil, nil, p.list)
 	}
-	p.set(widgets.NewPage("Earlier conversations", body, back))
-}
-
-func (p *Page) set(o fyne.CanvasObject) {
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
+	p.Put(widgets.NewPage("Earlier conversations", body, back))
 }
 
 func (p *Page) toChat() {
@@ -134,7 +129,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 		return
 	}
 	p.pane.Reveal(id)
-	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Reach(ctx, seq) }, func(_ struct{}, err error) {
+	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
 		if p.pane.PendingReveal() != "" && p.h.Say != nil {
 			p.h.Say("The message is no longer in the archive.")
@@ -156,7 +151,7 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
 	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.bring, export), banner)
-	p.set(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
+	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())
 }

@@ -70,7 +70,7 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a.Audit, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
+		bind.Run(ctx, func(ctx context.Context) error { return work(ctx) }, func(err error) { done(err) })
 	}
 	p.Load()
 	return p
@@ -95,7 +95,7 @@ func newPage(b Backend, h Handlers) *Page {
 func (p *Page) openList() {
 	p.one = false
 	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.chain)
-	show(p.chain, p.chain.Text() != "")
+	widgets.SetVisible(p.chain, p.chain.Text() != "")
 	body := widgets.Over(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
@@ -153,9 +153,9 @@ func (p *Page) draw() {
 		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
 	}
 	p.none.Refresh()
-	show(p.none, empty)
-	show(p.list, !empty)
-	show(p.older, p.more)
+	widgets.SetVisible(p.none, empty)
+	widgets.SetVisible(p.list, !empty)
+	widgets.SetVisible(p.older, p.more)
 	p.Box.Refresh()
 }
 
@@ -188,12 +188,4 @@ func (p *Page) export(asCSV bool) {
 		n, err := p.b.Export(ctx, w, params, asCSV)
 		return state.Plural(n, "entry", "entries") + " exported.", err
 	})
-}
-
-func show(o fyne.CanvasObject, on bool) {
-	if on {
-		o.Show()
-	} else {
-		o.Hide()
-	}
 }

@@ -57,6 +57,11 @@ func Go[R any](ctx context.Context, work func(context.Context) (R, error), done 
 	}()
 }
 
+// Run is [Go] for work without a result.
+func Run(ctx context.Context, work func(context.Context) error, done func(error)) {
+	Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
+}
+
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
 func Do(ctx context.Context, f func()) {
 	fyne.Do(func() {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/jpeg" // formats that channels send
+	_ "image/jpeg"
 	_ "image/png"
 	"strings"
 
@@ -106,7 +106,7 @@ func (d *detail) show() {
 	if !d.drawn {
 		d.drawn = true
 		back := widgets.NewQuiet("All channels", "back", p.back)
-		p.set(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
+		p.Put(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
 			widgets.Lead("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
 	}
 	p.Box.Refresh()
@@ -122,11 +122,7 @@ func (d *detail) buttons() {
 	d.logout.Danger = d.sure
 	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and delete"}[d.sure])
 	for _, b := range []*widgets.Button{d.toggle, d.login, d.change, d.logout} {
-		if d.a.Own {
-			b.Show()
-		} else {
-			b.Hide()
-		}
+		widgets.SetVisible(b, d.a.Own)
 		if d.a.Busy != "" {
 			b.Disable()
 		} else {

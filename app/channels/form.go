@@ -70,7 +70,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	cancel := widgets.NewQuiet("Cancel", "", o.cancel)
 	o.draw()
 	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(style.Inside, -1, o.save, cancel))
-	p.set(widgets.NewPage(title, o.scroll))
+	p.Put(widgets.NewPage(title, o.scroll))
 	if o.first != nil {
 		p.focus(o.first)
 	}

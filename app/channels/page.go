@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -30,7 +29,7 @@ type Page struct {
 	ctx context.Context
 	m   *state.Channels
 	h   Handlers
-	Box *fyne.Container
+	widgets.Sheet
 
 	view   state.ChannelsView
 	detail *detail // nil while the list or the form is shown
@@ -61,14 +60,9 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), waiting: waitingShown, now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), waiting: waitingShown, now: time.Now}
 	p.openList()
 	return p
-}
-
-func (p *Page) set(o fyne.CanvasObject) {
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
 }
 
 func (p *Page) focus(o fyne.Focusable) {
@@ -157,7 +151,7 @@ func (p *Page) drawList() {
 	if len(v.Kinds) == 0 {
 		add.Hide()
 	}
-	p.set(widgets.NewPage("Channels", body, add))
+	p.Put(widgets.NewPage("Channels", body, add))
 	p.keys["add"] = first
 	if add.Visible() {
 		p.keys["add"] = add
@@ -186,7 +180,7 @@ func (p *Page) held() string {
 }
 
 func (p *Page) reload() {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { p.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+	bind.Run(p.ctx, func(ctx context.Context) error { p.m.Load(ctx); return nil }, func(error) {})
 }
 
 // row is the list entry of an account.

@@ -70,7 +70,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
-			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, end(ctx, c.id) }, func(_ struct{}, err error) {
+			bind.Run(p.ctx, func(ctx context.Context) error { return end(ctx, c.id) }, func(err error) {
 				c.acts.sure = ""
 				if err != nil {
 					p.h.Say(failed + err.Error())

@@ -152,7 +152,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			confirm = "Revoke and remove"
 		}
 		buttons = append(buttons, d.acts.twice("Remove", "trash", confirm, "Cancel", func() {
-			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Machines.Forget(ctx, n) }, func(_ struct{}, err error) {
+			bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) }, func(err error) {
 				d.acts.sure = ""
 				if err != nil {
 					p.h.Say("The machine was not removed: " + err.Error())

@@ -39,7 +39,7 @@ func (p *Page) openInvite() {
 	turn.OnTap = func() {
 		on := !p.pairing.Network.Enabled
 		network.Set("Changing…", style.ColorMuted)
-		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, "network.enabled", on) }, func(_ struct{}, err error) {
+		bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, "network.enabled", on) }, func(err error) {
 			if err != nil {
 				network.Set(err.Error(), style.ColorBad)
 				return

@@ -164,13 +164,13 @@ func (a *asking) listen() {
 	for e := range a.events {
 		switch e.what {
 		case answerYes, answerNo:
-			a.actions.again()
+			a.actions.retry()
 		case answerFailed:
-			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			r, err := a.rights(ctx)
 			cancel()
 			a.none.Store(err != nil || r == undecided)
-			a.actions.again()
+			a.actions.retry()
 		case keyDefault, keyReview, keyDeny:
 			if id, ok := a.find(e.name); ok {
 				if e.what == keyDeny {

@@ -66,7 +66,7 @@ func (mac) close() {
 
 // left returns the remaining time of ctx in milliseconds.
 func left(ctx context.Context) C.int64_t {
-	d := limit
+	d := timeout
 	if end, ok := ctx.Deadline(); ok {
 		d = max(0, time.Until(end))
 	}

@@ -41,7 +41,7 @@ func open(actions Actions) (system, error) {
 		return nil, fmt.Errorf("connect to the session bus: %w", err)
 	}
 	b := &bus{conn: conn, server: conn.Object(serverName, serverPath), signals: make(chan *dbus.Signal, 32), shown: make(map[string]uint32)}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var caps []string
 	if err := b.server.CallWithContext(ctx, serverName+".GetCapabilities", 0).Store(&caps); err != nil {

@@ -6,6 +6,10 @@
 // notifications. On macOS buttons require an application bundle and the person's permission; a bare
 // binary shows plain notifications. While the screen is locked, notifications do not show their
 // content.
+//
+// The D-Bus calls are made here and not by github.com/esiqveland/notify, whose calls have no time
+// limit. The Windows Runtime is called by hand, because no maintained library with buttons and
+// removal could be fetched when this was written.
 package notify
 
 import (
@@ -48,8 +52,8 @@ type Actions struct {
 	// person: they are disabled in the system's settings.
 	Off func(why string)
 
-	// again shows the messages held back because of errLater; for use by the notifier.
-	again func()
+	// retry shows the messages deferred because of errLater; for use by the notifier.
+	retry func()
 }
 
 // The keys of a notification's actions; "default" is a click on the notification itself.
@@ -65,8 +69,8 @@ var errOff = errors.New("Fairlead's notifications are turned off in the system s
 // errLater means that a message cannot be shown yet; the system calls again when it can, or never.
 var errLater = errors.New("the permission for notifications is not granted yet")
 
-// limit is the time limit of the system for one notification.
-const limit = 5 * time.Second
+// timeout is the time limit of the system for one notification.
+const timeout = 5 * time.Second
 
 // maxWaiting is the maximum number of notifications that wait for a slow system; further ones are
 // dropped.
@@ -83,18 +87,21 @@ type system interface {
 	close()
 }
 
+// job is one action on the system, with its time limit.
+type job func(context.Context, system)
+
 // Notifier shows notifications one after the other. Its methods return at once and are safe for
 // concurrent use.
 type Notifier struct {
 	actions Actions
 	log     *slog.Logger
-	jobs    chan func(context.Context)
+	jobs    chan job
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 
 	// Used by run's goroutine only:
-	off  bool      // there are no notifications, and Off was called
-	held []Message // messages to show when the system can
+	off      bool      // there are no notifications, and Off was called
+	deferred []Message // messages to show when the system can
 }
 
 // New starts a notifier. Close stops it. On a system without notifications its methods do nothing.
@@ -104,8 +111,8 @@ func New(actions Actions, log *slog.Logger) *Notifier {
 
 func start(open func(Actions) (system, error), actions Actions, log *slog.Logger) *Notifier {
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &Notifier{actions: actions, log: log, jobs: make(chan func(context.Context), maxWaiting), cancel: cancel}
-	n.actions.again = func() { n.do(n.showHeld) }
+	n := &Notifier{actions: actions, log: log, jobs: make(chan job, maxWaiting), cancel: cancel}
+	n.actions.retry = func() { n.do(n.showDeferred) }
 	n.done.Go(func() { n.run(ctx, open) })
 	return n
 }
@@ -122,7 +129,7 @@ func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) 
 		select {
 		case <-ctx.Done():
 			return
-		case job := <-n.jobs:
+		case do := <-n.jobs:
 			if sys == nil {
 				var err error
 				if sys, err = open(n.actions); err != nil {
@@ -131,11 +138,11 @@ func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) 
 					continue
 				}
 			}
-			at, cancel := context.WithTimeout(context.WithValue(ctx, systemKey{}, sys), limit)
-			job(at)
-			failed := at.Err() != nil
+			limited, cancel := context.WithTimeout(ctx, timeout)
+			do(limited, sys)
+			timedOut := limited.Err() != nil
 			cancel()
-			if failed && ctx.Err() == nil {
+			if timedOut && ctx.Err() == nil {
 				sys.close()
 				sys = nil
 			}
@@ -143,42 +150,37 @@ func (n *Notifier) run(ctx context.Context, open func(Actions) (system, error)) 
 	}
 }
 
-// systemKey is the context key under which a job finds the system.
-type systemKey struct{}
-
-func of(ctx context.Context) system { return ctx.Value(systemKey{}).(system) }
-
-func (n *Notifier) do(job func(context.Context)) {
+// do queues a job, unless the system is too slow.
+func (n *Notifier) do(j job) {
 	select {
-	case n.jobs <- job:
-	default: // the system is too slow
+	case n.jobs <- j:
+	default:
 	}
 }
 
 // Show shows a message.
 func (n *Notifier) Show(m Message) {
-	n.do(func(ctx context.Context) { n.show(ctx, m) })
+	n.do(func(ctx context.Context, sys system) { n.show(ctx, sys, m) })
 }
 
-func (n *Notifier) show(ctx context.Context, m Message) {
-	n.release(m.ID)
-	sys := of(ctx)
+func (n *Notifier) show(ctx context.Context, sys system, m Message) {
+	n.dropDeferred(m.ID)
 	hidden := sys.locked(ctx)
-	said := m
+	visible := m
 	if hidden {
-		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see more.", News: m.News}
+		visible = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see more.", News: m.News}
 		if m.News {
-			said.Title = "Fairlead has news"
+			visible.Title = "Fairlead has news"
 		}
 	}
-	err := sys.show(ctx, said)
+	err := sys.show(ctx, visible)
 	if err != nil {
 		n.log.Info("Showing a notification failed", "err", err)
 	}
 	switch {
 	case errors.Is(err, errLater):
-		if n.held = append(n.held, m); len(n.held) > maxWaiting {
-			n.held = slices.Delete(n.held, 0, 1)
+		if n.deferred = append(n.deferred, m); len(n.deferred) > maxWaiting {
+			n.deferred = slices.Delete(n.deferred, 0, 1)
 		}
 	case errors.Is(err, errOff) && !n.off && n.actions.Off != nil:
 		n.off = true
@@ -188,24 +190,24 @@ func (n *Notifier) show(ctx context.Context, m Message) {
 	}
 }
 
-// showHeld shows the messages that were held back.
-func (n *Notifier) showHeld(ctx context.Context) {
-	held := n.held
-	n.held = nil
-	for _, m := range held {
-		n.show(ctx, m)
+// showDeferred shows the messages that the system could not show before.
+func (n *Notifier) showDeferred(ctx context.Context, sys system) {
+	list := n.deferred
+	n.deferred = nil
+	for _, m := range list {
+		n.show(ctx, sys, m)
 	}
 }
 
-func (n *Notifier) release(id string) {
-	n.held = slices.DeleteFunc(n.held, func(m Message) bool { return m.ID == id })
+func (n *Notifier) dropDeferred(id string) {
+	n.deferred = slices.DeleteFunc(n.deferred, func(m Message) bool { return m.ID == id })
 }
 
 // Remove removes a message that is no longer needed.
 func (n *Notifier) Remove(id string) {
-	n.do(func(ctx context.Context) {
-		n.release(id)
-		of(ctx).remove(ctx, id)
+	n.do(func(ctx context.Context, sys system) {
+		n.dropDeferred(id)
+		sys.remove(ctx, id)
 	})
 }
 

@@ -233,7 +233,7 @@ func (d *detail) try() {
 func (d *detail) say(text string) {
 	d.note.Set(text, style.ColorBad)
 	if on := text != ""; on != d.note.Visible() {
-		show(d.note, on)
+		widgets.SetVisible(d.note, on)
 		d.p.Box.Refresh()
 	}
 }

@@ -72,7 +72,7 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a.Rules, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
+		bind.Run(ctx, func(ctx context.Context) error { return work(ctx) }, func(err error) { done(err) })
 	}
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
@@ -169,8 +169,8 @@ func (p *Page) draw() {
 		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
 	}
 	p.none.Refresh()
-	show(p.none, empty)
-	show(p.list, !empty)
+	widgets.SetVisible(p.none, empty)
+	widgets.SetVisible(p.list, !empty)
 	p.Box.Refresh()
 }
 
@@ -248,14 +248,6 @@ func (p *Page) load() {
 			p.Load()
 		})
 	})
-}
-
-func show(o fyne.CanvasObject, on bool) {
-	if on {
-		o.Show()
-	} else {
-		o.Hide()
-	}
 }
 
 // Back returns from one rule to the list, and reports whether one was shown. A rule with unsaved

@@ -68,11 +68,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	var form *fyne.Container
 	arrange := func() {
 		for o, on := range map[fyne.CanvasObject]bool{every: f.Kind == protocol.CronEvery, at: f.Kind == protocol.CronAt, once: f.Kind == protocol.CronAt, expr: f.Kind == protocol.CronExpr} {
-			if on {
-				o.Show()
-			} else {
-				o.Hide()
-			}
+			widgets.SetVisible(o, on)
 		}
 		if form != nil {
 			form.Refresh()

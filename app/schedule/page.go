@@ -132,7 +132,7 @@ func (p *Page) all() fyne.CanvasObject {
 }
 
 func (p *Page) reload() {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { p.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+	bind.Run(p.ctx, func(ctx context.Context) error { p.m.Load(ctx); return nil }, func(error) {})
 }
 
 // openJob shows one schedule with its history.

@@ -59,11 +59,7 @@ func (d *detail) show() {
 	d.e = e
 	d.toggle.Set(switchWord(e), map[bool]string{true: "pause", false: "play"}[e.Enabled])
 	d.edit.SetText(editWord(e))
-	if e.Source == protocol.SkillAgent {
-		d.remove.Show()
-	} else {
-		d.remove.Hide()
-	}
+	widgets.SetVisible(d.remove, e.Source == protocol.SkillAgent)
 	d.set.show(e, p.view.Set[e.SettingsKey])
 	d.text.SetText(p.view.Text)
 	d.fault.Hide()
@@ -80,7 +76,7 @@ func (d *detail) show() {
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
 			widgets.NewPart("TEXT"), widgets.Col(style.Inside, d.fault, widgets.Readable(d.text)))
 		d.text.Forward = form.Scrolled
-		p.set(widgets.NewPage(e.Name, form, back))
+		p.Put(widgets.NewPage(e.Name, form, back))
 	}
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of text is known only after its first layout

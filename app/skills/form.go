@@ -44,14 +44,14 @@ func (p *Page) openForm() {
 			p.h.Edit(path)
 		})
 	}
-	name.OnSubmitted = func(string) { p.focus(when) }
-	cancel := widgets.NewQuiet("Cancel", "", func() { p.openList(); p.focus(p.search) })
-	p.set(widgets.NewPage("New skill", widgets.NewForm(
+	name.OnSubmitted = func(string) { widgets.Focus(when) }
+	cancel := widgets.NewQuiet("Cancel", "", func() { p.openList(); widgets.Focus(p.search) })
+	p.Put(widgets.NewPage("New skill", widgets.NewForm(
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does and when to use it", when,
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
 		widgets.NewField("What a machine must be able to do", caps.box),
 		said,
 		widgets.Row(style.Inside, -1, create, cancel))))
-	p.focus(name)
+	widgets.Focus(name)
 }

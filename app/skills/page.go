@@ -36,7 +36,7 @@ type Page struct {
 	ctx context.Context
 	m   *state.Skills
 	h   Handlers
-	Box *fyne.Container
+	widgets.Sheet
 
 	view   state.SkillsView
 	found  []protocol.SkillStatusEntry
@@ -59,7 +59,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), body: container.NewStack(), now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), body: container.NewStack(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.found) {
 			p.open(p.found[i].Path)
@@ -95,7 +95,7 @@ func (p *Page) openList() {
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
-	p.set(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body), again, add))
+	p.Put(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body), again, add))
 	p.fill()
 }
 
@@ -103,22 +103,11 @@ func (p *Page) openList() {
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
-	p.focus(p.list)
-}
-
-func (p *Page) set(o fyne.CanvasObject) {
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
-}
-
-func (p *Page) focus(o fyne.Focusable) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
-		c.Focus(o)
-	}
+	widgets.Focus(p.list)
 }
 
 func (p *Page) run(work func(context.Context)) {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { work(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+	bind.Run(p.ctx, func(ctx context.Context) error { work(ctx); return nil }, func(error) {})
 }
 
 // fill lists the search results. The objects around the list stay, so that the field keeps the
@@ -247,7 +236,7 @@ func (p *Page) open(path string) {
 	p.detail = newDetail(p, path)
 	p.m.Show(path)
 	p.detail.show()
-	p.focus(p.detail.toggle)
+	widgets.Focus(p.detail.toggle)
 }
 
 // Back returns from one skill to the list, and reports whether one was shown.

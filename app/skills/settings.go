@@ -66,11 +66,7 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 		s.always.SetSelected(choice)
 	}
 	s.needs.set(e.Requirements.Capabilities)
-	if set.Requires != nil {
-		s.asFile.Show()
-	} else {
-		s.asFile.Hide()
-	}
+	widgets.SetVisible(s.asFile, set.Requires != nil)
 	s.none.Hide()
 	fields := s.box.Objects[2]
 	fields.Show()
