@@ -303,7 +303,7 @@ func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	right := m.taker(protocol.RoleNode)
 	right.Link = &link
 	done, err := client.Pair(t.Context(), link.Addresses, right)
-	if err != nil || done.Device.Door != protocol.DoorSSH {
+	if err != nil || done.Device.Method != protocol.PairedBySSH {
 		t.Errorf("%+v, %v", done.Device, err)
 	}
 }

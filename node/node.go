@@ -149,7 +149,7 @@ func (n *Node) offer(list []toolkit.Tool[access.Call]) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtLane},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtOwnConnection},
 	}
 	if n.opts.Direct != nil && !n.opts.Direct.Alone {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)

@@ -67,9 +67,9 @@ func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command can do everything you can")))
 	case state.PartlyConfined(q):
-		rows = append(rows, labelled("sandbox", warning(protocol.SandboxWords(q.Sandbox, q.Host))))
+		rows = append(rows, labelled("sandbox", warning(protocol.DescribeSandbox(q.Sandbox, q.Host))))
 	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", protocol.SandboxWords(q.Sandbox, q.Host)))
+		rows = append(rows, fact("sandbox", protocol.DescribeSandbox(q.Sandbox, q.Host)))
 	}
 	switch files := state.FilesText(q); {
 	case files == "":

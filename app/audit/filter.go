@@ -31,7 +31,7 @@ func (p *Page) kinds() []*fyne.MenuItem {
 	add("Rules created", protocol.AuditRuleMade)
 	add("Rules changed", protocol.AuditRuleChanged)
 	add("Rules deleted", protocol.AuditRuleDeleted)
-	add("Permissions revoked", protocol.AuditGrantGone)
+	add("Permissions revoked", protocol.AuditGrantWithdrawn)
 	add("Approval modes", protocol.AuditMode)
 	return items
 }

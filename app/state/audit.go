@@ -83,7 +83,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 // or an answer with a scope other than once.
 func Gave(e protocol.AuditEntry) bool {
 	switch {
-	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantGone:
+	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantWithdrawn:
 		return false
 	case e.Rule != "":
 		return true

@@ -157,7 +157,7 @@ func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Rule: "r", Verdict: "allow"}, true},
 		{protocol.AuditEntry{Kind: protocol.AuditRuleMade, Rule: "r"}, true},
 		{protocol.AuditEntry{Kind: protocol.AuditRuleDeleted, Rule: "r"}, false},
-		{protocol.AuditEntry{Kind: protocol.AuditGrantGone, Approval: "a"}, false},
+		{protocol.AuditEntry{Kind: protocol.AuditGrantWithdrawn, Approval: "a"}, false},
 	} {
 		if got := Gave(c.e); got != c.want {
 			t.Errorf("%+v: %v", c.e, got)

@@ -129,7 +129,7 @@ func (f *Files) changed(c protocol.FilesChange) {
 			if c.Shallow != "" {
 				v.Shallow = c.Shallow
 			}
-			if v.Filter == "" && len(c.Entries)+len(c.Gone) > 0 {
+			if v.Filter == "" && len(c.Entries)+len(c.Removed) > 0 {
 				v.Entries = merge(v.Entries, dir, c)
 				v.Sort.order(v.Entries)
 			}
@@ -172,8 +172,8 @@ func merge(list []FileEntry, dir string, c protocol.FilesChange) []FileEntry {
 	for _, e := range c.Entries {
 		fresh[e.Name] = entryOf(dir, e)
 	}
-	gone := make(map[string]bool, len(c.Gone))
-	for _, name := range c.Gone {
+	gone := make(map[string]bool, len(c.Removed))
+	for _, name := range c.Removed {
 		gone[name] = true
 	}
 	out := make([]FileEntry, 0, len(list)+len(fresh))

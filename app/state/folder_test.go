@@ -83,12 +83,12 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		if v := fs.Value.Get(); !v.Serves || v.At != "/srv/" || len(v.Changed) != 1 {
 			t.Errorf("%+v", v)
 		}
-		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Entries: []protocol.FileInfo{{Name: "c.txt", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 9}}, Gone: []string{"b.txt"}})
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Entries: []protocol.FileInfo{{Name: "c.txt", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 9}}, Removed: []string{"b.txt"}})
 		look("sub/ a.txt c.txt")
 		if e := fs.Value.Get().Entries[1]; e.Info.Size != 9 {
 			t.Errorf("%+v", e)
 		}
-		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"other"}, Gone: []string{"c.txt"}})
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"other"}, Removed: []string{"c.txt"}})
 		look("sub/ a.txt c.txt")
 		fs.Enter("sub")
 		look("sub/sub/ sub/a.txt sub/b.txt")
@@ -167,7 +167,7 @@ func TestAFolderThatIsToBeListedAnewBeforeItsListCameIsListedAnew(t *testing.T) 
 		if got := names(fs.Value.Get().Entries); got != "new.txt" || asked != 2 {
 			t.Errorf("%q is shown, listed %d times", got, asked)
 		}
-		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"second"}, Gone: []string{"new.txt"}})
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"second"}, Removed: []string{"new.txt"}})
 		if got := names(fs.Value.Get().Entries); got != "" {
 			t.Errorf("%q after a change", got)
 		}

@@ -77,7 +77,7 @@ func reduce(v View, c protocol.Change) View {
 		v.Channels++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		v = reduceTransfer(v, *c.Transfer)
-	case c.Kind == protocol.ChangeTransferGone:
+	case c.Kind == protocol.ChangeTransferRemoved:
 		v.Ended++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		v.Status = *c.Status

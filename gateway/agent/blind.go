@@ -21,7 +21,7 @@ func (r *Run) blind(ctx context.Context) error {
 		switch {
 		case m.StopReason == protocol.StopBlind, m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice:
 			return nil
-		case m.Beside() || !pictured(m):
+		case m.OutsideConversation() || !pictured(m):
 			continue
 		}
 		return r.tellBlind(ctx, r.Ref.ID+" takes no pictures, as far as its provider tells: it is told that there is one.", m.Timestamp)

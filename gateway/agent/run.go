@@ -112,7 +112,7 @@ func (r *Run) Do(ctx context.Context) error {
 // finished reports whether an earlier start completed the run and only failed to store that.
 func (r *Run) finished() bool {
 	for i := len(r.History) - 1; i >= 0; i-- {
-		if m := r.History[i]; !m.Beside() {
+		if m := r.History[i]; !m.OutsideConversation() {
 			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
 		}
 	}
@@ -130,7 +130,7 @@ func (r *Run) openCalls() turn {
 	answered := make(map[string]bool)
 	for i := len(r.History) - 1; i >= 0; i-- {
 		m := r.History[i]
-		if m.Beside() {
+		if m.OutsideConversation() {
 			continue
 		}
 		switch m.Role {

@@ -137,7 +137,7 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
 	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.setGrantDeleted(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
+		return r.setGrantDeleted(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantWithdrawn)
 	}
 	return r.setDeleted(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
 }
@@ -147,9 +147,9 @@ func (r *Rules) Delete(ctx context.Context, by, id string) error {
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
 	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.setGrantDeleted(ctx, by, grant, 0, protocol.AuditGrantBack)
+		return r.setGrantDeleted(ctx, by, grant, 0, protocol.AuditGrantRestored)
 	}
-	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleBack)
+	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleRestored)
 }
 
 func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind string) error {

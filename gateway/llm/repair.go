@@ -63,7 +63,7 @@ func pair(messages []protocol.Message) map[callAt]int {
 	open := map[string]callAt{}
 	found := map[callAt]int{}
 	for i, m := range messages {
-		if m.Beside() {
+		if m.OutsideConversation() {
 			continue
 		}
 		switch m.Role {

@@ -149,7 +149,7 @@ func (m *Manager) take(h pake.Hello) (*invite, error) {
 	m.expireLocked(time.Now())
 	var found *invite
 	for _, i := range m.invites {
-		if h.Door == protocol.DoorLink && i.ID == h.Invite || h.Door == protocol.DoorCode && i.code.Number == h.Number {
+		if h.Door == protocol.PairedByLink && i.ID == h.Invite || h.Door == protocol.PairedByCode && i.code.Number == h.Number {
 			found = i
 		}
 	}

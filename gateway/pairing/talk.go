@@ -45,13 +45,13 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	var secret []byte
 	var code *pake.Code
 	switch {
-	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.DoorAsk:
-	case hello.Door == protocol.DoorLink:
+	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
+	case hello.Door == protocol.PairedByLink:
 		if taken, err = m.take(hello); err != nil {
 			return err
 		}
 		secret = taken.secret
-	case hello.Door == protocol.DoorCode:
+	case hello.Door == protocol.PairedByCode:
 		if taken, err = m.take(hello); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 	h := g.Hello
 	d := protocol.Device{
 		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID, Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key),
-		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
+		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
 	}
 	life := askLife
 	if taken != nil {
@@ -168,7 +168,7 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 			if taken.params.Device != d.Fingerprint {
 				return nil, protocol.ErrForbidden.With("this invitation is for another device")
 			}
-			d.Door = protocol.DoorSSH
+			d.Method = protocol.PairedBySSH
 		}
 		d.Role, d.Name = taken.Role, cmp.Or(taken.params.Name, d.Name)
 		d.Scopes = taken.params.Scopes

@@ -13,10 +13,10 @@ const (
 
 // Ways in which a device was paired.
 const (
-	DoorLink = "link" // a link or QR code
-	DoorCode = "code" // a spoken code
-	DoorAsk  = "ask"  // without either: the person compared the words
-	DoorSSH  = "ssh"  // a link sent over SSH; the device's key was read over SSH too
+	PairedByLink    = "link" // a link or QR code
+	PairedByCode    = "code" // a spoken code
+	PairedByRequest = "ask"  // without either: the person compared the words
+	PairedBySSH     = "ssh"  // a link sent over SSH; the device's key was read over SSH too
 )
 
 // Device is a paired machine or client (extension).
@@ -39,7 +39,7 @@ type Device struct {
 	Platform    string   `json:"platform,omitempty"`
 	Version     string   `json:"version,omitempty"`
 	Address     string   `json:"address,omitempty"` // address of its last connection
-	Door        string   `json:"door"`
+	Method      string   `json:"method"`
 	PairedBy    string   `json:"pairedBy"` // the principal that approved it
 	PairedAt    int64    `json:"pairedAt"`
 	LastSeenAt  int64    `json:"lastSeenAt,omitempty"`

@@ -5,10 +5,11 @@ package protocol
 // name it.
 const ExtDirect = "direct"
 
-// ExtLane: the node can move the bytes of a transfer over a connection of their own (extension).
+// ExtOwnConnection: the node can move the bytes of a transfer over a connection of their own
+// (extension).
 // The gateway joins a second connection of each end, or, with [ExtDirect] at both ends, the source
 // connects to the destination.
-const ExtLane = "transfer.lane"
+const ExtOwnConnection = "transfer.connection"
 
 // EventTransferMeet tells the source how to reach the destination (extension, to nodes).
 const EventTransferMeet = "transfer.meet"

@@ -41,29 +41,29 @@ type PauseParams struct {
 
 // Kinds of change.
 const (
-	ChangeSession        = "session"        // Session is new or changed
-	ChangeSessionDeleted = "sessionDeleted" // the session SessionKey was deleted
-	ChangeMessage        = "message"        // Message was stored in SessionKey
-	ChangeHistory        = "history"        // all messages of SessionKey changed (reset): load them again
-	ChangeRun            = "run"            // Run is new or changed
-	ChangeDelta          = "delta"          // Delta continues Run.Text or Run.Thinking
-	ChangeCall           = "call"           // Call is new or changed
-	ChangeApproval       = "approval"       // Approval is new or changed
-	ChangeNode           = "node"           // Node is new or changed
-	ChangeNodeForgotten  = "nodeForgotten"  // Node.ID was removed
-	ChangeDevices        = "devices"        // devices, requests or the network changed: call device.list
-	ChangeStatus         = "status"         // Status changed
-	ChangeTransfer       = "transfer"       // Transfer is new or changed
-	ChangeTransferGone   = "transferGone"   // Transfer, of which only ID is set, was removed from the history
-	ChangeConfig         = "config"         // Path of the configuration changed
-	ChangeRules          = "rules"          // the rules or the permissions of chats changed: load them again
-	ChangeSkills         = "skills"         // skills were added, changed or removed: call skills.status again
-	ChangeFile           = "file"           // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty: many changed
-	ChangeChannels       = "channels"       // the channel Path connected or disconnected, or has a new unknown sender: call channel.status and pair.list
-	ChangeSchedules      = "schedules"      // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
-	ChangeNotice         = "notice"         // Notice for the person
-	ChangeResync         = "resync"         // changes were lost: subscribe again
-	ChangeChat           = "chat"           // Chat is sent as a chat event, never in the feed
+	ChangeSession         = "session"         // Session is new or changed
+	ChangeSessionDeleted  = "sessionDeleted"  // the session SessionKey was deleted
+	ChangeMessage         = "message"         // Message was stored in SessionKey
+	ChangeHistory         = "history"         // all messages of SessionKey changed (reset): load them again
+	ChangeRun             = "run"             // Run is new or changed
+	ChangeDelta           = "delta"           // Delta continues Run.Text or Run.Thinking
+	ChangeCall            = "call"            // Call is new or changed
+	ChangeApproval        = "approval"        // Approval is new or changed
+	ChangeNode            = "node"            // Node is new or changed
+	ChangeNodeForgotten   = "nodeForgotten"   // Node.ID was removed
+	ChangeDevices         = "devices"         // devices, requests or the network changed: call device.list
+	ChangeStatus          = "status"          // Status changed
+	ChangeTransfer        = "transfer"        // Transfer is new or changed
+	ChangeTransferRemoved = "transferRemoved" // Transfer, of which only ID is set, was removed from the history
+	ChangeConfig          = "config"          // Path of the configuration changed
+	ChangeRules           = "rules"           // the rules or the permissions of chats changed: load them again
+	ChangeSkills          = "skills"          // skills were added, changed or removed: call skills.status again
+	ChangeFile            = "file"            // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty: many changed
+	ChangeChannels        = "channels"        // the channel Path connected or disconnected, or has a new unknown sender: call channel.status and pair.list
+	ChangeSchedules       = "schedules"       // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
+	ChangeNotice          = "notice"          // Notice for the person
+	ChangeResync          = "resync"          // changes were lost: subscribe again
+	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
 )
 
 // Change is the payload of the feed event (extension). Kind determines which field is set. A change
@@ -73,7 +73,7 @@ type Change struct {
 	// Kind names the change. session, message, run, delta, call, approval, node, transfer, status
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
-	// node.id, transferGone transfer.id. config and file set path. devices, rules, skills, channels
+	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills, channels
 	// (with path) and schedules: load them again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`

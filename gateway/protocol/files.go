@@ -93,7 +93,7 @@ type FilesChange struct {
 	WatchIDs []string   `json:"watchIds,omitempty"` // the affected subscriptions
 	Path     string     `json:"path"`               // absolute
 	Entries  []FileInfo `json:"entries,omitempty"`  // new or changed entries
-	Gone     []string   `json:"gone,omitempty"`     // names of removed entries
+	Removed  []string   `json:"removed,omitempty"`  // names of removed entries
 	Again    bool       `json:"again,omitempty"`
 
 	// The following fields are set only when [FilesListParams].Below was requested.

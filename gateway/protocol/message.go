@@ -134,9 +134,11 @@ const (
 // accept images (extension).
 const StopBlind = "blind"
 
-// Beside reports whether a message is outside the conversation between model and user: it needs no
-// answer and is none.
-func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
+// OutsideConversation reports whether a message is not part of the conversation between model and
+// user: a direct command of the person, or a notice of the gateway. It gets no answer.
+func (m Message) OutsideConversation() bool {
+	return m.Origin == OriginDirect || m.Origin == OriginNotice
+}
 
 // MarshalJSON writes a user message with a single text block with a string as content, and always
 // writes isError in a tool result, because strict peers expect both.

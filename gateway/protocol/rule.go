@@ -120,17 +120,17 @@ type AuditEntry struct {
 
 // Kinds of audit entries.
 const (
-	AuditCall        = "call" // a call with an effect was allowed or refused, and its result
-	AuditRuleMade    = "rule made"
-	AuditRuleChanged = "rule changed"
-	AuditRuleDeleted = "rule deleted"
-	AuditRuleBack    = "rule restored"
-	AuditGrantGone   = "permission withdrawn"
-	AuditGrantBack   = "permission restored"
-	AuditDevice      = "device" // a device was paired, changed, revoked or removed, or its permissions grew
-	AuditSender      = "sender" // a channel user was approved or rejected
-	AuditMode        = "mode"   // a chat's approval mode was changed
-	AuditLogin       = "login"  // logins failed
+	AuditCall           = "call" // a call with an effect was allowed or refused, and its result
+	AuditRuleMade       = "rule made"
+	AuditRuleChanged    = "rule changed"
+	AuditRuleDeleted    = "rule deleted"
+	AuditRuleRestored   = "rule restored"
+	AuditGrantWithdrawn = "permission withdrawn"
+	AuditGrantRestored  = "permission restored"
+	AuditDevice         = "device" // a device was paired, changed, revoked or removed, or its permissions grew
+	AuditSender         = "sender" // a channel user was approved or rejected
+	AuditMode           = "mode"   // a chat's approval mode was changed
+	AuditLogin          = "login"  // logins failed
 )
 
 // AuditListParams requests entries, newest first. Limit 0 means 100; at most 1000.

@@ -8,10 +8,10 @@ import (
 // NotEnforced is the phrase with which a machine reports a missing restriction.
 const NotEnforced = "not enforced on this machine"
 
-// SandboxWords turns the one line in which a machine describes its sandbox ([HostInfo] and
+// DescribeSandbox turns the one line in which a machine describes its sandbox ([HostInfo] and
 // [Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
 // enforced". Unknown parts are passed through. h may be nil.
-func SandboxWords(sandbox string, h *HostInfo) string {
+func DescribeSandbox(sandbox string, h *HostInfo) string {
 	files, network, ok := strings.Cut(sandbox, ", network ")
 	files, fine := strings.CutPrefix(files, "files ")
 	if !ok || !fine {

@@ -26,7 +26,7 @@ func TestSandboxIsSaidInPlainWords(t *testing.T) {
 		{"full access, as set for this machine", nil, "full access, as set for this machine"},
 		{"", nil, ""},
 	} {
-		if got := SandboxWords(c.sandbox, c.host); got != c.want {
+		if got := DescribeSandbox(c.sandbox, c.host); got != c.want {
 			t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
 		}
 	}

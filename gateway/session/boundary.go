@@ -65,7 +65,7 @@ func boundary(msgs []protocol.Message, want int, slack float64) int {
 	open := map[string]bool{}
 	last, ask := 0, 0
 	for i, msg := range msgs[:want+1] {
-		if msg.Role == protocol.RoleUser && !msg.Beside() {
+		if msg.Role == protocol.RoleUser && !msg.OutsideConversation() {
 			clear(open) // calls of an abandoned turn will get no results
 		}
 		if i > 0 && len(open) == 0 && msg.Role != protocol.RoleToolResult && msg.Origin != protocol.OriginNotice {

@@ -237,7 +237,7 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
 			e.discard(ctx, &job{e: e, row: failed[i]}, func(Link) {})
 		}
-		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferGone, Transfer: &protocol.Transfer{ID: id}})
+		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferRemoved, Transfer: &protocol.Transfer{ID: id}})
 	}
 	return protocol.TransferForgetResult{Removed: len(gone)}, err
 }

@@ -8,7 +8,7 @@
 // a time, without the extensions. With such a node a transfer is a series of single files
 // ([series]) and fails when it is interrupted.
 //
-// Two nodes can use a separate connection for a large transfer ([protocol.ExtLane]): each node
+// Two nodes can use a separate connection for a large transfer ([protocol.ExtOwnConnection]): each node
 // connects to the gateway's port, and the gateway joins the two connections (package junction)
 // without reading the bytes. If both owners allow it ([protocol.ExtDirect]), the nodes connect
 // directly to each other instead. For that, the gateway asks the source for the pin of a key made

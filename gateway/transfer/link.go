@@ -216,7 +216,7 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
 	return &side{
 		name: id, link: link, ours: names(protocol.ExtTransfer), early: names(protocol.ExtEarly), undoes: names(protocol.ExtUndo),
-		lane: names(protocol.ExtLane) && !c.Local, direct: names(protocol.ExtDirect), listens: c.Listens,
+		lane: names(protocol.ExtOwnConnection) && !c.Local, direct: names(protocol.ExtDirect), listens: c.Listens,
 	}, func() {}, nil
 }
 

@@ -82,7 +82,7 @@ func (b *Browser) UnwatchAll() {
 
 // changed reports a change.
 func (b *Browser) changed(c watch.Change) {
-	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Removed), Again: c.MustRelist, Below: spelled(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
+	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spelled(c.Removed), Again: c.MustRelist, Below: spelled(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
 	b.watches.mu.Lock()
 	for id, dir := range b.watches.folders {
 		if dir == c.Dir {
@@ -98,7 +98,7 @@ func (b *Browser) changed(c watch.Change) {
 	}
 	slices.Sort(out.WatchIDs)
 	if len(c.Entries) > maxChange { // so many entries are sent as a new list instead
-		out.Again, out.Gone = true, nil
+		out.Again, out.Removed = true, nil
 		for _, id := range out.WatchIDs {
 			b.Unwatch(id)
 		}

@@ -144,7 +144,7 @@ func examineNodes(o *options, ctx context.Context, c *connection, add func(check
 		switch {
 		case n.Online && n.Host != nil:
 			online++
-			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.SandboxWords(n.Host.Sandbox, n.Host)), "")
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.DescribeSandbox(n.Host.Sandbox, n.Host)), "")
 			examineEnforcement(n.ID, n.Host.Enforcement, add)
 		case n.Online:
 			online++

@@ -191,7 +191,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		if h.WholeDisk {
 			row("folder", "the whole disk")
 		}
-		row("sandbox", protocol.SandboxWords(h.Sandbox, h))
+		row("sandbox", protocol.DescribeSandbox(h.Sandbox, h))
 	}
 	if n.Direct {
 		row("transfers", "directly to machines on its local network that allow it")

@@ -85,7 +85,7 @@ func questionBox(a protocol.Approval, name string) string {
 	for i, o := range a.Offers {
 		line("offer "+strconv.Itoa(i), o.Words)
 	}
-	line("sandbox", protocol.SandboxWords(a.Sandbox, a.Host))
+	line("sandbox", protocol.DescribeSandbox(a.Sandbox, a.Host))
 	line("your rules", a.Files)
 	line("reason", a.Why)
 	line("shown", shownWords(a))

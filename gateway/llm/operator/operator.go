@@ -82,7 +82,7 @@ func (c call) args() json.RawMessage {
 func answer(req llm.Request) (string, []call) {
 	last := -1
 	for i, m := range req.Messages {
-		if m.Role == protocol.RoleUser && !m.Beside() {
+		if m.Role == protocol.RoleUser && !m.OutsideConversation() {
 			last = i
 		}
 	}

@@ -27,7 +27,7 @@ type Device struct {
 // before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means that the
 // gateway does not know the secret.
 func (d Device) Run(t Transport) (identity.Pairing, error) {
-	hello := Hello{Version: version, Door: protocol.DoorAsk, Applicant: d.Applicant}
+	hello := Hello{Version: version, Door: protocol.PairedByRequest, Applicant: d.Applicant}
 	hello.Key = d.Key.Public()
 	nonce := newNonce()
 	hello.Commit = commitment(nonce, hello.Key)
@@ -39,12 +39,12 @@ func (d Device) Run(t Transport) (identity.Pairing, error) {
 	case d.End:
 		hello.Door = doorEnd
 	case d.Link != nil:
-		hello.Door, hello.Invite, secret = protocol.DoorLink, d.Link.Invite, d.Link.Secret
+		hello.Door, hello.Invite, secret = protocol.PairedByLink, d.Link.Invite, d.Link.Secret
 		if d.Pin != d.Link.Pin {
 			return identity.Pairing{}, identity.ErrWrongPin
 		}
 	case d.Code != nil:
-		hello.Door, hello.Number = protocol.DoorCode, d.Code.Number
+		hello.Door, hello.Number = protocol.PairedByCode, d.Code.Number
 		ex = newExchange(d.Code.secret(), channel, sid(hello.Number, hello.Commit))
 		hello.Pake = ex.message()
 	}

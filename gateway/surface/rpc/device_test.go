@@ -16,8 +16,8 @@ const pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 func fakeDevices(f *fakes) Devices {
 	kept := &keptDevices{}
 	for i, d := range []protocol.Device{
-		{Name: "Laptop", Role: protocol.RoleNode, NodeID: "laptop", Door: protocol.DoorLink, PairedBy: "owner cli", PairedAt: 1, Reach: &protocol.Reach{Tools: []string{"Bash"}}},
-		{Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}, Door: protocol.DoorCode, PairedBy: "owner cli", PairedAt: 2},
+		{Name: "Laptop", Role: protocol.RoleNode, NodeID: "laptop", Method: protocol.PairedByLink, PairedBy: "owner cli", PairedAt: 1, Reach: &protocol.Reach{Tools: []string{"Bash"}}},
+		{Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}, Method: protocol.PairedByCode, PairedBy: "owner cli", PairedAt: 2},
 	} {
 		key := make([]byte, 32)
 		key[0] = byte(i)
