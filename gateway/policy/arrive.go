@@ -7,9 +7,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// copiers put their sources under their own names into an existing folder.
-var copiers = set("cp mv ln install rsync scp gcp ginstall")
-
 // arrives finds a rule about the name that a copied file gets in its target folder. sure means that
 // the target certainly is a folder and the name is not a pattern.
 func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool, why string) {

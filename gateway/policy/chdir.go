@@ -8,20 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// startsIn are the options with which launchers start their command in another folder.
-var startsIn = map[string]into{
-	"env": {letters: "C", longs: []string{"--chdir"}}, "genv": {letters: "C", longs: []string{"--chdir"}},
-	"sudo": {letters: "DR", longs: []string{"--chdir", "--chroot"}}, "run0": {letters: "D", longs: []string{"--chdir"}},
-	"unshare": {letters: "wR", longs: []string{"--wd", "--root"}}, "nsenter": {longs: []string{"--wd", "--root"}},
-	"start-stop-daemon": {letters: "dr", longs: []string{"--chdir", "--chroot"}}, "daemonize": {letters: "c"},
-	"parallel": {longs: []string{"--wd", "--workdir"}}, "proot": {letters: "rwR", longs: []string{"--rootfs", "--cwd", "--pwd"}},
-	"nodemon": {longs: []string{"--cwd"}}, "watchexec": {longs: []string{"--workdir"}}, "mise": {letters: "C", longs: []string{"--cd"}},
-	"conda": {longs: []string{"--cwd"}}, "git": {letters: "C", longs: []string{"--work-tree"}}, "chpst": {}, "capsh": {longs: []string{"--chroot"}},
-	"poetry": {letters: "CP", longs: []string{"--directory", "--project"}}, "uv": {longs: []string{"--directory", "--project"}},
-	"npm": {letters: "C", longs: []string{"--prefix"}}, "npx": {longs: []string{"--prefix"}}, "pnpm": {letters: "C", longs: []string{"--dir"}},
-	"yarn": {longs: []string{"--cwd"}}, "bun": {longs: []string{"--cwd"}},
-}
-
 // startedIn handles commands whose launcher may start c in another folder.
 func (p *place) startedIn(all []shell.Command, c shell.Command) {
 	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
@@ -52,16 +38,8 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 		}
 		p.dirs = p.repository(p.dirs)
 	}
-	o := startsIn[name]
-	for i := range o.letters {
-		for _, v := range values(words, o.letters[i], "") {
-			p.also(v)
-		}
-	}
-	for _, long := range o.longs {
-		for _, v := range values(words, 0, long) {
-			p.also(v)
-		}
+	for _, a := range tableAccesses("in:"+name, words) {
+		p.also(a.word)
 	}
 }
 
@@ -89,10 +67,4 @@ func (p *place) also(w shell.Word) {
 	if w.Dynamic || w.Odd || w.Glob || len(next) > maxFolders {
 		p.dirs = nil
 	}
-}
-
-// into lists the options that name the folder in which a program works or to which it writes.
-type into struct {
-	letters string
-	longs   []string
 }

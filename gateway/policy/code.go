@@ -115,19 +115,19 @@ func runsCode(c shell.Command) string {
 	case c.Starts && shell.Launches(name) && name != "direnv":
 		return ""
 	case versioned(name, interpreters):
-		if len(words) == 0 || scripted[name] {
+		if len(words) == 0 || codeArguments[name] {
 			return "" // likewise
 		}
 		return "what " + name + " runs is not in the command"
 	}
 	name = plainName(name)
-	if as, ok := likewise[name]; ok {
+	if as, ok := optionsLike[name]; ok {
 		name = as
 	}
-	if k, ok := partly[name]; ok {
+	if k, ok := programSubcommands[name]; ok {
 		return k.runs(name, c)
 	}
-	if name == "docker" || same[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
+	if name == "docker" || guardedLike[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
 		return startsBox(name, words)
 	}
 	switch name {
@@ -145,7 +145,7 @@ func runsCode(c shell.Command) string {
 	if compilers[name] {
 		return loads(name, words)
 	}
-	if toldFiles[name] || readers[name] || viewers[name] || silent[name] || inShell[name] || takers[name] || copiers[name] || downloads[name] {
+	if selfContained[name] || readers[name] || viewers[name] || noFileArguments[name] || shellBuiltins[name] || movers[name] || copiers[name] || downloaders[name] {
 		return ""
 	}
 	return "nobody can tell from here what " + short(name) + " does"
@@ -161,19 +161,10 @@ func startsBox(name string, words []shell.Word) string {
 	if len(rest) > 1 && (rest[0].Text == "container" || rest[0].Text == "compose") {
 		rest = rest[1:]
 	}
-	if len(rest) == 0 || boxCommands[rest[0].Text] && !rest[0].Dynamic {
+	if len(rest) == 0 || containerCommands[rest[0].Text] && !rest[0].Dynamic {
 		return ""
 	}
 	return "nobody can tell from here which folders the container was given"
-}
-
-// subcommands are those subcommands of a program that run only the program's own code. They must be
-// its first word, because a word after an option may be its value.
-type subcommands struct {
-	own    map[string]bool
-	except string // a word after one of them that makes it run other code
-	// plain are subcommands that run only the program's own code with --ignore-scripts.
-	plain map[string]bool
 }
 
 func (k subcommands) runs(name string, c shell.Command) string {
@@ -189,32 +180,20 @@ func (k subcommands) runs(name string, c shell.Command) string {
 	case c.Words[1].Dynamic:
 	case c.Starts && (sub == "exec" || sub == "x"), k.plain[sub] && quiet:
 		return ""
-	case k.own[sub] && !(k.except != "" && slices.ContainsFunc(rest, func(w shell.Word) bool { return w.Dynamic || w.Text == k.except })):
+	case k.own[sub] && !(strings.HasSuffix(name, "npm") && slices.ContainsFunc(rest, func(w shell.Word) bool { return w.Dynamic || w.Text == "fix" })):
 		return ""
 	}
 	return name + " " + short(c.Words[1].Text) + " runs code that is not in the command"
 }
 
-// loading are parts of the options with which compilers and converters load code.
-var loading = []string{"plugin", "-wrapper", "-load", "processor", "engine", "provider", "-specs", "-filter"}
-
 // loads returns the option with which a program runs code that is named by the option.
 func loads(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
-		told := slices.ContainsFunc(loading, func(s string) bool { return strings.Contains(opt, s) })
+		told := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
 		if told && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
 			return name + " " + short(w.Text) + " may run code that is not in the command"
 		}
 	}
 	return ""
 }
-
-// likewise are programs with the options of another one.
-var likewise = map[string]string{
-	"gmake": "make", "pip2": "pip", "pip3": "pip", "gradlew": "gradle", "mvnw": "mvn", "bunx": "bun", "pnpx": "pnpm", "samu": "ninja", "cmake3": "cmake",
-	"ansible-galaxy": "gh", "youtube-dl": "yt-dlp", "uvx": "uv",
-}
-
-// downloads are programs that choose the names of the files that they download.
-var downloads = set("wget wget2 aria2c axel yt-dlp youtube-dl lftp ftp ncftpget sftp httrack gallery-dl you-get megadl rclone")

@@ -11,7 +11,7 @@ import (
 // other code, or write to or clear other folders.
 var confined = func() map[string]bool {
 	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
-	for _, u := range unending {
+	for _, u := range openOffers {
 		m[u[0]] = true
 	}
 	return m

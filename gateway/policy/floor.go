@@ -10,12 +10,6 @@ import (
 
 // The floor: calls that need an approval whatever the rules say.
 
-var otherUsers = set("sudo doas su pkexec run0 runuser gosu su-exec sudoedit visudo")
-
-// writers change the files in their arguments.
-var writers = set(`rm rmdir unlink shred mv cp ln install tee dd truncate touch chmod chown chgrp chattr mkdir rsync scp tar unzip patch sed perl
-	wget curl vim vi nano emacs ed ex sponge`)
-
 var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdisk|parted|` +
 	`wipefs|blkdiscard|diskutil|format|cfdisk|hdparm|badblocks)$`)
 
@@ -55,7 +49,7 @@ func (j *judging) floor(c shell.Command) string {
 // commands returns the reason for commands that need an approval because of their effect.
 func (j *judging) commands(c shell.Command, name string) string {
 	switch {
-	case otherUsers[name]:
+	case userSwitchers[name]:
 		return name + " acts as another user"
 	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
 		return "only you should answer and order Fairlead"
@@ -239,7 +233,7 @@ func (j *judging) ours(f string) bool {
 
 // meddles reports whether a command names one of Fairlead's own files and does more than read it.
 func (j *judging) meddles(c shell.Command, name string) bool {
-	if len(j.call.Own) == 0 || readers[name] || silent[name] {
+	if len(j.call.Own) == 0 || readers[name] || noFileArguments[name] {
 		return false
 	}
 	for _, w := range c.Words[1:] {

@@ -57,7 +57,7 @@ func (j *judging) foreignStrict(p *Part) bool {
 	if asked || j.foreignRule(all, Ask, plain, p) {
 		return true
 	}
-	if otherUsers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
+	if userSwitchers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
 		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "it acts as another user", true
 		return true
 	}

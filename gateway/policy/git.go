@@ -7,14 +7,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// gitCommands are git's built-in commands: any other word may be an alias for anything.
-var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry
-	cherry-pick clean clone
-	commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
-	help init log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes prune pull push range-diff rebase reflog remote
-	repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule
-	switch symbolic-ref tag update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree`)
-
 func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 	w := c.Words
 	sub := shell.GitSub(w)

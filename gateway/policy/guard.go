@@ -25,27 +25,13 @@ const (
 	exactOnly = -2 // only a rule that contains every word covers it
 )
 
-// interpreters run the text in their arguments.
-var interpreters = set(`python python2 python3 pypy pypy3 node nodejs perl ruby php lua luajit osascript rscript r julia tclsh wish expect
-	groovy scala
-	mariadb duckdb ghci runghc irb pwsh powershell cmd fish nu elvish xonsh tcsh csh ipython jshell clojure erl elixir iex swift ocaml guile racket sbcl gdb lldb
-	jjs rhino qjs ts-node tsx deno bun m4 bc dc ed sqlite3 psql mysql octave emacs`)
-
-// scripted are the interpreters of which every argument may be a text that they run.
-var scripted = set("sqlite3 psql mysql mariadb duckdb gdb lldb emacs octave m4 ed dc bc osascript")
-
-// inShell are builtins that change the meaning of later commands, or run their arguments.
-var inShell = set(`eval exec source . trap alias unalias enable hash bind complete compgen compopt fc history shopt unset read mapfile readarray
-	getopts let setopt unsetopt zmodload autoload zle emulate disable functions sched vared zparseopts print declare typeset local readonly
-	export builtin caller coproc logout suspend umask ulimit times`)
-
 // guards lists the words of a command that its allow rule must contain.
 func guards(c shell.Command, p *place) []hit {
 	var list []hit
 	add := func(at int, opaque bool, why string) { list = append(list, hit{at: at, why: why, opaque: opaque}) }
 	w := c.Words
 	name := base(w[0].Text)
-	if s, ok := same[name]; ok {
+	if s, ok := guardedLike[name]; ok {
 		name = s
 	}
 	switch {
@@ -61,7 +47,7 @@ func guards(c shell.Command, p *place) []hit {
 			guardOptions(w[i].Text, w, i+1, p, func(h hit) { list = append(list, h) })
 		}
 		return list
-	case inShell[name]:
+	case shellBuiltins[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
 		// with such an option (autocd), the name of a folder alone changes to it
 		if name == "setopt" || name == "shopt" {
@@ -81,7 +67,7 @@ func guards(c shell.Command, p *place) []hit {
 			add(i, true, name+" "+short(w[i].Text)+" may load code that is not in the command")
 		}
 	}
-	if shellsBy[name] && !c.Starts {
+	if shellStarters[name] && !c.Starts {
 		add(never, true, name+" without a command starts a shell, which runs what it reads")
 	}
 	from := 1
@@ -96,15 +82,6 @@ func guards(c shell.Command, p *place) []hit {
 		guardConfined(c, p, add)
 	}
 	return list
-}
-
-// same lists programs that are guarded like another one.
-var same = map[string]string{
-	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
-	"view": "vim", "ex": "vim", "ginstall": "install", "podman": "docker", "nerdctl": "docker", "py.test": "pytest", "gradlew": "gradle", "mvnw": "mvn",
-	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
-	"netcat": "nc", "ncat": "nc", "more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
-	"pip2": "pip", "pip3": "pip", "gpatch": "patch", "oc": "kubectl",
 }
 
 // versioned matches python3.12 and the like.
@@ -128,7 +105,7 @@ func moduleAt(w []shell.Word) int {
 func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	name := base(w[0].Text)
-	if scripted[name] {
+	if codeArguments[name] {
 		guardScripted(c, name, add)
 	}
 	if c.Piped || c.Stdin != nil {
@@ -184,33 +161,13 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 		switch t {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, t != "-m" || inline[w[i+1].Text], "what "+name+" "+t+" runs cannot be judged")
+				add(i+1, t != "-m" || inlineModules[w[i+1].Text], "what "+name+" "+t+" runs cannot be judged")
 			}
 			if t == "-m" || t == "-c" {
 				return
 			}
 		}
 	}
-}
-
-// inline are python's modules that run a text in their arguments, or their input.
-var inline = set("timeit code idlelib asyncio")
-
-// valued are the options of interpreters whose value is the next word, by the interpreter's name
-// without version.
-var valued = map[string][]string{
-	"python": {"-W", "-X", "-Q", "--check-hash-based-pycs"},
-	"node": {
-		"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--title", "--icu-data-dir", "--openssl-config",
-		"--input-type", "--env-file", "--env-file-if-exists", "--stack-trace-limit", "--disable-warning", "--diagnostic-dir", "--test-name-pattern", "--watch-path",
-	},
-	"perl": {"-I"},
-	"ruby": {"-I", "-r", "-C", "-E", "--encoding", "--external-encoding", "--internal-encoding"},
-	"php":  {"-d", "-c", "--define", "--php-ini", "-z", "--zend-extension"},
-	"lua":  {"-l"},
-	"tsx":  {"--tsconfig", "--import", "--require", "-r"},
-	"deno": {"--config", "-c", "--import-map"},
-	"bun":  {"-r", "--preload", "--cwd", "-c", "--config", "--env-file"},
 }
 
 // takesValue reports whether an interpreter's option uses the next word as its value.
@@ -224,7 +181,7 @@ func takesValue(name, option string) bool {
 		case "luajit":
 			n = "lua"
 		}
-		if slices.Contains(valued[n], option) {
+		if hasValueOption(n, option) {
 			return true
 		}
 	}

@@ -12,13 +12,10 @@ import (
 var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path|folder).*|.*(profile|trace|xml|log|report|stats|history|info|cache)([-_.]?(out|output|file|dir|path|location))?|` +
 	`(write|dump|save|export|record)[-_a-z]*|.*(target|dest|destination)([-_.]?(dir|path|folder|file))?|.*cache[-_]?(file|dir|location)|debug|timings?|cov-report|junit-?xml)$`)
 
-// rewriting are the options with which programs change the files in their arguments.
-var rewriting = set("-w --write --fix -i --in-place --inplace --overwrite")
-
 // kept returns the reason why a command that is not a known writer would write a file that the
 // floor protects: by an output option, in place, or by the names of its pieces or backups.
 func (j *judging) kept(c shell.Command, name string) string {
-	if readers[name] && !turned(name, c.Words) || silent[name] || inShell[name] || name == "test" || name == "[" || name == "[[" {
+	if readers[name] && !turned(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
 		return ""
 	}
 	words := c.Words[1:]
@@ -27,7 +24,7 @@ func (j *judging) kept(c shell.Command, name string) string {
 		if w.Dynamic || !isFlag(w.Text) {
 			continue
 		}
-		change = change || rewriting[w.Text] && !viewers[name]
+		change = change || inPlaceOptions[w.Text] && !viewers[name]
 		opt, value, ok := optionAt(words, i)
 		if !ok || j.place.tame(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
@@ -52,7 +49,7 @@ func (j *judging) kept(c shell.Command, name string) string {
 	case "split", "gsplit", "csplit", "gcsplit":
 		return j.pieces(name, words)
 	}
-	if backsUp[name] {
+	if backupMakers[name] {
 		for _, w := range backups(words) {
 			if why := j.guarded(w); why != "" {
 				return why
@@ -117,9 +114,6 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	}
 	return ""
 }
-
-// backsUp are programs that save the previous file under another name.
-var backsUp = set("cp mv ln install gcp ginstall patch sed gsed perl")
 
 // backups returns the names that a copy command may give to the previous files.
 func backups(words []shell.Word) (list []shell.Word) {

@@ -6,9 +6,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// shellsBy are launchers that start a shell if they get no command.
-var shellsBy = set("script fakeroot chroot unshare nsenter linux32 linux64 setarch su sg newgrp firejail proot capsh systemd-nspawn ssh-agent dtach abduco")
-
 func guardShell(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {

@@ -81,33 +81,10 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 	return best, found
 }
 
-// talkers are programs whose arguments are texts, files, hosts or packages, never a command to
-// start. Commands in their options are found by package shell.
-var talkers = set(`echo printf cat ls head tail wc grep egrep fgrep rg ag git gh man which type whereis whatis apropos help cd pushd mkdir rmdir touch
-	cp mv ln rm chmod chown stat file du df diff cmp sort uniq cut tr sed basename dirname realpath readlink pwd true false test [ : tree less more
-	pgrep kill killall pkill ps top hash command id groups whoami hostname uname date cal seq sleep tee curl wget ping dig host nslookup
-	apt apt-get aptitude dpkg dnf yum pacman apk brew port snap flatpak choco winget scoop pip pip3 npm pnpm yarn bun cargo go gem composer
-	make cmake ninja meson gcc g++ clang cc ld ar nm objdump strings xxd od hexdump md5sum sha1sum sha256sum sha512sum shasum base64
-	systemctl service journalctl rpm update-alternatives tar zip unzip gzip gunzip jq yq code vim vi nano emacs open xdg-open pbcopy logger
-	find fd fdfind xargs export unset set alias unalias jest vitest pytest eslint prettier tsc rustc javac java kubectl docker podman terraform
-	scp rsync sftp apt-cache dpkg-query docker-compose fmt fold column comm join paste nl tac rev split csplit shuf exit return`)
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
-
 func harmlessWords(c shell.Command) bool {
 	n := base(c.Words[0].Text)
-	return !c.Words[0].Dynamic && (talkers[n] || shell.Launches(n) && !openLauncher[n])
+	return !c.Words[0].Dynamic && (dataPrograms[n] || shell.Launches(n) && !complexLaunchers[n])
 }
-
-// openLauncher are launchers with so many options that the command found in their arguments may not
-// be the only one.
-var openLauncher = set("env sudo doas busybox toybox nsenter unshare strace ltrace systemd-run parallel start-stop-daemon perf script chpst")
 
 // strictly compares a strict rule with a command: the program by its base name, options in any
 // position, and git's global options skipped. A word that only the running shell knows makes the

@@ -16,9 +16,6 @@ type mention struct {
 	taken bool     // with everything below it
 }
 
-// blind are writers that do not read the files in their arguments.
-var blind = set("rm rmdir unlink shred tee truncate touch chmod chown chgrp chattr mkdir")
-
 // mentions returns the possible file names in a command's words, in any position.
 func mentions(name string, c shell.Command) (list []mention) {
 	list = make([]mention, 0, len(c.Words)+2)
@@ -32,9 +29,9 @@ func mentions(name string, c shell.Command) (list []mention) {
 		add(c.Words[0], reading, false, false)
 	}
 	code := runsText(name)
-	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
+	user := readers[name] || viewers[name] || writers[name] || movers[name] || copiers[name]
 	elsewhere, link := turned(name, c.Words), isLinking(name, c.Words[1:])
-	if backsUp[name] {
+	if backupMakers[name] {
 		for _, w := range backups(c.Words[1:]) {
 			add(w, writing, false, false)
 		}
@@ -54,7 +51,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 			sure = true
 		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
 			tools, sure = reading, true
-		case blind[name], copiers[name] && name != "mv":
+		case pureWriters[name], copiers[name] && name != "mv":
 			tools, sure = writing, true
 		case writers[name], name == "mv": // in other positions it may be read
 			sure = true
@@ -80,7 +77,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 			part.Text = v
 			add(part, tools, sure, false)
 		case !flag:
-			add(w, tools, sure, takers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
+			add(w, tools, sure, movers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
 		}
 		for _, t := range namesIn(name, w.Text, code) {
 			part.Text, part.Glob, part.Tilde = t, false, false
@@ -119,7 +116,7 @@ func namesIn(name, text string, code bool) []string {
 	}
 	var script []string
 	// its commands that open files may directly precede the name
-	if name == "sed" || same[name] == "sed" {
+	if name == "sed" || guardedLike[name] == "sed" {
 		for i, c := range text {
 			if strings.ContainsRune("wWrR", c) {
 				script = append(script, strings.TrimLeft(text[i+1:], " \t"))
@@ -134,7 +131,7 @@ func namesIn(name, text string, code bool) []string {
 
 // runsText reports whether a program runs code in its arguments.
 func runsText(name string) bool {
-	return versioned(name, interpreters) || name == "awk" || name == "sed" || same[name] == "awk" || same[name] == "sed"
+	return versioned(name, interpreters) || name == "awk" || name == "sed" || guardedLike[name] == "awk" || guardedLike[name] == "sed"
 }
 
 // glued returns the value of a short option in the same word, as in -osecrets/key.
@@ -198,6 +195,3 @@ func fileAddress(rest string) (list []string) {
 	}
 	return list
 }
-
-// takers are programs that remove or move away folders with everything in them.
-var takers = set("rm mv trash trash-put gio rmtrash srm")

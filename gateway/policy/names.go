@@ -8,79 +8,13 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// vocabulary describes the alternative names of a program's subcommands: aliases and abbreviations.
-type vocabulary struct {
-	names   []string          // its subcommands; needed to resolve abbreviations with certainty
-	aliases map[string]string // aliases
-	// begins means that the program accepts a prefix of a name. Without names, a prefix only
-	// possibly means that name.
-	begins bool
-}
-
-// vocabularies are used for strict rules only: an allow means exactly its words. Git's entries are
-// built in; a person's aliases are settings, which the floor protects. kubectl, terraform,
-// systemctl and apt have no aliases.
-var vocabularies = map[string]vocabulary{
-	"npm": {
-		begins: true,
-		names: strings.Fields(`access adduser approve-scripts audit bugs cache ci completion config dedupe deny-scripts deprecate diff dist-tag docs doctor
-			edit exec explain explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout ls org outdated
-			owner pack ping pkg prefix profile prune publish query rebuild repo restart root run sbom search set shrinkwrap stage star stars start stop team
-			test token trust undeprecate uninstall unpublish unstar update version view whoami`),
-		aliases: pairs(`author=owner home=docs issues=bugs info=view show=view find=search add=install unlink=uninstall remove=uninstall rm=uninstall
-			r=uninstall un=uninstall rb=rebuild list=ls ln=link create=init i=install it=install-test cit=install-ci-test u=update up=update c=config
-			s=search se=search tst=test t=test ddp=dedupe v=view run-script=run clean-install=ci clean-install-test=install-ci-test x=exec why=explain
-			la=ll verison=version ic=ci innit=init in=install ins=install inst=install insta=install instal=install isnt=install isnta=install
-			isntal=install isntall=install install-clean=ci isntall-clean=ci hlep=help dist-tags=dist-tag upgrade=update udpate=update rum=run
-			sit=install-ci-test urn=run ogr=org add-user=adduser`),
-	},
-	"pnpm":   {aliases: pairs("i=install rm=remove uninstall=remove un=remove up=update upgrade=update ln=link rb=rebuild t=test tst=test")},
-	"yarn":   {aliases: pairs("rm=remove upgrade=up")},
-	"bun":    {aliases: pairs("i=install a=add rm=remove")},
-	"cargo":  {aliases: pairs("b=build c=check d=doc r=run t=test rm=remove")},
-	"helm":   {aliases: pairs("del=uninstall delete=uninstall un=uninstall ls=list fetch=pull")},
-	"brew":   {aliases: pairs("instal=install rm=uninstall remove=uninstall up=update ls=list abv=info homepage=home ln=link dr=doctor")},
-	"dnf":    {aliases: pairs("in=install rm=remove up=upgrade update=upgrade erase=remove localinstall=install")},
-	"zypper": {aliases: pairs("in=install rm=remove up=update dup=dist-upgrade ref=refresh")},
-	"winget": {aliases: pairs("add=install rm=uninstall remove=uninstall update=upgrade find=search")},
-	"svn":    {aliases: pairs("ci=commit co=checkout del=delete remove=delete rm=delete mv=move rename=move ren=move cp=copy sw=switch up=update")},
-	"git":    {aliases: pairs("stage=add init-db=init fsck-objects=fsck send-pack=push http-push=push")},
-	"docker": {aliases: pairs("remove=rm")},
-	"podman": {aliases: pairs("remove=rm")},
-	// These accept prefixes, but their full list of names is not known, so a prefix only possibly
-	// means the name.
-	"hg":         {begins: true, aliases: pairs("ci=commit co=update up=update checkout=update mv=rename move=rename rm=remove")},
-	"gem":        {begins: true, aliases: pairs("i=install")},
-	"bundle":     {begins: true, aliases: pairs("i=install")},
-	"composer":   {begins: true, aliases: pairs("i=install u=update upgrade=update r=require rm=remove uninstall=remove")},
-	"rails":      {aliases: pairs("g=generate d=destroy c=console s=server")},
-	"ip":         {begins: true},
-	"tc":         {begins: true},
-	"bridge":     {begins: true},
-	"nmcli":      {begins: true},
-	"tmux":       {begins: true},
-	"gradle":     {begins: true},
-	"gradlew":    {begins: true},
-	"nuget":      {begins: true},
-	"mysqladmin": {begins: true},
-}
-
-func pairs(s string) map[string]string {
-	m := map[string]string{}
-	for _, p := range strings.Fields(s) {
-		name, full, _ := strings.Cut(p, "=")
-		m[name] = full
-	}
-	return m
-}
-
 // full returns the subcommand that a word means; a word without another meaning is returned as it
 // is.
 func (v vocabulary) full(word string) string {
 	if f, ok := v.aliases[word]; ok {
 		return f
 	}
-	if !v.begins || v.names == nil || word == "" {
+	if !v.prefixes || v.names == nil || word == "" {
 		return word
 	}
 	// npm accepts cleanInstall for clean-install
@@ -134,7 +68,7 @@ func renamed(name string, pattern []glob, words []shell.Word) grade {
 		}
 		sure := certain
 		if v.full(w.Text) != want {
-			if !v.begins || v.names != nil || !strings.HasPrefix(want, strings.ToLower(w.Text)) {
+			if !v.prefixes || v.names != nil || !strings.HasPrefix(want, strings.ToLower(w.Text)) {
 				continue
 			}
 			sure = possible
@@ -183,17 +117,10 @@ func withoutGroup(program string, words []shell.Word) []shell.Word {
 	return nil
 }
 
-// numbered are programs whose installed names contain their version: pip3, python3.12. A rule about
-// one applies to all.
-var numbered = set("pip python ruby perl php lua node gcc g++ clang idle pydoc easy_install")
-
-// scripts maps the names of script files to the programs that they are.
-var scripts = map[string]string{"npm-cli.js": "npm", "npx-cli.js": "npx", "yarn.js": "yarn", "yarn.cjs": "yarn", "pnpm.cjs": "pnpm", "pip.pyz": "pip"}
-
 // otherName returns the name that a strict rule may use for a program: without a version, as for
 // python3.12 or npm@latest. It is "" if there is none.
 func otherName(name string) string {
-	if s, ok := scripts[name]; ok {
+	if s, ok := scriptNames[name]; ok {
 		return s
 	}
 	if plain, ok := strings.CutPrefix(name, "zf_"); ok { // zsh's own
@@ -203,7 +130,7 @@ func otherName(name string) string {
 		return plain
 	}
 	plain := strings.TrimRight(name, "0123456789.-")
-	if plain != name && numbered[plain] {
+	if plain != name && versionedNames[plain] {
 		return plain
 	}
 	return ""

@@ -8,49 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// unending are programs for which an offered rule may allow any further arguments: test runners,
-// linters and formatters, with the words that make them one.
-var unending = [][]string{
-	{"go", "test"},
-	{"go", "vet"},
-	{"go", "build"},
-	{"gofmt"},
-	{"goimports"},
-	{"golangci-lint", "run"},
-	{"staticcheck"},
-	{"cargo", "test"},
-	{"cargo", "check"},
-	{"cargo", "clippy"},
-	{"cargo", "fmt"},
-	{"cargo", "build"},
-	{"npm", "test"},
-	{"npm", "run", "test"},
-	{"npm", "run", "lint"},
-	{"npm", "run", "build"},
-	{"pnpm", "test"},
-	{"pnpm", "lint"},
-	{"yarn", "test"},
-	{"yarn", "lint"},
-	{"jest"},
-	{"vitest"},
-	{"eslint"},
-	{"prettier"},
-	{"tsc"},
-	{"pytest"},
-	{"ruff", "check"},
-	{"ruff", "format"},
-	{"mypy"},
-	{"black"},
-	{"ctest"},
-	{"mvn", "test"},
-	{"gradle", "test"},
-	{"shellcheck"},
-}
-
-// bare are programs that do nothing without a subcommand.
-var bare = set(`git npm pnpm yarn bun pip pip3 cargo go apt apt-get brew dnf yum pacman gem bundle docker podman kubectl make composer
-	systemctl service gh conda poetry uv`)
-
 // offer adds the rules that would have allowed a command.
 func (j *judging) offer(c shell.Command, why string) {
 	name := base(c.Words[0].Text)
@@ -63,17 +20,17 @@ func (j *judging) offer(c shell.Command, why string) {
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
 		j.barred = j.barred || why != "" || c.Parent >= 0
 		return
-	case shell.Shells(name), shell.Launches(name), versioned(name, interpreters), inShell[name], otherUsers[name], name == "xargs",
+	case shell.Shells(name), shell.Launches(name), versioned(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
 		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
 		return
-	case bare[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
+	case needSubcommand[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
 		return
 	}
 	words := texts(c.Words)
 	argv := escaped(words)
 	j.propose(argv, "exactly "+strings.Join(words, " "))
 	words = append(words[:1], words[1+lead:]...)
-	for _, u := range unending {
+	for _, u := range openOffers {
 		outside := func(h hit) bool { return h.at <= lead || h.at >= lead+len(u) }
 		if len(words) >= len(u) && slices.Equal(words[:len(u)], u) && !slices.ContainsFunc(hits, outside) {
 			j.propose(append(escaped(u), "**"), strings.Join(u, " ")+" with any arguments")

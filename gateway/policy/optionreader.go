@@ -159,13 +159,10 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 		r.add(hit{at: at, opaque: true, why: name + " of " + r.table.name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):
 		r.add(hit{at: at, unknown: true, why: name + " " + short(value.Text) + " of " + r.table.name + " is not known to be harmless"})
-	case o.value == 0 && inWord && !plainSwitch[value.Text]:
+	case o.value == 0 && inWord && !switchValues[value.Text]:
 		r.add(hit{at: at, unknown: true, why: name + " of " + r.table.name + " is not known to be harmless with a value"})
 	}
 }
-
-// plainSwitch are the values that only switch an option on or off.
-var plainSwitch = set("true false 1 0 yes no on off")
 
 // unknown reports an option that is not in the table. Programs may accept a prefix, other capitals,
 // or a single dash for an option that runs code.

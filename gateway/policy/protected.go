@@ -8,11 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// rareWriters may write the files in their arguments, but less certainly than writers: only the
-// floor considers them.
-var rareWriters = set(`gcp gmv gln grm ginstall gtee gdd gtouch gtruncate gsed ditto nvim gvim pico micro joe kak helix mkfifo mknod setfacl setfattr xattr
-	trash trash-put srm 7z 7za bsdtar gtar cpio pax`)
-
 // protected returns the reason why writing one of these files needs an approval whatever the rules
 // say. Git's own commands name no files in .git: they are judged by their effect.
 func (j *judging) protected(list []string) string {

@@ -24,7 +24,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		return "", nil, ""
 	}
 	name := base(c.Words[0].Text)
-	if silent[name] {
+	if noFileArguments[name] {
 		return "", nil, ""
 	}
 	var t touch
@@ -108,12 +108,6 @@ func (j *judging) aboutSome(tools []string) *rule {
 	}
 	return nil
 }
-
-// silent are programs whose words are never files.
-var silent = set("echo printf true false cd pwd exit return sleep seq which type kill pkill ps id whoami set")
-
-// viewers read the files in their arguments, in addition to readers.
-var viewers = set("less more rg ag jq yq file sort uniq source . bat view diff xxd base64 find tree")
 
 // filesSeen reports whether the rules about files can judge a program although it runs something
 // that cannot be judged: a command that xargs starts is judged separately, another machine has

@@ -63,13 +63,7 @@ func insideReason(r *rule) string {
 	return "it would take " + short(r.Path) + " along; " + ruleReason(r)
 }
 
-// fileEnds are suffixes that files have and folders do not.
-var fileEnds = set(`.go .mod .sum .js .mjs .cjs .jsx .ts .tsx .py .pyi .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .sh .bash .zsh .ps1 .bat
-	.md .txt .rst .adoc .pdf .doc .docx .xls .xlsx .csv .tsv .json .jsonl .yaml .yml .toml .ini .cfg .conf .xml .html .htm .css .scss .less .svg .png
-	.jpg .jpeg .gif .ico .webp .mp3 .mp4 .wav .mov .log .lock .sql .db .sqlite .patch .diff .zip .tar .gz .tgz .bz2 .xz .7z .whl .jar .bak .tmp .out
-	.proto .tmpl .vue .svelte .ipynb .tf .gradle .cmake .mk .map .env .pem .key .crt`)
-
 // maybeFolder reports whether a path may be a folder, judged by its name.
 func maybeFolder(text string) bool {
-	return strings.HasSuffix(text, "/") || !fileEnds[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
+	return strings.HasSuffix(text, "/") || !fileExtensions[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
 }

@@ -8,16 +8,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// unpackers write files whose names are not in the command, but in an archive, in a patch or in
-// another folder.
-var unpackers = set(`tar gtar bsdtar star unzip unsquashfs cabextract unar unrar rar 7z 7za 7zz 7zr ar jar arj lha borg cpio pax patch gpatch dpkg dpkg-deb
-	cp scp gcp rsync ditto rclone robocopy xcopy git svn hg python python2 python3 pypy pypy3 docker podman nerdctl kubectl oc aws gsutil s3cmd gcloud
-	s5cmd mc b2 ossutil swift`)
-
-// protectedInside are files and folders that are protected in certain folders only.
-var protectedInside = strings.Fields(`autostart/x systemd/x systemd/user/x fish/x git/x fairlead/x share/fairlead/x state/fairlead/x launchagents/x cron.d/x
-	hooks/x startup/x programs/startup/x`)
-
 // homeFolder matches a home folder by its path, after fold.
 var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/var/root)$`)
 
@@ -87,7 +77,7 @@ func (j *judging) holdsProtected(list []string) string {
 		if home || j.protected([]string{f}) != "" {
 			return f
 		}
-		for _, p := range protectedInside {
+		for _, p := range protectedInFolders {
 			if j.protected([]string{path.Join(f, p)}) != "" {
 				return f
 			}
