@@ -245,9 +245,9 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "files workspace-write, network blocked"
 	for files, want := range map[string]string{
-		"nothing keeps the code that it runs from secrets/**":  "Nothing keeps the code that it runs from secrets/**.",
-		"the sandbox keeps the code that it runs from /etc/**": "The sandbox keeps the code that it runs from /etc/**.",
-		"": "",
+		"the code it runs may access secrets/** despite your rules": "The code it runs may access secrets/** despite your rules.",
+		"the sandbox protects /etc/**":                              "The sandbox protects /etc/**.",
+		"":                                                          "",
 	} {
 		q.Files = files
 		b := newBench(t, q)

@@ -74,7 +74,7 @@ func FilesText(q protocol.Approval) string {
 }
 
 // FilesLoose reports whether some of them do not apply.
-func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "nothing keeps") }
+func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "the code it runs") }
 
 // PartlyConfined reports whether the machine enforces only a part of the confinement; the
 // approval's Sandbox has the details.

@@ -147,7 +147,7 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 // ruleWords describes the rule that decided a call.
 func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
-		words, ok = strings.CutPrefix(e.Why, "your rule: ")
+		words, ok = strings.CutPrefix(e.Why, "Your rule: ")
 	}
 	return words, ok && e.Rule != ""
 }

@@ -81,7 +81,7 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 	const rule = "7e0ea5d1-46f6-47f5-b9ed-553f1e991bf7"
 	for want, e := range map[string]protocol.AuditEntry{
 		"allowed by the rule “allow ls -la”, done": {By: "rule " + rule, Rule: rule, Why: rule + ": allow ls -la", Verdict: "allow", State: protocol.CallDone},
-		"allowed by the rule “allow ls -l”, done":  {By: "rule " + rule, Rule: rule, Why: "your rule: allow ls -l", Verdict: "allow", State: protocol.CallDone},
+		"allowed by the rule “allow ls -l”, done":  {By: "rule " + rule, Rule: rule, Why: "Your rule: allow ls -l", Verdict: "allow", State: protocol.CallDone},
 		"allowed once on this computer, done with exit code 2": {
 			By: "owner this computer", Approval: "a", Why: "allowed once", Verdict: "allow", State: protocol.CallDone, ExitCode: &exit,
 		},

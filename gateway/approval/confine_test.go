@@ -38,23 +38,23 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 		want   policy.Verdict
 		files  string
 	}{
-		"held":                       {outside, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from !/etc/**"},
-		"a folder that is read only": {lib, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from !/srv/lib/**"},
-		"a hidden place":             {keys, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox keeps the code that it runs from ~/.aws/**"},
-		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, policy.Allow, "the sandbox keeps the code that it runs from gen/**"},
-		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Ask, "nothing keeps the code that it runs from gen/**"},
-		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "nothing keeps the code that it runs from !/tmp/x/**"},
-		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
+		"held":                       {outside, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects !/etc/**"},
+		"a folder that is read only": {lib, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects !/srv/lib/**"},
+		"a hidden place":             {keys, func(*protocol.HostInfo) {}, policy.Allow, "the sandbox protects ~/.aws/**"},
+		"nothing is written":         {inside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "read-only" }, policy.Allow, "the sandbox protects gen/**"},
+		"in the workspace":           {inside, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access gen/** despite your rules"},
+		"temporary files":            {temp, func(*protocol.HostInfo) {}, policy.Ask, "the code it runs may access !/tmp/x/** despite your rules"},
+		"a folder that was opened":   {outside, func(h *protocol.HostInfo) { h.Folders = append(h.Folders, protocol.Folder{Path: "/etc/app"}) }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
 		"keys that were opened": {keys, func(h *protocol.HostInfo) {
 			h.Folders = append(h.Folders, protocol.Folder{Path: "/home/me/.aws/x", ReadOnly: true})
-		}, policy.Ask, "nothing keeps the code that it runs from ~/.aws/**"},
-		"nothing is hidden":   {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, policy.Ask, "nothing keeps the code that it runs from ~/.aws/**"},
-		"full access":         {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
-		"the network is open": {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
-		"nothing is known":    {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
+		}, policy.Ask, "the code it runs may access ~/.aws/** despite your rules"},
+		"nothing is hidden":   {keys, func(h *protocol.HostInfo) { h.Enforcement.Hidden = nil }, policy.Ask, "the code it runs may access ~/.aws/** despite your rules"},
+		"full access":         {outside, func(h *protocol.HostInfo) { h.Enforcement.Mode = "full" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		"the network is open": {outside, func(h *protocol.HostInfo) { h.Enforcement.Network = "allowed" }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
+		"nothing is known":    {outside, func(h *protocol.HostInfo) { h.Enforcement = nil }, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
 		"sockets of services": {outside, func(h *protocol.HostInfo) {
 			h.Enforcement.Checks = slices.DeleteFunc(h.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "unix.sockets" })
-		}, policy.Ask, "nothing keeps the code that it runs from !/etc/**"},
+		}, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
 	} {
 		r := rulesOf(t, config.Default().ToolApproval)
 		put(t, r, c.rule)
@@ -78,7 +78,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 
 func TestSeveralRulesAreNamedInOneSentence(t *testing.T) {
 	d := policy.Decision{Loose: []string{"a/**", "b/**", "c/**", "d/**"}, Held: []string{"e/**"}}
-	if got := d.Files(); got != "nothing keeps the code that it runs from a/**, b/**, c/** and more; the sandbox keeps the code that it runs from e/**" {
+	if got := d.Files(); got != "the code it runs may access a/**, b/**, c/** and more despite your rules; the sandbox protects e/**" {
 		t.Error(got)
 	}
 }

@@ -47,7 +47,7 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 		return r
 	}
 	trusted := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-	const floor = "x.gpg holds passwords, tokens or private data (pass, gopass, LastPass and rbw)"
+	const floor = "Changes x.gpg, which holds passwords, tokens or private data (pass, gopass, LastPass and rbw)"
 	byRule := config.Default().ToolApproval
 	byRule.Rules = []config.ToolRule{{ID: "key", Tool: "laptop__Read", Decision: "allow", When: []config.ToolWhen{{Path: "path", Op: "equals", Value: ".ssh/id_ed25519"}}}}
 	for _, c := range []struct {

@@ -116,7 +116,7 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 				continue
 			}
 			if a.word.Dynamic {
-				return Ask, r, "only the running shell knows which folder " + short(a.word.Text) + " is, and " + r.called() + " is about some: " + short(r.Path)
+				return Ask, r, "The folder " + short(a.word.Text) + " is known only when the command runs, and " + r.called() + " restricts " + short(r.Path)
 			}
 			hit := !known && len(list) == 0
 			for _, f := range list {
@@ -125,7 +125,7 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
 			}
 			if hit {
-				return Ask, r, verbs[a.verb].text + " a folder that may contain files of " + r.called() + ": " + short(r.Path)
+				return Ask, r, verbs[a.verb].text + " a folder that may contain " + short(r.Path) + ", which " + r.called() + " restricts"
 			}
 		}
 	}

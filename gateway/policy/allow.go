@@ -8,7 +8,7 @@ import (
 )
 
 // notMatched is the result of an allow rule for a different command.
-const notMatched = "it is about something else"
+const notMatched = "The rule is for another command"
 
 // allows compares an allow rule with a command, word by word. no is "" if the rule covers the
 // command, else the reason.
@@ -40,7 +40,7 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		w := words[at[i]]
 		if w.Dynamic || w.Odd {
 			if g.any() {
-				return cover, "only the running shell knows what " + short(w.Text) + " is"
+				return cover, unknownValue(w)
 			}
 			return cover, notMatched
 		}
@@ -48,10 +48,10 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 			return cover, notMatched // *.tmp means names, not the option -rf.tmp
 		}
 		if !w.Plain() {
-			return cover, "only the running shell knows what " + short(w.Text) + " is"
+			return cover, unknownValue(w)
 		}
 		if g.strays(w.Text) {
-			return cover, short(w.Text) + " leads elsewhere than the rule says"
+			return cover, short(w.Text) + " is outside the folder that the rule names"
 		}
 		cover.spelled[at[i]] = g.literal()
 		cover.exact = cover.exact && g.literal()
@@ -64,9 +64,9 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		w := words[i]
 		switch {
 		case w.Dynamic || w.Odd:
-			return cover, "only the running shell knows what " + short(w.Text) + " is"
+			return cover, unknownValue(w)
 		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
-			return cover, "a file that " + short(w.Text) + " matches may be taken for an option; write ./" + short(w.Text)
+			return cover, short(w.Text) + " may match a file name that acts as an option; write ./" + short(w.Text)
 		}
 		ended = ended || w.Text == "--"
 	}

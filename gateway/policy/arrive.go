@@ -17,7 +17,7 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 			for _, f := range files {
 				if (j.place.match(r.path, f, true) || at.Glob && j.place.mayMeet(r.path, f)) &&
 					(j.applies(r, "Write") || j.applies(r, "Edit")) {
-					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "as " + short(at.Text) + " it may be what a rule is about; " + ruleReason(r)
+					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + short(at.Text) + ", which a rule restricts; " + ruleReason(r)
 				}
 			}
 		}

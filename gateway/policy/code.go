@@ -70,7 +70,7 @@ func (j *judging) unheld(c shell.Command) (r *rule, why string) {
 		if what = runsCode(c); what == "" {
 			return nil, ""
 		}
-		return r, what + ", and nothing keeps that from the files that " + r.called() + " is about: " + short(r.Path)
+		return r, what + ", which may access " + short(r.Path) + ", and " + r.called() + " restricts that"
 	}
 	return nil, ""
 }
@@ -103,7 +103,7 @@ func runsCode(c shell.Command) string {
 	words := c.Words[1:]
 	switch {
 	case strings.ContainsAny(c.Words[0].Text, `/\`) && !system(c.Words[0].Text):
-		return short(c.Words[0].Text) + " is a program of its own"
+		return short(c.Words[0].Text) + " runs code that is not in the command"
 	case len(words) == 1 && (words[0].Text == "--version" || words[0].Text == "--help" || words[0].Text == "-h" || words[0].Text == "-V" ||
 		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && versioned(name, interpreters)):
 		return ""
@@ -111,14 +111,14 @@ func runsCode(c shell.Command) string {
 		if c.Starts || len(words) == 0 {
 			return "" // a shell that reads its script needs an approval anyway
 		}
-		return "it runs a script that is not in the command"
+		return name + " runs a script that is not in the command"
 	case c.Starts && shell.Launches(name) && name != "direnv":
 		return ""
 	case versioned(name, interpreters):
 		if len(words) == 0 || codeArguments[name] {
 			return "" // likewise
 		}
-		return "what " + name + " runs is not in the command"
+		return name + " runs code that is not in the command"
 	}
 	name = plainName(name)
 	if as, ok := optionsLike[name]; ok {
@@ -134,7 +134,7 @@ func runsCode(c shell.Command) string {
 	case "ssh", "scp", "sftp", "mosh":
 		for _, w := range words {
 			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
-				return name + " " + short(w.Text) + " may run a program of this machine"
+				return name + " " + short(w.Text) + " may run a program on this machine"
 			}
 		}
 	case "curl":
@@ -148,7 +148,7 @@ func runsCode(c shell.Command) string {
 	if selfContained[name] || readers[name] || viewers[name] || noFileArguments[name] || shellBuiltins[name] || movers[name] || copiers[name] || downloaders[name] {
 		return ""
 	}
-	return "nobody can tell from here what " + short(name) + " does"
+	return short(name) + " is an unknown program"
 }
 
 // startsBox describes how a command starts an existing container's own program, which may have been
@@ -164,13 +164,13 @@ func startsBox(name string, words []shell.Word) string {
 	if len(rest) == 0 || containerCommands[rest[0].Text] && !rest[0].Dynamic {
 		return ""
 	}
-	return "nobody can tell from here which folders the container was given"
+	return "The container may have access to any folder"
 }
 
 func (k subcommands) runs(name string, c shell.Command) string {
 	if len(c.Words) == 1 {
 		if k.own == nil {
-			return "what " + name + " runs is not in the command"
+			return name + " runs code that is not in the command"
 		}
 		return "" // it prints its usage
 	}

@@ -50,7 +50,7 @@ func (j *judging) command(k shell.Kind) {
 			continue
 		}
 		j.barred = true
-		what := "the command"
+		what := "The command"
 		if f.Text != "" {
 			what = short(f.Text)
 		}
@@ -112,7 +112,7 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		return p, true
 	}
 	if grade != none {
-		ask(r.ID, fmt.Sprintf("it may run what %s denies", r.called()))
+		ask(r.ID, fmt.Sprintf("May run a command that %s denies", r.called()))
 		return p, true
 	}
 	if grade, r := j.against(c, Ask); grade != none {
@@ -129,7 +129,7 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 			continue
 		}
 		if r.cwd == "" && j.displaced(c) {
-			why = "after the change of folder it may be about other files than the rule"
+			why = "After changing the folder, the command may affect other files than the rule allows"
 			continue
 		}
 		cover, no := j.allows(r, c)
@@ -152,14 +152,14 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		h, doubt := j.unspelled(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.Spelled+at) })
 		if !doubt {
 			j.covered[i] = coverage{exact: parent.exact}
-			p.Verdict, p.Rule, p.Reason = Allow, "", "it is spelled in the rule for the command that starts it"
+			p.Verdict, p.Rule, p.Reason = Allow, "", "The rule for the command that starts it includes this command"
 			return p, true
 		}
 		why = h.why
 	}
 	if g, has := j.grant(c); has {
 		j.covered[i] = coverage{exact: true}
-		p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed exactly this here"
+		p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 		return p, true
 	}
 	p.Verdict, p.Reason = j.def, j.defaultReason(p.Text)
@@ -213,7 +213,7 @@ func (j *judging) doubtful(c shell.Command) string {
 		return ""
 	}
 	if c.Words[0].Dynamic || c.Words[0].Odd || c.Words[0].Glob {
-		return "only the running shell knows which program " + short(c.Words[0].Text) + " is"
+		return "The program " + short(c.Words[0].Text) + " is known only when the command runs"
 	}
 	for _, h := range guards(c, j.place) {
 		if h.opaque && (j.control || !j.filesSeen(c)) {
@@ -227,7 +227,7 @@ func (j *judging) doubtful(c shell.Command) string {
 	if named {
 		for _, w := range c.Words[1:] {
 			if w.Dynamic || w.Odd || w.Glob {
-				return "only the running shell knows what " + short(w.Text) + " is, and a rule is about " + base(c.Words[0].Text)
+				return unknownValue(w) + ", and a rule restricts " + base(c.Words[0].Text)
 			}
 		}
 	}

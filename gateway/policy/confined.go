@@ -24,7 +24,7 @@ func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
 		}
 		for _, s := range pathsIn(w) {
 			if leads(s.Text) && !p.inside(s) {
-				add(i+1, false, c.Words[0].Text+" "+short(w.Text)+" leaves the workspace")
+				add(i+1, false, c.Words[0].Text+" "+short(w.Text)+" is outside the workspace")
 				break
 			}
 		}

@@ -32,7 +32,7 @@ func explain(data []byte, err error) error {
 		return errors.New("the JSON ends too early: a bracket or a quote is not closed")
 	case errors.As(err, &syntax):
 		line, column := position(data, syntax.Offset)
-		return fmt.Errorf("line %d, column %d: this is no JSON: %w", line, column, err)
+		return fmt.Errorf("line %d, column %d: invalid JSON: %w", line, column, err)
 	case errors.As(err, &when):
 		return fmt.Errorf("expires %q must be a time such as \"2030-12-31T18:00:00Z\"", when.Value)
 	case errors.As(err, &kind) && kind.Field == "":
@@ -131,12 +131,12 @@ func misspelt(names, known []string) string {
 		}
 		s := fmt.Sprintf("%q", n)
 		if k := meant(n, known); k != "" {
-			s += fmt.Sprintf(" (meant is perhaps %q)", k)
+			s += fmt.Sprintf(" (did you mean %q?)", k)
 		}
 		list = append(list, s)
 	}
 	if len(list) == 1 {
-		return list[0] + " is not understood"
+		return list[0] + " is unknown"
 	}
-	return strings.Join(list, ", ") + " are not understood"
+	return strings.Join(list, ", ") + " are unknown"
 }

@@ -13,7 +13,7 @@ func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 		" \n":                      "the file is empty",
 		"{":                        "ends too early",
 		`{"rules":[{"tool":"Bash"`: "ends too early",
-		"{\n \"rules\": [\n  {,\n": "line 3, column 4: this is no JSON",
+		"{\n \"rules\": [\n  {,\n": "line 3, column 4: invalid JSON",
 		"[]":                       `it must be an object such as {"default":"ask","rules":[]}, not a list`,
 		"null":                     "not null",
 		`"allow"`:                  "not a text",
@@ -48,10 +48,10 @@ func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 
 func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
 	for file, want := range map[string]string{
-		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (meant is perhaps "argv") is not understood: the rule is off`,
-		`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"deny","colour":1}]}`: `"colour" is not understood: the rule is off`,
-		`{"rules":[],"grant":[]}`: `"grant" (meant is perhaps "grants") is not understood and has no effect`,
-		`{"rules":[],"grants":[{"argv":["x"],"cwd":"/x","sesion":"a","b":"c"}]}`: `"b", "sesion" (meant is perhaps "session") are not understood: the grant is off`,
+		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (did you mean "argv"?) is unknown: the rule is off`,
+		`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"deny","colour":1}]}`: `"colour" is unknown: the rule is off`,
+		`{"rules":[],"grant":[]}`: `"grant" (did you mean "grants"?) is unknown and has no effect`,
+		`{"rules":[],"grants":[{"argv":["x"],"cwd":"/x","sesion":"a","b":"c"}]}`: `"b", "sesion" (did you mean "session"?) are unknown: the grant is off`,
 	} {
 		_, problems, err := Parse([]byte(file))
 		if err != nil || len(problems) != 1 || problems[0].Reason != want {

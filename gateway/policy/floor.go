@@ -39,7 +39,7 @@ func (j *judging) floor(c shell.Command) string {
 	if (name == "chmod" || name == "chown" || name == "chgrp") && given(glob{parts: []string{"-R"}}, c.Words[1:]) {
 		for _, w := range c.Words[1:] {
 			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
-				return name + " of everything in " + short(w.Text)
+				return name + " would change everything in " + short(w.Text)
 			}
 		}
 	}
@@ -50,21 +50,21 @@ func (j *judging) floor(c shell.Command) string {
 func (j *judging) commands(c shell.Command, name string) string {
 	switch {
 	case userSwitchers[name]:
-		return name + " acts as another user"
+		return name + " runs a command as another user"
 	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
-		return "only you should answer and order Fairlead"
+		return "Only you may control Fairlead"
 	case diskTools.MatchString(name):
-		return name + " may destroy a disk"
+		return name + " may erase a disk"
 	case name == "rm":
 		return j.removal(c)
 	case name == "find" || name == "gfind":
 		return j.sweep(c)
 	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
-		return name + " makes something start by itself"
+		return name + " sets up a program that starts by itself"
 	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
 		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
 	}):
-		return name + " makes something start by itself"
+		return name + " sets up a program that starts by itself"
 	case name == "git":
 		return gitConfig(c)
 	}
@@ -119,7 +119,7 @@ func (j *judging) removal(c shell.Command) string {
 	ended := false
 	for _, w := range c.Words[1:] {
 		if w.Dynamic {
-			return "only the running shell knows what rm removes"
+			return "What rm would remove is known only when the command runs"
 		}
 		if !ended && isFlag(w.Text) {
 			ended = w.Text == "--"
@@ -129,9 +129,9 @@ func (j *judging) removal(c shell.Command) string {
 			continue
 		}
 		if takes, known := j.takesRoot(w); takes {
-			return "rm would remove everything in " + short(w.Text)
+			return "Removes everything in " + short(w.Text)
 		} else if !known && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
-			return "nobody can tell which folder rm would remove"
+			return "The folder that rm would remove is unknown"
 		}
 	}
 	return ""
@@ -162,10 +162,10 @@ func (j *judging) sweep(c shell.Command) string {
 	}
 	for _, w := range starts {
 		if w.Dynamic {
-			return "only the running shell knows what find removes"
+			return "What find would remove is known only when the command runs"
 		}
 		if takes, _ := j.takesRoot(w); takes {
-			return "find would remove everything in " + short(w.Text)
+			return "Removes everything in " + short(w.Text)
 		}
 	}
 	return ""
@@ -198,7 +198,7 @@ func gitConfig(c shell.Command) string {
 	for _, w := range c.Words[i+1:] {
 		switch t := w.Text; {
 		case w.Dynamic:
-			return "git config may change what git runs"
+			return "git config may change which programs git runs"
 		case strings.HasPrefix(t, "--get") || t == "-l" || t == "--list" || t == "get" && operands == 0 || t == "list" && operands == 0:
 			return ""
 		case strings.HasPrefix(t, "--add") || strings.HasPrefix(t, "--unset") || strings.HasPrefix(t, "--re") || t == "-e" || strings.HasPrefix(t, "--ed"):
@@ -208,12 +208,12 @@ func gitConfig(c shell.Command) string {
 		}
 	}
 	if operands >= 2 {
-		return "git config changes what git runs"
+		return "git config changes which programs git runs"
 	}
 	return ""
 }
 
-const ourFiles = "only you should change Fairlead's own files"
+const ourFiles = "Only you may change Fairlead's own files"
 
 // ours reports whether a file is one of Fairlead's own. A workspace among them belongs to the
 // agent.

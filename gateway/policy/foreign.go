@@ -17,7 +17,7 @@ var simple = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_./:
 // Only an exact match allows it.
 func (j *judging) foreign() {
 	name := path.Base(strings.ReplaceAll(j.call.Shell, `\`, "/"))
-	p := Part{Kind: "command", Text: j.call.Command, Verdict: Ask, Reason: fmt.Sprintf("commands for %s are allowed only word for word", short(name))}
+	p := Part{Kind: "command", Text: j.call.Command, Verdict: Ask, Reason: fmt.Sprintf("No rule allows exactly this command for %s", short(name))}
 	if j.def == Deny {
 		p.Verdict, p.Reason = Deny, j.defaultReason("")
 	}
@@ -58,7 +58,7 @@ func (j *judging) foreignStrict(p *Part) bool {
 		return true
 	}
 	if userSwitchers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
-		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "it acts as another user", true
+		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "Runs a command as another user", true
 		return true
 	}
 	return false
@@ -86,7 +86,7 @@ func (j *judging) foreignAllow(name string, p *Part) bool {
 	text := j.call.Command
 	for _, g := range j.grants {
 		if g.covers(j.call) && sameShell(g.Shell, name) && len(j.place.dirs) == 1 && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
-			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed exactly this here"
+			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 			return true
 		}
 	}

@@ -20,7 +20,7 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 			add(i+1, false, otherRepository(w[i+1].Text))
 			i++
 		default:
-			add(i, true, "git "+short(w[i].Text)+" changes what git runs or where")
+			add(i, true, "git "+short(w[i].Text)+" may change which programs git runs, or where")
 		}
 	}
 	if sub >= len(w) {
@@ -28,7 +28,7 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 	}
 	name := w[sub].Text
 	if !gitCommands[name] {
-		add(sub, true, "git "+short(name)+" is not git's own: it may stand for anything")
+		add(sub, true, "git "+short(name)+" may be an alias for any command")
 	}
 	for i := sub + 1; i < len(w); i++ {
 		t := w[i].Text
@@ -83,5 +83,5 @@ func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
 }
 
 func otherRepository(dir string) string {
-	return "git in " + short(dir) + " may use another repository, whose settings can run programs"
+	return "git may use another repository in " + short(dir) + ", whose settings can run programs"
 }

@@ -53,12 +53,12 @@ func guards(c shell.Command, p *place) []hit {
 		if name == "setopt" || name == "shopt" {
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}
-		add(never, opaque, name+" changes what the shell does next")
+		add(never, opaque, name+" changes how the shell runs later commands")
 		return list
 	case shell.Launches(name) && optionTables[name] == nil:
 		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
 			if !w[i].Dynamic {
-				add(i, false, name+" "+short(w[i].Text)+" changes how it starts a command")
+				add(i, false, name+" "+short(w[i].Text)+" changes how the command is started")
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func guards(c shell.Command, p *place) []hit {
 		}
 	}
 	if shellStarters[name] && !c.Starts {
-		add(never, true, name+" without a command starts a shell, which runs what it reads")
+		add(never, true, name+" starts a shell that runs its input")
 	}
 	from := 1
 	if name == "git" {
@@ -110,11 +110,11 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	}
 	if c.Piped || c.Stdin != nil {
 		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
-			add(never, true, name+" runs what it is given to read")
+			add(never, true, name+" runs its input")
 		}
 	}
 	if len(w) == 1 {
-		add(exactOnly, true, name+" without a script runs what it reads")
+		add(exactOnly, true, name+" runs its input")
 		return
 	}
 	if len(w) == 2 {
@@ -130,13 +130,13 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
 	w := c.Words
 	for i := 1; i < len(w); i++ {
-		add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
+		add(i, true, name+" "+short(w[i].Text)+" may run any code")
 	}
 	if c.Piped || c.Stdin != nil {
-		add(never, true, name+" runs what it is given to read")
+		add(never, true, name+" runs its input")
 	}
 	if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
-		add(exactOnly, true, name+" runs what it reads")
+		add(exactOnly, true, name+" runs its input")
 	}
 }
 
@@ -146,22 +146,22 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 		t := w[i].Text
 		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
 			strings.HasPrefix(t, "--p") || t == "eval"
-		add(i, text || w[i].Dynamic, "what "+name+" "+short(t)+" runs is not in the command")
+		add(i, text || w[i].Dynamic, name+" "+short(t)+" runs code that is not in the command")
 		if !isFlag(t) {
 			if shell.Input(t) {
-				add(never, true, name+" runs what it is given to read")
+				add(never, true, name+" runs its input")
 			}
 			return
 		}
 		if takesValue(name, t) && i+1 < len(w) { // the next word is not the script
 			i++
-			add(i, w[i].Dynamic, "what "+name+" "+short(t)+" "+short(w[i].Text)+" loads is not in the command")
+			add(i, w[i].Dynamic, name+" "+short(t)+" "+short(w[i].Text)+" loads code that is not in the command")
 			continue
 		}
 		switch t {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, t != "-m" || inlineModules[w[i+1].Text], "what "+name+" "+t+" runs cannot be judged")
+				add(i+1, t != "-m" || inlineModules[w[i+1].Text], name+" "+t+" may run any code")
 			}
 			if t == "-m" || t == "-c" {
 				return

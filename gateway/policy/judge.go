@@ -29,9 +29,9 @@ type judging struct {
 // approval. A nil Set asks about everything.
 func (s *Set) Decide(c Call) Decision {
 	if s == nil {
-		return Decision{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
+		return Decision{Verdict: Ask, Reason: "No rule allows this", Parts: []Part{{
 			Kind: "call", Text: c.Tool, Verdict: Ask,
-			Reason: "there are no rules",
+			Reason: "No rule allows this",
 		}}}
 	}
 	j := &judging{Set: s, call: &c, now: c.Now, covered: map[int]coverage{}}
@@ -41,11 +41,11 @@ func (s *Set) Decide(c Call) Decision {
 	j.place = newPlace(&c)
 	switch k, known := shell.ParseKind(c.Shell); {
 	case c.Command == "" && c.Tool == "Bash":
-		j.add(Part{Kind: "command", Verdict: Ask, Reason: "there is no command"})
+		j.add(Part{Kind: "command", Verdict: Ask, Reason: "The command is empty"})
 	case c.Command == "":
 		j.file()
 	case strings.TrimSpace(c.Command) == "":
-		j.add(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "there is no command"})
+		j.add(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "The command is empty"})
 	case !known:
 		j.foreign()
 	default:
@@ -95,7 +95,7 @@ func (j *judging) add(p Part) {
 func (j *judging) result() Decision {
 	r := Decision{Verdict: Allow, Parts: j.parts}
 	if len(j.parts) == 0 { // a comment, or only harmless redirects
-		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "there is nothing in it that a rule could be about"})
+		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "The command does nothing that a rule could allow"})
 		r.Parts = j.parts
 	}
 	r.Reason = j.parts[0].Reason
@@ -111,7 +111,7 @@ func (j *judging) result() Decision {
 	}
 	r.Held, r.Loose = j.held, j.loose
 	if g, ok := j.whole(r); ok {
-		r.Verdict, r.Rule, r.Reason = Allow, g.ID, "you allowed exactly this here"
+		r.Verdict, r.Rule, r.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 	}
 	if r.Verdict == Allow && j.doubt != "" {
 		r.Verdict, r.Rule, r.Reason = Ask, "", j.doubt
@@ -176,7 +176,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
 		case !ok && !asked:
 			asked = true
-			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.called())
+			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("The file %s is known only when the command runs, and %s restricts some files", text, r.called())
 		}
 	}
 	switch {
@@ -187,7 +187,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 	default:
 		for _, g := range j.grants {
 			if g.Path != "" && ok && j.place.only(paths, clean(g.Path)) && j.granted(g, tool) {
-				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed it"
+				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed this"
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func (j *judging) strictOn(r *rule, tool string, paths []string) (v Verdict, rea
 	case inside == none:
 		return "", ""
 	case tool == "Grep":
-		return Ask, "it searches all files there; " + ruleReason(r)
+		return Ask, "Searches all files there; " + ruleReason(r)
 	case inside == possible:
 		return Ask, insideReason(r)
 	}
@@ -239,14 +239,19 @@ func (j *judging) granted(g Grant, tool string) bool {
 func (j *judging) defaultReason(what string) string {
 	switch j.def {
 	case Allow:
-		return "no rule is about it, and the default allows"
+		return "No rule applies, and the default is to allow"
 	case Deny:
-		return "no rule allows it, and the default denies"
+		return "No rule allows this, and the default is to deny"
 	}
 	if what == "" {
-		return "no rule allows it"
+		return "No rule allows this"
 	}
-	return "no rule allows " + short(what)
+	return "No rule allows: " + short(what)
+}
+
+// unknownValue is the reason for a word that is not in the text of the command.
+func unknownValue(w shell.Word) string {
+	return "The value of " + short(w.Text) + " is known only when the command runs"
 }
 
 // short cuts a text for use in a sentence.
@@ -258,10 +263,13 @@ func short(s string) string {
 	return string(r)
 }
 
+// unnamedRule stands for a rule with a generated ID in a sentence.
+const unnamedRule = "your rule"
+
 // called returns the name of a rule for a sentence: its own name, not a generated ID.
 func (r *rule) called() string {
 	if len(r.ID) == 36 && strings.Count(r.ID, "-") == 4 {
-		return "your rule"
+		return unnamedRule
 	}
 	return r.ID
 }
@@ -280,5 +288,9 @@ func (r *rule) says() string {
 	} else if what == "" {
 		what = "every " + r.Tool
 	}
-	return fmt.Sprintf("%s: %s %s", r.called(), map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
+	name := r.called()
+	if name == unnamedRule {
+		name = "Your rule"
+	}
+	return fmt.Sprintf("%s: %s %s", name, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
 }

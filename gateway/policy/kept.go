@@ -109,7 +109,7 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	for _, name := range protectedNames(begins) {
 		piece.Text = path.Join(path.Dir(prefix.Text), name)
 		if why := j.guarded(piece); why != "" {
-			return "a piece may be called " + name + ": " + why
+			return "May write " + name + ": " + why
 		}
 	}
 	return ""
@@ -152,14 +152,14 @@ func guardRename(c shell.Command, _ *place, add func(int, bool, string)) {
 		w := c.Words[i]
 		if isFlag(w.Text) && !w.Dynamic {
 			if strings.HasPrefix(w.Text, "-e") || strings.HasPrefix(w.Text, "--exp") || strings.HasPrefix(w.Text, "-f") || strings.HasPrefix(w.Text, "--file") {
-				add(i, true, "what rename "+short(w.Text)+" runs cannot be judged")
+				add(i, true, "rename "+short(w.Text)+" may run any code")
 			}
 			continue
 		}
 		n++
 		// The second word is a name for util-linux's program, and a file for perl's.
 		if n == 1 && !simpleRename.MatchString(w.Text) || n == 2 && strings.Contains(w.Text, "/") && !strings.Contains(c.Words[i-1].Text, "/") {
-			add(i, true, "what rename "+short(w.Text)+" runs, or where it moves files to, cannot be judged")
+			add(i, true, "rename "+short(w.Text)+" may run code or move files elsewhere")
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 func guardShell(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {
-		add(never, true, base(w[0].Text)+" runs what another command gives it")
+		add(never, true, base(w[0].Text)+" runs the output of another command")
 	}
 	if len(w) == 1 {
 		if c.Stdin == nil {
-			add(exactOnly, true, base(w[0].Text)+" without a script runs what it reads")
+			add(exactOnly, true, base(w[0].Text)+" runs its input")
 		}
 		return
 	}
@@ -26,6 +26,6 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
 		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.Input(t)
-		add(i, text || w[i].Dynamic, "what "+base(w[0].Text)+" "+short(t)+" runs is not in the command")
+		add(i, text || w[i].Dynamic, base(w[0].Text)+" "+short(t)+" runs code that is not in the command")
 	}
 }

@@ -80,7 +80,7 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.letters(w, w.Text)
 	}
 	if t.goals {
-		r.add(hit{at: r.at, unknown: true, goal: true, why: t.name + " " + short(w.Text) + " is more than the rule names"})
+		r.add(hit{at: r.at, unknown: true, goal: true, why: "The rule does not include " + t.name + " " + short(w.Text)})
 	}
 	for _, s := range t.spelled {
 		if s.like.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
@@ -156,11 +156,11 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 	switch {
 	case o.inside && !value.Dynamic && r.place.inside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
 	case o.runs:
-		r.add(hit{at: at, opaque: true, why: name + " of " + r.table.name + " may run code that is not in the command"})
+		r.add(hit{at: at, opaque: true, why: r.table.name + " " + name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):
-		r.add(hit{at: at, unknown: true, why: name + " " + short(value.Text) + " of " + r.table.name + " is not known to be harmless"})
+		r.add(hit{at: at, unknown: true, why: r.table.name + " " + name + " " + short(value.Text) + " is not known to be harmless"})
 	case o.value == 0 && inWord && !switchValues[value.Text]:
-		r.add(hit{at: at, unknown: true, why: name + " of " + r.table.name + " is not known to be harmless with a value"})
+		r.add(hit{at: at, unknown: true, why: r.table.name + " " + name + " is not known to be harmless with a value"})
 	}
 }
 
@@ -181,11 +181,11 @@ func (r *optionReader) unknown(name string) {
 
 // doubtful reports a word.
 func (r *optionReader) doubtful(what string, runs bool) {
-	why := " of " + r.table.name + " is not known to be harmless"
+	why := " is not known to be harmless"
 	if runs {
-		why = " of " + r.table.name + " may run code that is not in the command"
+		why = " may run code that is not in the command"
 	}
-	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: what + why})
+	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: r.table.name + " " + what + why})
 }
 
 var dashes = strings.NewReplacer("-", "")

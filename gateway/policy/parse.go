@@ -94,7 +94,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 			off[i] = misspelt(names, ruleFields)
 		}
 		if one.ID != "" && slices.ContainsFunc(f.Rules, func(r Rule) bool { return r.ID == one.ID }) {
-			problems = append(problems, Problem{Rule: one.ID, Reason: "two rules have this id: nobody can tell which of them decides"})
+			problems = append(problems, Problem{Rule: one.ID, Reason: "two rules have this id"})
 		}
 		f.Rules = append(f.Rules, one)
 	}

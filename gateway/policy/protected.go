@@ -15,13 +15,13 @@ func (j *judging) protected(list []string) string {
 		low := fold(f)
 		switch e, ok := sensitive.Find(low, fold(j.place.home), sensitive.Startup|sensitive.Secret); {
 		case device.MatchString(low):
-			return "it writes to a disk"
+			return "Writes directly to a disk"
 		case j.ours(f):
 			return ourFiles
 		case ok && e.Kind&sensitive.Startup != 0:
-			return short(path.Base(f)) + " decides which programs run later (" + e.Program() + ")"
+			return "Changes " + short(path.Base(f)) + ", which can start programs later (" + e.Program() + ")"
 		case ok:
-			return short(path.Base(f)) + " holds passwords, tokens or private data (" + e.Program() + ")"
+			return "Changes " + short(path.Base(f)) + ", which holds passwords, tokens or private data (" + e.Program() + ")"
 		}
 	}
 	return ""
@@ -68,7 +68,7 @@ func writes(tool string) bool {
 func (j *judging) protectedBelow(list []string) string {
 	for _, f := range list {
 		if e, ok := sensitive.FindBelow(fold(f), fold(j.place.home), sensitive.Startup); ok {
-			return short(path.Base(f)) + " may hold files that decide which programs run later (" + e.Program() + ")"
+			return "Changes " + short(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
 		}
 	}
 	return j.protected(list)

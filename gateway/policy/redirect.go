@@ -29,13 +29,13 @@ var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHE
 var tellingZsh = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
 
 func (j *judging) assignment(a shell.Assign) {
-	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
+	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " only affects the display"}
 	value := harmlessValue
 	if a.Name == "TZ" {
 		value = zoneName
 	}
 	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && j.covered[a.Command].has(a.Spelled) {
-		p.Reason = "it is spelled in the rule for its command"
+		p.Reason = "The rule for the command includes this"
 		j.add(p)
 		return
 	}
@@ -48,7 +48,7 @@ func (j *judging) assignment(a shell.Assign) {
 	}
 	if !harmless.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
 		j.barred = true
-		p.Verdict, p.Reason = Ask, "it sets "+short(a.Name)+", which may change what programs do"
+		p.Verdict, p.Reason = Ask, "Sets "+short(a.Name)+", which may change what programs do"
 	}
 	if a.Guess && p.Verdict == Allow {
 		return
@@ -78,15 +78,15 @@ func (j *judging) redirect(r shell.Redirect) {
 	p.Argv = nil
 	switch why := j.protected(list); {
 	case p.Verdict == Deny && r.Guess:
-		p.Verdict, p.Reason = Ask, "it may open a file that a rule denies"
+		p.Verdict, p.Reason = Ask, "May open a file that a rule denies"
 	case p.Verdict == Deny:
 	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
-		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"
+		p.Verdict, p.Rule, p.Reason = Ask, "", "Opens a network connection"
 	case r.Write && why != "":
 		p.ruled = true
 		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
 	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
-		p.Verdict, p.Rule, p.Reason = Ask, "", "only the running shell knows which file it writes"
+		p.Verdict, p.Rule, p.Reason = Ask, "", "The file it writes is known only when the command runs"
 	}
 	if p.Verdict != Allow {
 		j.barred = true

@@ -66,10 +66,10 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 func (d Decision) Files() string {
 	var parts []string
 	if len(d.Loose) > 0 {
-		parts = append(parts, "nothing keeps the code that it runs from "+several(d.Loose))
+		parts = append(parts, "the code it runs may access "+several(d.Loose)+" despite your rules")
 	}
 	if len(d.Held) > 0 {
-		parts = append(parts, "the sandbox keeps the code that it runs from "+several(d.Held))
+		parts = append(parts, "the sandbox protects "+several(d.Held))
 	}
 	return strings.Join(parts, "; ")
 }

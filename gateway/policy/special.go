@@ -37,14 +37,14 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			case !script:
 				script = true
 				if !quiet || !printLines.MatchString(t) {
-					add(i, strings.ContainsAny(t, "e"), "a sed script may write files and run commands")
+					add(i, strings.ContainsAny(t, "e"), "A sed script may write files and run commands")
 				}
 			}
 		}
 	},
 	"awk": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i := 1; i < len(c.Words); i++ {
-			add(i, !plainAwk(c.Words[i]), "an awk program may write files and run commands")
+			add(i, !plainAwk(c.Words[i]), "An awk program may write files and run commands")
 			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
 				return
 			}
@@ -56,7 +56,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		for i, w := range c.Words[1:] {
 			t := w.Text
 			if v, ok := cookies(c.Words, i+1); ok && !strings.Contains(v, "=") {
-				add(i+1, false, "curl "+short(v)+" is a file whose cookies it sends")
+				add(i+1, false, "curl "+short(v)+" sends the cookies in a file")
 			}
 			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
 				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
@@ -94,7 +94,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			i++
 			switch w.Text {
 			case "-v", "-R":
-				add(i, true, "test "+w.Text+" may run what stands in a name")
+				add(i, true, "test "+w.Text+" may run code in a variable name")
 			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
 				for _, k := range []int{i - 1, i + 1} {
 					if k < len(c.Words) && k > 0 && !isNumber(c.Words[k].Text) {
@@ -106,33 +106,33 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	},
 	"printf": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		if len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-v") {
-			add(never, true, "printf -v may run what stands in a name")
+			add(never, true, "printf -v may run code in a variable name")
 		}
 	},
 	"set": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
-				add(i+1, true, "set "+short(w.Text)+" changes what the shell does next")
+				add(i+1, true, "set "+short(w.Text)+" changes how the shell runs later commands")
 			}
 		}
 	},
 	"xargs": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		add(never, true, "xargs adds words that only the run shows")
+		add(never, true, "xargs adds arguments that are known only when it runs")
 	},
 	"parallel": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		add(never, true, "parallel adds words that only the run shows")
+		add(never, true, "parallel adds arguments that are known only when it runs")
 	},
 	"ssh": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i := 1; i < len(c.Words); i++ {
-			add(i, true, "it acts on another machine")
+			add(i, true, "Runs on another machine")
 		}
 		if c.Starts {
 			return
 		}
 		if c.Piped || c.Stdin != nil {
-			add(never, true, "the other machine runs what it is given to read")
+			add(never, true, "The other machine runs its input")
 		}
-		add(exactOnly, true, "the other machine runs what it is given to read")
+		add(exactOnly, true, "The other machine runs its input")
 	},
 }
 
@@ -178,7 +178,7 @@ func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
 		default:
 			continue
 		}
-		add(i, true, name+" "+what+" "+then+" changes what "+name+" runs later")
+		add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
 		return
 	}
 }

@@ -46,7 +46,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		t.verdict, t.rule, t.why = j.covers(c)
 	}
 	if t.hidden != "" {
-		t.why = "only the running shell knows which file " + short(t.hidden) + " is, and " + t.rule.called() + " is about some: " + short(t.rule.Path)
+		t.why = "The file " + short(t.hidden) + " is known only when the command runs, and " + t.rule.called() + " restricts " + short(t.rule.Path)
 	}
 	return t.verdict, t.rule, t.why
 }
@@ -95,7 +95,7 @@ func (t *touch) met(r *rule, m mention, hit bool) {
 	case !hit:
 		t.why = insideReason(r)
 	case got == Ask:
-		t.why = "it may open a file that " + r.called() + " is about: " + short(r.Path)
+		t.why = "May open " + short(r.Path) + ", which " + r.called() + " restricts"
 	}
 }
 

@@ -60,7 +60,7 @@ func split(dir string) []string {
 
 // insideReason is the reason of a rule that applies to a folder because of its possible contents.
 func insideReason(r *rule) string {
-	return "it would take " + short(r.Path) + " along; " + ruleReason(r)
+	return "Includes " + short(r.Path) + "; " + ruleReason(r)
 }
 
 // maybeFolder reports whether a path may be a folder, judged by its name.

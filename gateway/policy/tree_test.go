@@ -40,7 +40,7 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 		if got.Verdict != c.want {
 			t.Errorf("%s with a rule about %s: %s, want %s", c.path, c.rule, got.Verdict, c.want)
 		}
-		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "would take "+c.rule+" along")) {
+		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "Includes "+c.rule)) {
 			t.Errorf("%s: rule %q, %q", c.path, got.Rule, got.Reason)
 		}
 		if call.Whole = false; s.Decide(call).Verdict != Allow {

@@ -21,10 +21,10 @@ func (j *judging) unpacks(c shell.Command, name string) string {
 			}
 			list, _ := j.place.paths(a.word)
 			if len(list) == 0 && j.place.dirs == nil {
-				return "nobody can tell which folder " + name + " would write its files to"
+				return "The folder that " + name + " writes to is unknown"
 			}
 			if folder := j.holdsProtected(list); folder != "" {
-				return name + " may write any file in " + short(folder) + ", where files decide what programs run later"
+				return name + " may write any file in " + short(folder) + ", including start-up files"
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func (j *judging) unpacks(c shell.Command, name string) string {
 		return ""
 	}
 	if recursive(c.Words[1:]) {
-		return name + " may write any file in " + short(to.Text) + ", where files decide what programs run later"
+		return name + " may write any file in " + short(to.Text) + ", including start-up files"
 	}
 	for _, w := range arriving {
 		if why := j.guarded(w); why != "" {

@@ -27,7 +27,7 @@ func (t *task) refused(ctx context.Context, d policy.Decision) (Result, error) {
 	if d.Rule != "" {
 		text = "Denied by a rule: "
 	}
-	return t.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Reason, "your rule: ")+".")
+	return t.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Reason, "Your rule: ")+".")
 }
 
 // asked returns what the decision depends on, except for the chat's mode and permissions.

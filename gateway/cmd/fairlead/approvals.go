@@ -166,8 +166,8 @@ func printJudgement(w io.Writer, r judgement) {
 		}
 		fmt.Fprintf(w, "         %s\n", why)
 	}
-	if len(r.Loose) > 0 {
-		fmt.Fprintf(w, "  the code that it runs could still touch %s\n", visible(strings.Join(r.Loose, ", ")))
+	if files := r.Files(); files != "" {
+		fmt.Fprintf(w, "  %s\n", visible(files))
 	}
 	for _, o := range r.Offers {
 		fmt.Fprintf(w, "  possible rule: allow %s\n", visible(o.Text))

@@ -59,7 +59,7 @@ func (k nameBook) principalName(principal, why string) string {
 	case kind == "rule":
 		words, ok := strings.CutPrefix(why, name+": ")
 		if !ok {
-			words, ok = strings.CutPrefix(why, "your rule: ")
+			words, ok = strings.CutPrefix(why, "Your rule: ")
 		}
 		if ok {
 			return "rule " + shortLine(words)

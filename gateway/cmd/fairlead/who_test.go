@@ -21,7 +21,7 @@ func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
 		"default":                   "default",
 		"channel xmpp a\x1b[31m\nb": "channel xmpp a�[31m�b",
 	} {
-		if got := k.principalName(by, "your rule: allow ls"); got != want {
+		if got := k.principalName(by, "Your rule: allow ls"); got != want {
 			t.Errorf("%q: %q, want %q", by, got, want)
 		}
 	}

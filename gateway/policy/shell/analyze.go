@@ -44,7 +44,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			f.Kind = k
-			f.Findings = append(f.Findings, Finding{Reason: "cannot be read by this shell's grammar"})
+			f.Findings = append(f.Findings, Finding{Reason: "is not valid for this shell"})
 		}
 	}()
 	f = analyze(text, k, false)
@@ -104,7 +104,7 @@ func analyze(text string, k Kind, guess bool) Facts {
 // script analyzes a whole text in the current scope.
 func (a *analysis) script(text string, k Kind) {
 	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || nested(text) || !a.spend(text) {
-		a.find("", "is nested too deeply to be judged")
+		a.find("", "is nested too deeply to be checked")
 		return
 	}
 	a.depth++
@@ -115,7 +115,7 @@ func (a *analysis) script(text string, k Kind) {
 		a.find(f.Text, f.Reason)
 	}
 	if k == Zsh && strings.Contains(text, "$${") {
-		a.find("", "has $${, which zsh reads in its own way")
+		a.find("", "contains $${, which zsh reads differently")
 	}
 	stmts, err := parse(text, k)
 	a.stmts(stmts)
@@ -125,7 +125,7 @@ func (a *analysis) script(text string, k Kind) {
 	if err == nil {
 		return
 	}
-	a.find("", "cannot be read by this shell's grammar ("+reason(err)+")")
+	a.find("", "is not valid for this shell ("+reason(err)+")")
 	a.guessing(func() { a.pieces(text, k) })
 }
 

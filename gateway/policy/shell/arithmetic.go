@@ -13,7 +13,7 @@ import (
 // countedVariable is a variable in an arithmetic expression, and the expression.
 type countedVariable struct{ name, text string }
 
-const countsUnknown = "counts with something that may hold a command"
+const countsUnknown = "calculates with a value that may contain a command"
 
 // alwaysNumbers are the parameters that the shell itself sets to numbers.
 var alwaysNumbers = map[string]bool{
@@ -58,7 +58,7 @@ func (a *analysis) parameter(p *syntax.ParamExp) {
 	case p.Excl && p.Names == 0 && !all,
 		p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.Trim(a.text(p.Exp.Word), "QEAaUuLKk") != "",
 		p.Flags != nil && strings.Contains(p.Flags.Value, "e"):
-		a.find(a.text(p), "evaluates what a variable holds")
+		a.find(a.text(p), "evaluates the value of a variable")
 	}
 	if p.Index != nil && !all {
 		a.arithmetic(p.Index)

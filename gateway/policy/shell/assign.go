@@ -12,7 +12,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 		r.Name = s.Name.Value
 	}
 	if s.Name != nil && !isName(s.Name.Value) { // the shell reads foo-n=x[a] as a program's name
-		a.find(r.Text, "has an assignment that shells read differently")
+		a.find(r.Text, "contains an assignment that shells read differently")
 	}
 	switch {
 	case s.Array != nil || s.Index != nil:

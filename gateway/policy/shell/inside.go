@@ -65,12 +65,12 @@ func (a *analysis) evaluatedText(text string) {
 		return
 	}
 	if !a.spend(text) {
-		a.find("", "is nested too deeply to be judged")
+		a.find("", "is nested too deeply to be checked")
 		return
 	}
 	w, err := syntax.NewParser(syntax.Variant(variants[a.kind])).Document(strings.NewReader(text))
 	if err != nil {
-		a.find(text, "cannot be read")
+		a.find(text, "is not valid for this shell")
 		return
 	}
 	src := a.src

@@ -47,7 +47,7 @@ func (o opening) evaluates() {
 		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
 			o.a.evaluatedText(w.Text)
 			if o.name != "printf" && o.name != "read" || strings.Contains(w.Text, "[") {
-				o.a.find(o.c.Text, "holds a substitution that the shell may run although it is quoted")
+				o.a.find(o.c.Text, "contains a quoted substitution that the shell may run")
 			}
 		}
 	}

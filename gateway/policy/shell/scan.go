@@ -26,26 +26,26 @@ func hidden(text string) []Finding {
 	var list []Finding
 	add := func(format string, args ...any) { list = append(list, Finding{Reason: fmt.Sprintf(format, args...)}) }
 	if len(text) > maxText {
-		add("is too long to be judged")
+		add("is too long to be checked")
 	}
 	if !utf8.ValidString(text) {
 		add("is not valid UTF-8")
 	}
 	if strings.Contains(text, "\\\n") || strings.HasSuffix(text, "\\") {
-		add("has a backslash at the end of a line, which shells read differently")
+		add("ends a line with a backslash, which shells read differently")
 	}
 	blanks, seen := 0, map[rune]bool{}
 	for _, r := range text {
 		if r == ' ' || r == '\n' || r == '\t' {
 			if blanks++; blanks == padding {
-				add("has a long run of blanks that may hide its end")
+				add("contains a long run of spaces that may hide text")
 			}
 			continue
 		}
 		blanks = 0
 		if why := unseen(r); why != "" && !seen[r] {
 			seen[r] = true
-			add("holds %s (U+%04X)", why, r)
+			add("contains %s (U+%04X)", why, r)
 		}
 	}
 	return list
@@ -75,15 +75,15 @@ func unseen(r rune) string {
 		return "a control character"
 	case unicode.Is(unicode.Cf, r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r == 0x2800,
 		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
-		return "a character that does not show"
+		return "an invisible character"
 	case unicode.Is(unicode.Z, r):
-		return "a blank that is not a space"
+		return "an unusual space character"
 	case unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r), r == utf8.RuneError:
-		return "a character without a meaning"
+		return "an undefined character"
 	case strings.ContainsRune("‘’‚‛“”„‟′″`´＇＂；｜＆＄（）＜＞‐‑‒–−﹣－／＼∕⁄∖", r):
 		return "a character that looks like another one"
 	case !unicode.IsGraphic(r):
-		return "a character without a meaning"
+		return "an undefined character"
 	}
 	return ""
 }

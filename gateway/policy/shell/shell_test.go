@@ -54,7 +54,7 @@ func TestCommandsAreTakenApart(t *testing.T) {
 		"ls $X ${Y} $((1)) <(a)":           "[ls|$X$|${Y}$|$((1))$|<(a)$] maybe[ls?] [a]",
 		"a | b && c || d; e":               "[a] [b] [c] [d] [e]",
 		"a\nb":                             "[a] [b]",
-		"a & b":                            "[a] [b] !goes on in the background",
+		"a & b":                            "[a] [b] !continues in the background",
 		"a $(b `c`)":                       "[a|$(b `c`)$] maybe[a?] [b|`c`$] maybe[b?] [c]",
 		"a > x 2>> y < z 2>&1 &>/dev/null": "[a] write:x write:y read:z write:/dev/null",
 		"A=1 B=$(c) d":                     "[c] [d] A=1 B=$(c)",
@@ -63,7 +63,7 @@ func TestCommandsAreTakenApart(t *testing.T) {
 		"case x in a) b;; *) c;; esac":             "[b] [c]",
 		"f() { a; }":                               "[a] !defines a function",
 		"cat <<'X'\n$(a)\nX":                       "[cat]",
-		"cat <<X\n$(a)\nX":                         "[cat] [a] !has a here-document that the shell fills in",
+		"cat <<X\n$(a)\nX":                         "[cat] [a] !contains a here-document with variables or commands",
 		"sudo -u me env -i A=1 timeout -s KILL 5 a b": "[sudo|-u|me|env|-i|A=1|timeout|-s|KILL|5|a|b] sudo>[env|-i|A=1|timeout|-s|KILL|5|a|b] " +
 			"env>[timeout|-s|KILL|5|a|b] timeout>[a|b] A=1",
 		"find . -name x -exec a {} \\; -o -exec b +": "[find|.|-name|x|-exec|a|{}|;|-o|-exec|b|+] find>[a|{}$] find>[b|+]",
@@ -76,12 +76,12 @@ func TestCommandsAreTakenApart(t *testing.T) {
 		"git -c alias.x='!a b' x":                    "[git|-c|alias.x=!a b|x] git>[a|b]",
 		"git -c core.pager=a log":                    "[git|-c|core.pager=a|log] git>[a]",
 		"tar cf x --checkpoint-action=exec='a b' y":  "[tar|cf|x|--checkpoint-action=exec=a b|y] tar>[a|b]",
-		"test -v 'x[$(a)]'":                          "[test|-v|x[$(a)]] [a] !holds a substitution that the shell may run although it is quoted",
+		"test -v 'x[$(a)]'":                          "[test|-v|x[$(a)]] [a] !contains a quoted substitution that the shell may run",
 		"[[ 'x[$(a)]' -eq 1 ]]":                      "[a] !is evaluated by the shell itself",
 		"a=rm; $a x":                                 "[$a$|x] maybe[rm?|x?] a=rm",
 		"r${x}m y":                                   "[r${x}m$|y] maybe[rm?|y?]",
 		"rm${IFS}-rf${IFS}/":                         "[rm${IFS}-rf${IFS}/$] maybe[rm?|-rf?|/?]",
-		"exec 3>x":                                   "[exec] write:x !redirects the shell itself",
+		"exec 3>x":                                   "[exec] write:x !redirects the shell's own input or output",
 		"a\nif (":                                    "[a] maybe[a] maybe[a] !",
 	} {
 		if got := brief(Analyze(text, Bash)); got != want && !(strings.HasSuffix(want, "!") && strings.HasPrefix(got, want)) {

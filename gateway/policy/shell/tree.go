@@ -18,14 +18,14 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 		return
 	}
 	if len(a.facts.Commands) > maxCommands {
-		a.find("", "holds too many commands to be judged")
+		a.find("", "contains too many commands to be checked")
 		return
 	}
 	if s.Background {
-		a.facts.Findings = append(a.facts.Findings, Finding{Text: a.text(s), Reason: "goes on in the background", Soft: true})
+		a.facts.Findings = append(a.facts.Findings, Finding{Text: a.text(s), Reason: "continues in the background", Soft: true})
 	}
 	if s.Coprocess || s.Disown {
-		a.find(a.text(s), "goes on by itself")
+		a.find(a.text(s), "continues on its own")
 	}
 	_, simple := s.Cmd.(*syntax.CallExpr)
 	own := -1
@@ -161,10 +161,10 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 		}
 	}
 	if a.kind == Zsh && !a.guess && zshWords[list[0].Text] {
-		a.find(text, "starts with a word that zsh reads in its own way")
+		a.find(text, "starts with a word that zsh reads differently")
 	}
 	if redirected && list[0].Text == "exec" {
-		a.find(text, "redirects the shell itself")
+		a.find(text, "redirects the shell's own input or output")
 	}
 	a.run(Command{Words: list, Text: text, Parent: a.parent, Via: a.via}, 0)
 	if dynamic {
@@ -188,11 +188,11 @@ var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "al
 func (a *analysis) run(c Command, level int) {
 	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess = a.origin, a.loop, a.piped, a.stdin, a.guess
 	if level > maxDepth || len(a.facts.Commands) > maxCommands {
-		a.find(c.Text, "is nested too deeply to be judged")
+		a.find(c.Text, "is nested too deeply to be checked")
 		return
 	}
 	if c.Words[0].Glob {
-		a.find(c.Text, "names its program by a pattern")
+		a.find(c.Text, "names its program with a wildcard")
 	}
 	at := len(a.facts.Commands)
 	a.facts.Commands = append(a.facts.Commands, c)

@@ -19,7 +19,7 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 	}
 	text := a.text(w)
 	if !bracesAlike(w) {
-		a.find(text, "has braces that shells read differently")
+		a.find(text, "contains braces that shells read differently")
 	}
 	cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	if !syntax.SplitBraces(cp) {
@@ -28,7 +28,7 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 	from := len(list)
 	for e, err := range expand.BracesSeq(nil, cp) {
 		if err != nil || len(list)-from >= maxBraces {
-			a.find(text, "has braces that make too many words")
+			a.find(text, "contains braces that expand to too many words")
 			return append(list[:from], Word{Text: text, Dynamic: true})
 		}
 		d := a.word(e)
@@ -36,7 +36,7 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 			d.Text = text
 		}
 		if d.Text == "" && !quoted(e) { // bash removes an empty word: {,sudo} id runs sudo
-			a.find(text, "has braces that make an empty word")
+			a.find(text, "contains braces that expand to an empty word")
 			continue
 		}
 		d.Odd = d.Odd || a.kind != Bash
