@@ -71,15 +71,15 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		if p.EndedAt > 0 {
 			continue // the person has left this gateway
 		}
-		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
-		if item.Works {
-			item.Down = "its node is not running"
+		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), IsMachine: p.Role == protocol.RoleNode}
+		if item.IsMachine {
+			item.OfflineReason = "its node is not running"
 			if w := g.works.worker(p.Pin); w != nil {
-				item.Down = w.state()
+				item.OfflineReason = w.state()
 			}
 		}
 		if p.Refusal != nil {
-			item.Ended, item.Over = strings.TrimSpace(p.Refusal.Reason+" "+p.Refusal.By), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = strings.TrimSpace(p.Refusal.Reason+" "+p.Refusal.By), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -160,7 +160,7 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		Find:      func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Applicant: pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
-	if taken.Work {
+	if taken.AsMachine {
 		if j.Applicant, err = g.works.applicant(taken.Name); err != nil {
 			return "", err
 		}
@@ -172,7 +172,7 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 	if err != nil {
 		return "", err
 	}
-	if taken.Work {
+	if taken.AsMachine {
 		g.works.stop(peer.Pin) // of an earlier pairing with the same gateway
 		g.works.again()
 	}

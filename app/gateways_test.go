@@ -79,7 +79,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := g.List()
-	if err != nil || len(list) != 1 || list[0].Name != name || list[0].Ended != "" {
+	if err != nil || len(list) != 1 || list[0].Name != name || list[0].RefusedReason != "" {
 		t.Fatalf("the gateways are %+v, %v; paired with %q", list, err, name)
 	}
 	if names := g.names.Get(); len(names) != 1 || names[0].Name != name {
@@ -149,7 +149,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return settings.Invitation{Text: i.Link, Work: true}
+		return settings.Invitation{Text: i.Link, AsMachine: true}
 	}
 	here := newTestBackend(t)
 	here.start()
@@ -192,7 +192,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	await(t, other, "this computer there", cellar(true))
 	reads(here.workspace(), "what lies here")
 	list, err := g.List()
-	if err != nil || len(list) != 1 || !list[0].Works || list[0].Down != "" || list[0].Name != name {
+	if err != nil || len(list) != 1 || !list[0].IsMachine || list[0].OfflineReason != "" || list[0].Name != name {
 		t.Errorf("the gateways are %+v, %v", list, err)
 	}
 	if len(g.names.Get()) != 0 {
@@ -207,13 +207,13 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	both, err := g.List()
-	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].Works || both[0].Down != "" || both[1].Works || both[1].Down != "" || len(g.names.Get()) != 1 {
+	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].IsMachine || both[0].OfflineReason != "" || both[1].IsMachine || both[1].OfflineReason != "" || len(g.names.Get()) != 1 {
 		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.names.Get())
 	}
 	if told, err := g.Leave(t.Context(), both[1].ID); err != nil || !told {
 		t.Errorf("leaving as a window: told %t, %v", told, err)
 	}
-	if left, err := g.List(); err != nil || len(left) != 1 || left[0].ID != list[0].ID || left[0].Down != "" {
+	if left, err := g.List(); err != nil || len(left) != 1 || left[0].ID != list[0].ID || left[0].OfflineReason != "" {
 		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
 	}
 	// A new workspace here applies to the agent there, once the person there has approved it.

@@ -17,7 +17,7 @@ func (w *window) addShortcuts() {
 	shortcut(w.window, fyne.KeyI, w.ui.approvals.openInbox)
 	shortcut(w.window, fyne.KeyL, func() {
 		if w.ui.nav.files != nil {
-			w.ui.nav.files.WritePath()
+			w.ui.nav.files.EditPath()
 		}
 	})
 	shortcut(w.window, fyne.KeyF, w.findInChat)

@@ -140,7 +140,7 @@ func (n *navigator) search(query string) {
 	var p *search.Page
 	n.open(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
 		p = search.New(ctx, n.ui.b.state, search.Handlers{Open: n.openHit})
-		p.Ask(query)
+		p.Search(query)
 		return p.Box
 	}})
 	n.ui.main.window.Canvas().Focus(p.Field)

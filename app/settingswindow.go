@@ -54,9 +54,9 @@ func (sw *settingsWindow) open() {
 	shortcut(w, fyne.KeyW, func() { w.Close() })
 	shortcut(w, fyne.KeyQ, sw.ui.quit)
 	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {
-		shortcut(w, key, func() { page.Turn(by) })
+		shortcut(w, key, func() { page.MoveTab(by) })
 	}
-	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.Turn(-1) })
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.MoveTab(-1) })
 	w.CenterOnScreen()
 	sw.window, sw.invite, sw.find = w, page.Invite, page.Find
 	w.Show()

@@ -81,7 +81,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link, Work: true, Name: "cellar"}, agree(t, other, pairing))
+	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link, AsMachine: true, Name: "cellar"}, agree(t, other, pairing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 		for range g.works.changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
 				t.Fatal(list, err)
-			} else if down = list[0].Down; down == want {
+			} else if down = list[0].OfflineReason; down == want {
 				return
 			}
 		}

@@ -18,9 +18,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each
+// changeMarks maps each file to a mark if the agent changed it in the last turn of a chat, and each
 // folder if it contains such a file.
-func (p *Page) marks() map[string]string {
+func (p *Page) changeMarks() map[string]string {
 	last, above := map[string]bool{}, map[string]int{}
 	for _, c := range p.view.Changed {
 		if c.Last && !c.Reverted {
@@ -39,7 +39,7 @@ func (p *Page) marks() map[string]string {
 	}
 	marks := map[string]string{}
 	for _, e := range p.view.Entries {
-		at := strings.ReplaceAll(p.whole(e.Path), `\`, "/")
+		at := strings.ReplaceAll(p.absolutePath(e.Path), `\`, "/")
 		switch n := above[at]; {
 		case last[at]:
 			marks[e.Path] = "changed by the agent"
@@ -60,21 +60,21 @@ func (p *Page) chatName(key protocol.SessionKey) string {
 	return string(key)
 }
 
-// changesOf lists the agent's changes on the machine, of one chat or of all.
-func (p *Page) changesOf(chat protocol.SessionKey) {
+// showChanges lists the agent's changes on the machine, of one chat or of all.
+func (p *Page) showChanges(chat protocol.SessionKey) {
 	var shown []protocol.FileChange
 	var items []widgets.ListItem
-	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { p.changesOf("") })}
+	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { p.showChanges("") })}
 	seen := map[protocol.SessionKey]bool{}
 	for _, c := range p.view.Changed {
 		if !seen[c.SessionKey] {
 			seen[c.SessionKey] = true
-			chats = append(chats, fyne.NewMenuItem(p.chatName(c.SessionKey), func() { p.changesOf(c.SessionKey) }))
+			chats = append(chats, fyne.NewMenuItem(p.chatName(c.SessionKey), func() { p.showChanges(c.SessionKey) }))
 		}
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.short(c.Path)), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.relativePath(c.Path)), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
 		if c.New {
 			item.Icon = "plus"
 		}
@@ -86,7 +86,7 @@ func (p *Page) changesOf(chat protocol.SessionKey) {
 		}
 		shown, items = append(shown, c), append(items, item)
 	}
-	list := widgets.NewItemList(func(i int) { p.change(shown[i]) })
+	list := widgets.NewItemList(func(i int) { p.showChange(shown[i]) })
 	list.Set(items)
 	which := widgets.NewButton("All chats", "chat", nil)
 	if chat != "" {
@@ -94,27 +94,27 @@ func (p *Page) changesOf(chat protocol.SessionKey) {
 	}
 	which.Trail = "down"
 	which.OnTap = func() { widgets.ShowMenu(which, chats) }
-	p.cover(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuiet("All files", "back", p.close)))
+	p.showInstead(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuiet("All files", "back", p.close)))
 }
 
-// short returns an absolute path in the page's notation.
-func (p *Page) short(abs string) string {
-	top := p.whole("")
+// relativePath returns an absolute path in the page's notation.
+func (p *Page) relativePath(abs string) string {
+	top := p.absolutePath("")
 	if len(abs) > len(top)+1 && abs[:len(top)] == top {
 		return abs[len(top)+1:]
 	}
 	return abs
 }
 
-// change shows one change, and offers to revert it.
-func (p *Page) change(c protocol.FileChange) {
+// showChange shows one change, and offers to revert it.
+func (p *Page) showChange(c protocol.FileChange) {
 	body := container.NewStack(widgets.NewLoading())
 	said := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()
-	back := widgets.NewQuiet("All changes", "back", func() { p.changesOf("") })
+	back := widgets.NewQuiet("All changes", "back", func() { p.showChanges("") })
 	load := func() {
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.m.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
 			var o fyne.CanvasObject
 			switch {
 			case err != nil:
@@ -142,21 +142,21 @@ func (p *Page) change(c protocol.FileChange) {
 	}
 	revert.OnTap = func() {
 		revert.Disable()
-		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.m.Revert(ctx, c) }, func(_ struct{}, err error) {
+		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Revert(ctx, c) }, func(err error) {
 			if err != nil {
-				p.fail("Could not revert the change", err)
+				p.showError("Could not revert the change", err)
 			}
 			load()
 		})
 	}
 	said.Ellipsis = true
-	p.cover(widgets.NewPage(path.Base(p.short(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
-		widgets.NewText(p.short(c.Path), style.ColorMuted, style.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
+	p.showInstead(widgets.NewPage(path.Base(p.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
+		widgets.NewText(p.relativePath(c.Path), style.ColorMuted, style.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
 	load()
 }
 
-// cover replaces the list by an object until it is closed.
-func (p *Page) cover(o fyne.CanvasObject) {
-	p.viewer = &viewer{p: p, path: "", box: o}
-	p.instead("cover", o)
+// showInstead replaces the list by an object until it is closed.
+func (p *Page) showInstead(o fyne.CanvasObject) {
+	p.viewer = &viewer{page: p, path: "", box: o}
+	p.replaceList("cover", o)
 }

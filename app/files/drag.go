@@ -14,10 +14,10 @@ import (
 // At returns the folder at a position of the window, as an absolute path: that of the row there,
 // else the folder shown. ok is false outside the list, and where nothing can be dropped.
 func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
-	if dir, ok = p.folderAt(at); !ok || !p.changes() {
+	if dir, ok = p.folderAt(at); !ok || !p.canChange() {
 		return "", "", false
 	}
-	return p.view.Place, p.whole(dir), true
+	return p.view.Place, p.absolutePath(dir), true
 }
 
 func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
@@ -34,101 +34,101 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 	return p.view.Dir, true
 }
 
-// goal is the target of a drag from a list.
-type goal struct {
-	to  *Page // nil outside the lists
-	dir string
+// dropTarget is the target of a drag from a list.
+type dropTarget struct {
+	page *Page // nil outside the lists
+	dir  string
 }
 
-// goalAt returns the target at a position of the window for a drag from p.
-func (p *Page) goalAt(at fyne.Position) goal {
-	for _, q := range p.pair.shown(p) {
-		if dir, ok := q.folderAt(at); ok && q.changes() {
+// dropTargetAt returns the target at a position of the window for a drag from p.
+func (p *Page) dropTargetAt(at fyne.Position) dropTarget {
+	for _, q := range p.pair.visible(p) {
+		if dir, ok := q.folderAt(at); ok && q.canChange() {
 			if q.view.Place == p.view.Place && dir == p.view.Dir {
-				return goal{} // the files are in this folder already
+				return dropTarget{} // the files are in this folder already
 			}
-			return goal{q, dir}
+			return dropTarget{q, dir}
 		}
 	}
-	return goal{}
+	return dropTarget{}
 }
 
-// dragged highlights the target of a drag.
-func (p *Page) dragged(at fyne.Position) {
-	p.drag = at
-	g := goal{}
+// trackDrag highlights the target of a drag.
+func (p *Page) trackDrag(at fyne.Position) {
+	p.dragPosition = at
+	g := dropTarget{}
 	if p.view.Place != "" {
-		g = p.goalAt(at)
+		g = p.dropTargetAt(at)
 	}
-	for _, q := range p.pair.shown(p) {
-		q.aimed(g)
+	for _, q := range p.pair.visible(p) {
+		q.highlightTarget(g)
 	}
-	if g.to != nil {
-		p.note.SetText(p.intent(g))
+	if g.page != nil {
+		p.note.SetText(p.dropText(g))
 	} else {
-		p.picked()
+		p.showSelection()
 	}
 }
 
-// aimed highlights this list if it is the target.
-func (p *Page) aimed(g goal) {
+// highlightTarget highlights this list if it is the target.
+func (p *Page) highlightTarget(g dropTarget) {
 	row := ""
-	if g.to == p && g.dir != p.view.Dir {
+	if g.page == p && g.dir != p.view.Dir {
 		row = g.dir
 	}
-	p.list.aimAt(row)
-	if whole := g.to == p && row == ""; whole != p.aim.Visible() {
+	p.list.setDropPath(row)
+	if whole := g.page == p && row == ""; whole != p.dropHighlight.Visible() {
 		if whole {
-			p.aim.Show()
+			p.dropHighlight.Show()
 		} else {
-			p.aim.Hide()
+			p.dropHighlight.Hide()
 		}
 		p.body.Refresh()
 	}
 }
 
-// intent describes the effect of dropping here.
-func (p *Page) intent(g goal) string {
-	chosen := p.list.chosen()
+// dropText describes the effect of dropping here.
+func (p *Page) dropText(g dropTarget) string {
+	chosen := p.list.selected()
 	what := fmt.Sprint(len(chosen), " items")
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
 	}
-	into := path.Base(g.to.whole(g.dir))
-	if g.to.view.Place == p.view.Place {
+	into := path.Base(g.page.absolutePath(g.dir))
+	if g.page.view.Place == p.view.Place {
 		return fmt.Sprintf("Move %s to %s", what, into)
 	}
-	return fmt.Sprintf("Send %s to %s, folder %s", what, g.to.place.Text, into)
+	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
 }
 
-// dropped completes a drag from the list: in a list of the same machine the files are moved, in
+// finishDrag completes a drag from the list: in a list of the same machine the files are moved, in
 // another machine's list they are sent, and anywhere else the window decides.
-func (p *Page) dropped() {
-	at := p.drag
-	p.drag = fyne.Position{}
-	chosen := p.list.chosen()
-	for _, q := range p.pair.shown(p) {
-		q.aimed(goal{})
+func (p *Page) finishDrag() {
+	at := p.dragPosition
+	p.dragPosition = fyne.Position{}
+	chosen := p.list.selected()
+	for _, q := range p.pair.visible(p) {
+		q.highlightTarget(dropTarget{})
 	}
-	p.picked()
+	p.showSelection()
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
 	paths := make([]string, len(chosen))
 	for i, e := range chosen {
-		paths[i] = p.whole(e.Path)
+		paths[i] = p.absolutePath(e.Path)
 	}
-	g := p.goalAt(at)
+	g := p.dropTargetAt(at)
 	switch {
-	case g.to != nil && g.to.view.Place == p.view.Place:
-		if p.changes() {
+	case g.page != nil && g.page.view.Place == p.view.Place:
+		if p.canChange() {
 			p.moveTo(chosen, g.dir)
 		}
-	case g.to != nil:
+	case g.page != nil:
 		if p.h.Send != nil {
-			p.h.Send(p.view.Place, paths, g.to.view.Place, g.to.whole(g.dir))
+			p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
 		}
-	case p.h.Drop != nil && !p.pair.has(p, at):
+	case p.h.Drop != nil && !p.pair.contains(p, at):
 		p.h.Drop(p.view.Place, paths, at)
 	}
 }
@@ -139,5 +139,7 @@ func (p *Page) moveTo(list []state.FileEntry, dir string) {
 	if dir == "" {
 		into = "the workspace"
 	}
-	p.undoable(list, "moved into "+into, func(ctx context.Context, paths []string) (int, func(), error) { return p.m.MoveInto(ctx, paths, dir) })
+	p.doUndoable(list, "moved into "+into, func(ctx context.Context, paths []string) (int, func(), error) {
+		return p.model.MoveInto(ctx, paths, dir)
+	})
 }

@@ -39,11 +39,11 @@ func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
 	e.text.SetText("be kind and bri")
 	p.close()
 	again := newEditor(p, &viewer{}, state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}, pagetest.Button(t, p.viewerOf(t, "x").box, "All files"))
-	if again.text.Text != "be kind and bri" || !again.drop.Visible() {
+	if again.text.Text != "be kind and bri" || !again.discardButton.Visible() {
 		t.Errorf("it holds %q", again.text.Text)
 	}
-	test.Tap(again.drop)
-	if _, ok := p.app.Drafts.Get("SOUL.md"); ok || again.text.Text != "be kind" || again.drop.Visible() {
+	test.Tap(again.discardButton)
+	if _, ok := p.app.Drafts.Get("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
 		t.Errorf("discarding leaves %q", again.text.Text)
 	}
 }
@@ -59,27 +59,27 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
 		pagetest.Settle()
-		e.changed("be brief", true)
+		e.fileChanged("be brief", true)
 		pagetest.Settle()
-		if e.text.Text != "be brief" || e.clash.Visible() {
+		if e.text.Text != "be brief" || e.conflictBox.Visible() {
 			t.Errorf("nothing was typed, and it shows %q", e.text.Text)
 		}
 		e.text.SetText("mine")
-		e.changed("theirs", true)
+		e.fileChanged("theirs", true)
 		pagetest.Settle()
-		if e.text.Text != "mine" || !e.clash.Visible() {
+		if e.text.Text != "mine" || !e.conflictBox.Visible() {
 			t.Errorf("what was typed became %q", e.text.Text)
 		}
 		golden.Markup(t, "editor-conflict", p.Box)
 		test.Tap(pagetest.Button(t, p.Box, "Use the one on disk"))
 		pagetest.Settle()
-		if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
+		if e.text.Text != "theirs" || e.hasChanges() || e.conflictBox.Visible() {
 			t.Errorf("taking theirs leaves %q", e.text.Text)
 		}
 		e.text.SetText("mine")
-		e.saved("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
+		e.afterSave("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
 		pagetest.Settle()
-		if !e.clash.Visible() || e.text.Text != "mine" {
+		if !e.conflictBox.Visible() || e.text.Text != "mine" {
 			t.Error("a conflict while saving is not asked about")
 		}
 		e.keepMine()
@@ -87,9 +87,9 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 		if e.base != "other" || e.text.Text != "mine" {
 			t.Errorf("keeping mine saves over %q", e.base)
 		}
-		e.saved("SOUL.md", "mine", nil)
+		e.afterSave("SOUL.md", "mine", nil)
 		pagetest.Settle()
-		if e.dirty() || e.clash.Visible() {
+		if e.hasChanges() || e.conflictBox.Visible() {
 			t.Error("it is not saved")
 		}
 	})
@@ -113,9 +113,9 @@ func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 	v := p.viewerOf(t, "x")
 	e := newEditor(p, v, state.OpenFile{Editable: true}, pagetest.Button(t, v.box, "All files"))
 	e.text.SetText("one")
-	e.saved("a.md", "one", nil)
-	if !strings.Contains(e.said.Text(), "Saved") {
-		t.Errorf("it says %q", e.said.Text())
+	e.afterSave("a.md", "one", nil)
+	if !strings.Contains(e.status.Text(), "Saved") {
+		t.Errorf("it says %q", e.status.Text())
 	}
 	for name, there := range map[string]bool{"a.md": true, " b.md": false} {
 		e.name.SetText(name)
@@ -124,8 +124,8 @@ func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 		}
 	}
 	e.text.SetText("one and more")
-	e.saved("a.md", "one", nil)
-	if strings.Contains(e.said.Text(), "Saved.") {
+	e.afterSave("a.md", "one", nil)
+	if strings.Contains(e.status.Text(), "Saved.") {
 		t.Error("what was typed meanwhile is said to be saved")
 	}
 }

@@ -46,67 +46,67 @@ type Handlers struct {
 
 // Page is one list of files with its controls. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	app *state.App
-	m   *state.Files
-	h   Handlers
-	Box *fyne.Container
+	ctx   context.Context
+	app   *state.App
+	model *state.Files
+	h     Handlers
+	Box   *fyne.Container
 
-	view   state.FilesView
-	nodes  []protocol.NodeInfo
-	list   *table
-	filter *widgets.SearchField
-	place  *widgets.Button
-	heads  *heads
-	way    *way
-	note   *widgets.Text
-	acts   []*widgets.Button // buttons for the selection
-	drag   fyne.Position     // position of the drag
-	pair   *Pair             // owner of the list; nil for none
-	beside bool              // a second list is shown beside it
-	aim    *widgets.Rect     // highlights the list as the target of a drag
-	away   bool              // the machine is offline
-	follow string            // path to select once the list contains it
-	rename string            // path to rename once the list contains it
-	body   *fyne.Container
-	viewer *viewer
-	drawn  string
-	keys   bool // focus the list when it is drawn
-	// colour highlights long code. It is called off the GUI thread.
-	colour func(code, name string) []code.Line
+	view             state.FilesView
+	nodes            []protocol.NodeInfo
+	list             *table
+	filter           *widgets.SearchField
+	place            *widgets.Button
+	columnHeads      *columnHeads
+	pathBar          *pathBar
+	note             *widgets.Text
+	selectionButtons []*widgets.Button // buttons for the selection
+	dragPosition     fyne.Position     // position of the drag
+	pair             *Pair             // owner of the list; nil for none
+	isBeside         bool              // a second list is shown beside it
+	dropHighlight    *widgets.Rect     // highlights the list as the target of a drag
+	offline          bool              // the machine is offline
+	selectPath       string            // path to select once the list contains it
+	renamePath       string            // path to rename once the list contains it
+	body             *fyne.Container
+	viewer           *viewer
+	drawnKey         string
+	focusPending     bool // focus the list when it is drawn
+	// highlight highlights long code. It is called off the GUI thread.
+	highlight func(code, name string) []code.Line
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
-	bind.Watch(ctx, p.m.Value, p.show)
-	context.AfterFunc(ctx, p.m.Leave)
-	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.names(); p.back(v) })
+	bind.Watch(ctx, p.model.Value, p.show)
+	context.AfterFunc(ctx, p.model.Leave)
+	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.showPlace(); p.watchMachine(v) })
 	return p
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		filter: widgets.NewSearchField("Filter", ""), colour: code.HighlightLong,
+		ctx: ctx, app: a, model: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
 	}
 	p.view.Loading = true
 	p.list = newTable()
-	p.list.onOpen, p.list.onPick, p.list.onKey, p.list.onMenu, p.list.onRename = p.choose, p.picked, p.key, p.menu, p.renamed
-	p.aim = widgets.NewRect("", style.ColorAccent, style.Corner)
-	p.list.onDrag = p.dragged
-	p.list.onFocus = func() { p.pair.turn(p) }
-	p.list.onDrop = func(fyne.Position) { p.dropped() }
-	p.filter.OnChanged = p.m.Narrow
+	p.list.onOpen, p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.openEntry, p.showSelection, p.handleKey, p.menu, p.renameFile
+	p.dropHighlight = widgets.NewRect("", style.ColorAccent, style.Corner)
+	p.list.onDrag = p.trackDrag
+	p.list.onFocus = func() { p.pair.activate(p) }
+	p.list.onDrop = func(fyne.Position) { p.finishDrag() }
+	p.filter.OnChanged = p.model.Narrow
 	p.filter.OnCancel = func() { p.focus() }
-	p.heads = newHeads(p.sortBy)
-	p.way = newWay(p.enter, func() { p.focus() })
+	p.columnHeads = newColumnHeads(p.sortBy)
+	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewButton("", "folder", nil)
 	p.place.Trail = "down"
-	p.place.OnTap = func() { widgets.ShowMenu(p.place, p.places()) }
-	p.buttons()
-	p.m.Sort(h.Sort)
-	p.names()
+	p.place.OnTap = func() { widgets.ShowMenu(p.place, p.placeMenu()) }
+	p.createButtons()
+	p.model.Sort(h.Sort)
+	p.showPlace()
 	p.draw()
 	return p
 }
@@ -114,45 +114,45 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 // show applies a new state.
 func (p *Page) show(v state.FilesView) {
 	p.view = v
-	p.names()
-	p.list.marks = p.describe(p.marks())
+	p.showPlace()
+	p.list.marks = p.fileMarks(p.changeMarks())
 	p.list.details = v.Serves && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	p.way.set(v.Crumbs(p.app.Value.Get()))
-	p.heads.set(v.Sort, v.Serves && v.Filter == "")
-	if p.follow != "" && p.list.follow(p.follow) {
-		p.follow = ""
+	p.pathBar.set(v.Crumbs(p.app.Value.Get()))
+	p.columnHeads.set(v.Sort, v.Serves && v.Filter == "")
+	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
+		p.selectPath = ""
 	}
-	if p.rename != "" {
+	if p.renamePath != "" {
 		for _, e := range v.Entries {
-			if e.Path == p.rename {
-				p.rename = ""
-				p.list.edit(e.Path)
+			if e.Path == p.renamePath {
+				p.renamePath = ""
+				p.list.startRename(e.Path)
 				break
 			}
 		}
 	}
-	p.picked()
+	p.showSelection()
 	p.draw()
 }
 
-func (p *Page) choose(e state.FileEntry) {
+func (p *Page) openEntry(e state.FileEntry) {
 	if e.Dir {
 		p.enter(e.Path)
 	} else {
-		p.m.Look(e.Path)
+		p.model.Look(e.Path)
 	}
 }
 
 func (p *Page) enter(dir string) {
 	p.filter.SetText("")
-	p.m.Enter(dir)
+	p.model.Enter(dir)
 	p.focus()
 }
 
 // focus focuses the list once it is visible again.
 func (p *Page) focus() {
-	if p.keys = !strings.HasPrefix(p.drawn, "list"); p.keys {
+	if p.focusPending = !strings.HasPrefix(p.drawnKey, "list"); p.focusPending {
 		return
 	}
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil {
@@ -162,11 +162,11 @@ func (p *Page) focus() {
 
 func (p *Page) sortBy(column string) {
 	by := p.view.Sort.Next(column)
-	p.m.Sort(by)
+	p.model.Sort(by)
 	if p.h.Sorted != nil {
 		p.h.Sorted(by)
 	}
 }
 
-// fail shows an error.
-func (p *Page) fail(what string, err error) { p.h.Say(what + ": " + err.Error()) }
+// showError shows an error.
+func (p *Page) showError(what string, err error) { p.h.Say(what + ": " + err.Error()) }

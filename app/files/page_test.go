@@ -121,7 +121,7 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
 	for _, width := range []float32{40, 120, 300, 500} {
-		got := fitted(name, width)
+		got := shortenMiddle(name, width)
 		if w := fyne.MeasureText(got, style.Size("text"), fyne.TextStyle{}).Width; w > width && width > 40 {
 			t.Errorf("%q is %g wide, not %g", got, w, width)
 		}
@@ -129,7 +129,7 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 			t.Errorf("at %g: %q", width, got)
 		}
 	}
-	if fitted("main.go", 300) != "main.go" || fitted(name, 2000) != name {
+	if shortenMiddle("main.go", 300) != "main.go" || shortenMiddle(name, 2000) != name {
 		t.Error("a name that fits is cut")
 	}
 }
@@ -138,7 +138,7 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inPage(t)
 		// the real one starts a timer, which must not start in a bubble
-		p.colour = func(text, name string) []code.Line {
+		p.highlight = func(text, name string) []code.Line {
 			if len(text) != 50_000 || name != "main.go" {
 				t.Errorf("%d bytes of %s", len(text), name)
 			}
@@ -170,13 +170,13 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := servedPage(t)
 		const says = "The machine is offline. This is its last known state · 4 items"
-		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
+		p.watchMachine(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
 		pagetest.Shows(t, p.Box, says)
-		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}}})
+		p.watchMachine(state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}}})
 		if strings.Contains(golden.Words(p.Box), "offline") {
 			t.Error("it is back, and the list says that it is offline")
 		}
-		p.back(state.View{})
+		p.watchMachine(state.View{})
 		pagetest.Shows(t, p.Box, says)
 		pagetest.Settle()
 	})

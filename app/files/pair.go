@@ -17,41 +17,41 @@ import (
 type Pair struct {
 	Box *fyne.Container
 
-	ctx    context.Context
-	app    *state.App
-	h      Handlers
-	left   *Page
-	right  *Page // nil with one list
-	end    context.CancelFunc
-	active *Page
-	line   *widgets.Rect
-	width  float32
+	ctx        context.Context
+	app        *state.App
+	h          Handlers
+	left       *Page
+	right      *Page // nil with one list
+	closeRight context.CancelFunc
+	active     *Page
+	line       *widgets.Rect
+	width      float32
 }
 
 // NewPair creates the page with the initial state of h and follows the gateway until ctx ends.
 func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
 	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
-	b.left = b.list(ctx, h)
+	b.left = b.newList(ctx, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
 	if h.Two {
-		b.add(h.Right)
+		b.addRight(h.Right)
 	}
-	b.arrange()
+	b.layOut()
 	return b
 }
 
-func (b *Pair) list(ctx context.Context, h Handlers) *Page {
+func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 	p := New(ctx, b.app, h)
 	p.pair = b
 	return p
 }
 
-// leastList is the minimum width of a list beside another one.
-func leastList() float32 { return 340 * style.Size("text") / 14 }
+// minListWidth is the minimum width of a list beside another one.
+func minListWidth() float32 { return 340 * style.Size("text") / 14 }
 
-// room reports whether two lists fit.
-func (b *Pair) room() bool { return b != nil && b.width >= 2*leastList() }
+// hasRoom reports whether two lists fit.
+func (b *Pair) hasRoom() bool { return b != nil && b.width >= 2*minListWidth() }
 
 // Toggle shows or hides the second list.
 func (b *Pair) Toggle() {
@@ -62,21 +62,21 @@ func (b *Pair) Toggle() {
 		if b.active == b.right {
 			b.active = b.left
 		}
-		b.end()
+		b.closeRight()
 		b.right = nil
 		b.active.focus()
-	case !b.room():
+	case !b.hasRoom():
 		b.h.Say("The window is too narrow for two panes.")
 		return
 	default:
-		b.add(b.other())
+		b.addRight(b.otherMachine())
 	}
-	b.arrange()
-	b.tell()
+	b.layOut()
+	b.notifyPaired()
 }
 
-// other returns a machine for the second list: one that the first does not show.
-func (b *Pair) other() protocol.NodeID {
+// otherMachine returns a machine for the second list: one that the first does not show.
+func (b *Pair) otherMachine() protocol.NodeID {
 	for _, n := range b.app.Value.Get().Nodes {
 		if n.ID != b.left.view.Place && n.Online && n.Files {
 			return n.ID
@@ -85,46 +85,46 @@ func (b *Pair) other() protocol.NodeID {
 	return b.left.view.Place
 }
 
-func (b *Pair) add(place protocol.NodeID) {
+func (b *Pair) addRight(place protocol.NodeID) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	h := b.h
-	h.Place = func(protocol.NodeID) { b.tell() }
-	b.right, b.end = b.list(ctx, h), cancel
+	h.Place = func(protocol.NodeID) { b.notifyPaired() }
+	b.right, b.closeRight = b.newList(ctx, h), cancel
 	b.right.Open(place)
 }
 
-func (b *Pair) tell() {
+func (b *Pair) notifyPaired() {
 	if b.h.Paired == nil {
 		return
 	}
 	if b.right == nil {
 		b.h.Paired(false, "")
 	} else {
-		b.h.Paired(true, b.right.m.Value.Get().Place)
+		b.h.Paired(true, b.right.model.Value.Get().Place)
 	}
 }
 
-// turn makes a list the target of actions without a position.
-func (b *Pair) turn(p *Page) {
+// activate makes a list the target of actions without a position.
+func (b *Pair) activate(p *Page) {
 	if b != nil {
 		b.active = p
 	}
 }
 
-// shown returns the visible lists; for a page without a pair, that page.
-func (b *Pair) shown(p *Page) []*Page {
+// visible returns the visible lists; for a page without a pair, that page.
+func (b *Pair) visible(p *Page) []*Page {
 	switch {
 	case b == nil:
 		return []*Page{p}
-	case b.right == nil || !b.room():
+	case b.right == nil || !b.hasRoom():
 		return []*Page{b.active}
 	}
 	return []*Page{b.left, b.right}
 }
 
-// has reports whether a position of the window is in one of the lists.
-func (b *Pair) has(p *Page, at fyne.Position) bool {
-	for _, q := range b.shown(p) {
+// contains reports whether a position of the window is in one of the lists.
+func (b *Pair) contains(p *Page, at fyne.Position) bool {
+	for _, q := range b.visible(p) {
 		if _, ok := q.folderAt(at); ok {
 			return true
 		}
@@ -132,9 +132,9 @@ func (b *Pair) has(p *Page, at fyne.Position) bool {
 	return false
 }
 
-// arrange shows as many lists as fit.
-func (b *Pair) arrange() {
-	shown := b.shown(b.left)
+// layOut shows as many lists as fit.
+func (b *Pair) layOut() {
+	shown := b.visible(b.left)
 	b.Box.Objects = nil
 	for i, p := range shown {
 		if i > 0 {
@@ -143,7 +143,7 @@ func (b *Pair) arrange() {
 		b.Box.Objects = append(b.Box.Objects, p.Box)
 	}
 	for _, p := range shown {
-		p.beside = len(shown) > 1
+		p.isBeside = len(shown) > 1
 		p.draw()
 	}
 	b.Box.Refresh()
@@ -155,8 +155,8 @@ func (b *Pair) Open(id protocol.NodeID) { b.active.Open(id) }
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
 
-// WritePath lets the person type the folder's path (Ctrl+L).
-func (b *Pair) WritePath() { b.active.WritePath() }
+// EditPath lets the person type the folder's path (Ctrl+L).
+func (b *Pair) EditPath() { b.active.EditPath() }
 
 // Back closes the file that is open in the list used last, and reports whether there was one.
 func (b *Pair) Back() bool { return b.active.Back() }
@@ -164,7 +164,7 @@ func (b *Pair) Back() bool { return b.active.Back() }
 // At returns the folder at a position of the window, as an absolute path: that of the row there,
 // else the folder shown. ok is false outside the lists, and where nothing can be dropped.
 func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
-	for _, p := range b.shown(b.left) {
+	for _, p := range b.visible(b.left) {
 		if node, dir, ok = p.At(at); ok {
 			return node, dir, true
 		}
@@ -183,9 +183,9 @@ func (l *pairLayout) MinSize(o []fyne.CanvasObject) (size fyne.Size) {
 }
 
 func (l *pairLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	had := l.b.room()
-	if l.b.width = size.Width; had != l.b.room() {
-		l.b.arrange() // which repeats the layout
+	had := l.b.hasRoom()
+	if l.b.width = size.Width; had != l.b.hasRoom() {
+		l.b.layOut() // which repeats the layout
 		return
 	}
 	switch len(o) {

@@ -27,7 +27,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		},
 		Drop: func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
 	}
-	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), end: func() {}}
+	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
 	nodes := []protocol.NodeInfo{
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
@@ -41,7 +41,7 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		v.Place = nodes[i].ID
 		p.show(v)
 	}
-	b.arrange()
+	b.layOut()
 	return b, pagetest.Window(t, b.Box, 1001, 500), acts
 }
 
@@ -57,7 +57,7 @@ func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	if n := len(b.Box.Objects); n != 3 || b.right.Box.Position().X != 501 {
 		t.Fatalf("%d objects, the right one at %v", n, b.right.Box.Position())
 	}
-	b.turn(b.right)
+	b.activate(b.right)
 	w.Resize(fyne.NewSize(520, 500))
 	if len(b.Box.Objects) != 1 || b.Box.Objects[0] != fyne.CanvasObject(b.right.Box) || b.right.Box.Size().Width != 520 {
 		t.Fatal("a narrow window does not show the list that was used last alone")
@@ -80,16 +80,16 @@ func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 
 func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	b, _, acts := twoLists(t)
-	b.left.list.pick.One(1)
-	b.left.list.picked()
+	b.left.list.selection.One(1)
+	b.left.list.selectionChanged()
 	drag := func(to fyne.Position, note string) {
 		t.Helper()
-		b.left.dragged(to)
+		b.left.trackDrag(to)
 		if got := b.left.note.Text; got != note {
 			t.Errorf("%q, want %q", got, note)
 		}
-		b.left.dropped()
-		if b.right.aim.Visible() || b.right.list.aim != "" {
+		b.left.finishDrag()
+		if b.right.dropHighlight.Visible() || b.right.list.dropPath != "" {
 			t.Error("the aim is shown still")
 		}
 	}
@@ -101,12 +101,12 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("it did\n%s", got)
 	}
-	b.left.dragged(at(b.right, 0))
-	if b.right.list.aim != "src" || b.right.aim.Visible() {
+	b.left.trackDrag(at(b.right, 0))
+	if b.right.list.dropPath != "src" || b.right.dropHighlight.Visible() {
 		t.Error("the folder is not shown as the goal")
 	}
-	b.left.dragged(at(b.right, 2))
-	if b.right.list.aim != "" || !b.right.aim.Visible() {
+	b.left.trackDrag(at(b.right, 2))
+	if b.right.list.dropPath != "" || !b.right.dropHighlight.Visible() {
 		t.Error("the list is not shown as the goal")
 	}
 	golden.Markup(t, "aim", b.Box)
@@ -117,12 +117,12 @@ func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
 	v := b.right.view
 	v.Fixed = true
 	b.right.show(v)
-	b.left.list.pick.One(1)
-	b.left.dragged(at(b.right, 2))
-	if b.right.aim.Visible() {
+	b.left.list.selection.One(1)
+	b.left.trackDrag(at(b.right, 2))
+	if b.right.dropHighlight.Visible() {
 		t.Error("it is shown as a goal")
 	}
-	b.left.dropped()
+	b.left.finishDrag()
 	if len(*acts) != 0 {
 		t.Errorf("%q", *acts)
 	}

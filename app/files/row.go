@@ -18,80 +18,80 @@ import (
 // row is one line of a table.
 type row struct {
 	widget.BaseWidget
-	t       *table
-	i       int
-	shown   drawn
-	ground  *widgets.Rect
-	icon    *widget.Icon
-	title   *widgets.Text
-	mark    *widgets.Text
-	size    *widgets.Text
-	time    *widgets.Text
-	field   *nameField
-	line    *fyne.Container
-	hovered bool
+	table      *table
+	index      int
+	content    rowContent
+	background *widgets.Rect
+	icon       *widget.Icon
+	title      *widgets.Text
+	mark       *widgets.Text
+	size       *widgets.Text
+	time       *widgets.Text
+	nameField  *nameField
+	line       *fyne.Container
+	hovered    bool
 }
 
-// drawn is the content of a row; a row with the same content is not redrawn.
-type drawn struct {
-	entry   state.FileEntry
-	mark    string
-	picked  bool
-	cursor  bool
-	editing bool
-	below   bool
-	hovered bool
-	aimed   bool
-	details bool
+// rowContent is the content of a row; a row with the same content is not redrawn.
+type rowContent struct {
+	entry      state.FileEntry
+	mark       string
+	selected   bool
+	cursor     bool
+	renaming   bool
+	nested     bool
+	hovered    bool
+	dropTarget bool
+	details    bool
 }
 
 func newRow(t *table) *row {
 	r := &row{
-		t: t, ground: widgets.NewRect("", "", style.Corner), icon: widget.NewIcon(nil), title: widgets.NewText("", style.ColorText, "text"),
+		table: t, background: widgets.NewRect("", "", style.Corner), icon: widget.NewIcon(nil), title: widgets.NewText("", style.ColorText, "text"),
 		mark: widgets.NewText("", style.ColorAccent, style.SizeSmall), size: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		time: widgets.NewText("", style.ColorMuted, style.SizeSmall), field: newNameField(t),
+		time: widgets.NewText("", style.ColorMuted, style.SizeSmall), nameField: newNameField(t),
 	}
 	r.title.Ellipsis, r.mark.Ellipsis = true, true
 	r.size.Align, r.time.Align = fyne.TextAlignTrailing, fyne.TextAlignTrailing
-	r.field.Hide()
-	r.line = container.New(&lineLayout{r}, r.icon, r.title, r.field, r.mark, r.size, r.time)
+	r.nameField.Hide()
+	r.line = container.New(&rowLayout{r}, r.icon, r.title, r.nameField, r.mark, r.size, r.time)
 	r.ExtendBaseWidget(r)
 	return r
 }
 
-// set shows an entry.
-func (r *row) set(i int) {
-	r.i = i
-	if i >= len(r.t.entries) {
+// show shows an entry.
+func (r *row) show(i int) {
+	r.index = i
+	if i >= len(r.table.entries) {
 		return
 	}
-	e := r.t.entries[i]
-	now := drawn{
-		entry: e, mark: r.t.marks[e.Path], picked: r.t.pick.Has(i), cursor: r.t.focused && r.t.pick.At() == i, editing: r.t.editing == e.Path, below: r.t.below,
-		hovered: r.hovered, details: r.t.details, aimed: e.Dir && r.t.aim != "" && r.t.aim == e.Path,
+	e := r.table.entries[i]
+	now := rowContent{
+		entry: e, mark: r.table.marks[e.Path], selected: r.table.selection.Has(i), cursor: r.table.focused && r.table.selection.At() == i, renaming: r.table.renaming == e.Path, nested: r.table.nested,
+		hovered: r.hovered, details: r.table.details, dropTarget: e.Dir && r.table.dropPath != "" && r.table.dropPath == e.Path,
 	}
-	if now == r.shown {
+	if now == r.content {
 		return
 	}
-	was := r.shown
-	r.shown = now
-	r.ground.Fill, r.ground.Line = "", ""
+	was := r.content
+	r.content = now
+	r.background.Fill, r.background.Line = "", ""
 	switch {
-	case now.picked:
-		r.ground.Fill = style.ColorSelected
-	case now.hovered || now.aimed:
-		r.ground.Fill = style.ColorHover
+	case now.selected:
+		r.background.Fill = style.ColorSelected
+	case now.hovered || now.dropTarget:
+		r.background.Fill = style.ColorHover
 	}
-	if now.cursor || now.aimed {
-		r.ground.Line = style.ColorAccent
+	if now.cursor || now.dropTarget {
+		r.background.Line = style.ColorAccent
 	}
-	r.ground.Refresh()
-	if now.entry != was.entry || now.mark != was.mark || now.editing != was.editing || now.below != was.below || now.details != was.details {
-		r.fill(now)
+	r.background.Refresh()
+	if now.entry != was.entry || now.mark != was.mark || now.renaming != was.renaming || now.nested != was.nested || now.details != was.details {
+		r.showEntry(now)
 	}
 }
 
-func (r *row) fill(d drawn) {
+func (r *row) showEntry(d rowContent) {
 	icon, color := "file", style.ColorMuted
 	switch {
 	case d.entry.Dir:
@@ -102,7 +102,7 @@ func (r *row) fill(d drawn) {
 		icon = "question"
 	case d.entry.Missing:
 		icon = "plus"
-	case picture(d.entry.Path):
+	case isPicture(d.entry.Path):
 		icon = "image"
 	}
 	r.icon.SetResource(style.IconIn(icon, color))
@@ -112,7 +112,7 @@ func (r *row) fill(d drawn) {
 	}
 	r.title.Set(d.entry.Title(), title)
 	mark := d.mark
-	if dir := path.Dir(d.entry.Path); d.below && dir != "." {
+	if dir := path.Dir(d.entry.Path); d.nested && dir != "." {
 		mark = state.Shown(dir)
 	}
 	r.mark.Set(mark, markColor(d.entry, mark))
@@ -121,23 +121,23 @@ func (r *row) fill(d drawn) {
 		size = state.SizeText(d.entry.Info.Size)
 	}
 	if d.entry.Info.Time > 0 {
-		when = state.When(d.entry.Info.Time, r.t.now())
+		when = state.When(d.entry.Info.Time, r.table.now())
 	}
 	r.size.SetText(size)
 	r.time.SetText(when)
-	if d.editing {
+	if d.renaming {
 		r.title.Hide()
-		r.field.begin(d.entry.Name())
+		r.nameField.begin(d.entry.Name())
 	} else {
 		r.title.Show()
-		r.field.Hide()
+		r.nameField.Hide()
 	}
 	r.line.Layout.Layout(r.line.Objects, r.line.Size())
 }
 
 // CreateRenderer implements fyne.Widget.
 func (r *row) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewStack(r.ground, r.line))
+	return widget.NewSimpleRenderer(container.NewStack(r.background, r.line))
 }
 
 // MinSize implements fyne.CanvasObject.
@@ -150,8 +150,8 @@ var (
 	_ fyne.Draggable      = (*row)(nil)
 )
 
-// picture reports whether a file's name is that of a picture.
-func picture(name string) bool {
+// isPicture reports whether a file's name is that of a picture.
+func isPicture(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp":
 		return true

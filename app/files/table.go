@@ -17,18 +17,18 @@ import (
 // thousands. A click selects, with Ctrl and Shift several; a double click and Enter open.
 type table struct {
 	widget.List
-	entries []state.FileEntry
-	marks   map[string]string // short mark for each path
-	below   bool              // the entries are from several folders
-	details bool              // there are sizes and times
-	pick    state.Pick
-	editing string // path being renamed; empty for none
-	focused bool
-	aim     string // path of the folder under a drag; empty for none
-	now     func() time.Time
+	entries   []state.FileEntry
+	marks     map[string]string // short mark for each path
+	nested    bool              // the entries are from several folders
+	details   bool              // there are sizes and times
+	selection state.Pick
+	renaming  string // path being renamed; empty for none
+	focused   bool
+	dropPath  string // path of the folder under a drag; empty for none
+	now       func() time.Time
 
 	onOpen   func(state.FileEntry)
-	onPick   func() // the selection changed
+	onSelect func() // the selection changed
 	onMenu   func(at fyne.Position)
 	onRename func(path, name string)
 	onKey    func(*fyne.KeyEvent) // keys that the list does not use
@@ -41,7 +41,7 @@ func newTable() *table {
 	t := &table{now: time.Now}
 	t.Length = func() int { return len(t.entries) }
 	t.CreateItem = func() fyne.CanvasObject { return newRow(t) }
-	t.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) { o.(*row).set(i) }
+	t.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) { o.(*row).show(i) }
 	t.HideSeparators = true
 	t.ExtendBaseWidget(t)
 	return t
@@ -53,46 +53,46 @@ func (t *table) Set(entries []state.FileEntry, below bool) {
 	for i, e := range entries {
 		paths[i] = e.Path
 	}
-	t.entries, t.below = entries, below
-	t.pick.Set(paths)
+	t.entries, t.nested = entries, below
+	t.selection.Set(paths)
 	t.Refresh()
 }
 
-// chosen returns the selected entries.
-func (t *table) chosen() (list []state.FileEntry) {
+// selected returns the selected entries.
+func (t *table) selected() (list []state.FileEntry) {
 	for i, e := range t.entries {
-		if t.pick.Has(i) {
+		if t.selection.Has(i) {
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// edit starts renaming in place.
-func (t *table) edit(path string) {
+// startRename starts renaming in place.
+func (t *table) startRename(path string) {
 	for i, e := range t.entries {
 		if e.Path == path {
-			t.pick.One(i)
-			t.editing = path
+			t.selection.One(i)
+			t.renaming = path
 			t.ScrollTo(i)
-			t.picked()
+			t.selectionChanged()
 			return
 		}
 	}
 }
 
-// leaveEdit cancels renaming.
-func (t *table) leaveEdit() {
-	if t.editing != "" {
-		t.editing = ""
+// cancelRename cancels renaming.
+func (t *table) cancelRename() {
+	if t.renaming != "" {
+		t.renaming = ""
 		t.Refresh()
 	}
 }
 
-// endEdit ends renaming, with or without the new name.
-func (t *table) endEdit(name string) {
-	path := t.editing
-	t.leaveEdit()
+// finishRename ends renaming, with or without the new name.
+func (t *table) finishRename(name string) {
+	path := t.renaming
+	t.cancelRename()
 	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil {
 		c.Focus(t)
 	}
@@ -101,13 +101,13 @@ func (t *table) endEdit(name string) {
 	}
 }
 
-// follow selects the entry with a path, and reports whether it exists.
-func (t *table) follow(path string) bool {
+// selectPath selects the entry with a path, and reports whether it exists.
+func (t *table) selectPath(path string) bool {
 	for i, e := range t.entries {
 		if e.Path == path {
-			t.pick.One(i)
+			t.selection.One(i)
 			t.ScrollTo(i)
-			t.picked()
+			t.selectionChanged()
 			return true
 		}
 	}
@@ -124,18 +124,18 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-// aimAt highlights the folder under a drag; an empty path is none.
-func (t *table) aimAt(path string) {
-	if t.aim != path {
-		t.aim = path
+// setDropPath highlights the folder under a drag; an empty path is none.
+func (t *table) setDropPath(path string) {
+	if t.dropPath != path {
+		t.dropPath = path
 		t.Refresh()
 	}
 }
 
-func (t *table) picked() {
+func (t *table) selectionChanged() {
 	t.Refresh()
-	if t.onPick != nil {
-		t.onPick()
+	if t.onSelect != nil {
+		t.onSelect()
 	}
 }
 
@@ -168,14 +168,14 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 		fyne.KeyUp: -1, fyne.KeyDown: 1, fyne.KeyPageUp: -page, fyne.KeyPageDown: page, fyne.KeyHome: -len(t.entries), fyne.KeyEnd: len(t.entries),
 	}
 	if n, ok := by[e.Name]; ok {
-		t.ScrollTo(t.pick.Move(n, modifiers()&fyne.KeyModifierShift != 0))
-		t.picked()
+		t.ScrollTo(t.selection.Move(n, modifiers()&fyne.KeyModifierShift != 0))
+		t.selectionChanged()
 		return
 	}
-	switch at := t.pick.At(); {
+	switch at := t.selection.At(); {
 	case e.Name == fyne.KeySpace && at >= 0:
-		t.pick.Toggle(at)
-		t.picked()
+		t.selection.Toggle(at)
+		t.selectionChanged()
 	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && at >= 0:
 		t.onOpen(t.entries[at])
 	case t.onKey != nil:
@@ -186,8 +186,8 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 // TypedShortcut implements fyne.Shortcutable.
 func (t *table) TypedShortcut(s fyne.Shortcut) {
 	if _, all := s.(*fyne.ShortcutSelectAll); all {
-		t.pick.All()
-		t.picked()
+		t.selection.All()
+		t.selectionChanged()
 		return
 	}
 	widgets.PassShortcut(t, s)

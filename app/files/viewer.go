@@ -17,22 +17,22 @@ import (
 
 // viewer shows one file; the agent's files can be edited.
 type viewer struct {
-	p    *Page
-	path string
-	box  fyne.CanvasObject
-	edit *editor            // nil if read-only
-	end  context.CancelFunc // stops following the file; nil if nothing does
+	page         *Page
+	path         string
+	box          fyne.CanvasObject
+	edit         *editor            // nil if read-only
+	stopWatching context.CancelFunc // stops following the file; nil if nothing does
 }
 
 // close stops following the file.
 func (v *viewer) close() {
-	if v != nil && v.end != nil {
-		v.end()
+	if v != nil && v.stopWatching != nil {
+		v.stopWatching()
 	}
 }
 
 func newViewer(p *Page, f state.OpenFile) *viewer {
-	v := &viewer{p: p, path: f.Path}
+	v := &viewer{page: p, path: f.Path}
 	back := widgets.NewQuiet("All files", "back", func() { p.close(); p.focus() })
 	var body fyne.CanvasObject
 	actions := []fyne.CanvasObject{}
@@ -54,7 +54,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
 		if code.IsLong(f.Text) {
 			bind.Go(p.ctx, func(context.Context) ([]code.Line, error) {
-				return p.colour(f.Text, path.Base(f.Path)), nil
+				return p.highlight(f.Text, path.Base(f.Path)), nil
 			}, func(lines []code.Line, _ error) {
 				panel.SetLines(lines)
 				panel.Refresh()
@@ -66,11 +66,11 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		}
 		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}
-	if c, ok := p.view.ChangeOf(p.whole(f.Path)); ok && p.view.Place != "" {
-		actions = append(actions, widgets.NewQuiet("Changed by the agent", "edit", func() { p.change(c) }))
+	if c, ok := p.view.ChangeOf(p.absolutePath(f.Path)); ok && p.view.Place != "" {
+		actions = append(actions, widgets.NewQuiet("Changed by the agent", "edit", func() { p.showChange(c) }))
 	}
-	if p.local() {
-		actions = append(actions, widgets.NewButton("Open with default app", "external", func() { p.h.Open(p.whole(f.Path)) }))
+	if p.isThisComputer() {
+		actions = append(actions, widgets.NewButton("Open with default app", "external", func() { p.h.Open(p.absolutePath(f.Path)) }))
 	} else if p.h.Fetch != nil && p.view.Place != "" {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))
@@ -79,25 +79,25 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	return v
 }
 
-// create starts a new agent file.
-func (p *Page) create() {
+// newFile starts a new agent file.
+func (p *Page) newFile() {
 	dir := p.view.Dir
 	if dir != "" {
 		dir += "/"
 	}
 	p.viewer = newViewer(p, state.OpenFile{Path: dir, Editable: true})
-	p.instead("file", p.viewer.box)
+	p.replaceList("file", p.viewer.box)
 }
 
 // close closes the file.
 func (p *Page) close() {
 	p.viewer.close()
-	p.viewer, p.drawn = nil, ""
+	p.viewer, p.drawnKey = nil, ""
 	if p.view.File != nil {
-		p.m.Up()
+		p.model.Up()
 		return
 	}
-	p.drawn = ""
+	p.drawnKey = ""
 	p.draw()
 }
 

@@ -24,42 +24,42 @@ type Handlers struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx   context.Context
-	app   *state.App
-	h     Handlers
-	Box   fyne.CanvasObject
-	Field *widgets.SearchField
+	ctx      context.Context
+	app      *state.App
+	handlers Handlers
+	Box      fyne.CanvasObject
+	Field    *widgets.SearchField
 
-	hits []protocol.SearchHit
-	next int64
-	want int // number of results wanted from the latest search
+	hits   []protocol.SearchHit
+	next   int64
+	wanted int // number of results wanted from the latest search
 	// Unix milliseconds: the age that an automatically continued search has reached; 0 if there is
 	// none
-	until int64
-	query string
-	asked int // number of the latest search
-	list  *widgets.ItemList
-	body  *fyne.Container
-	more  *widgets.Button
-	now   func() time.Time
+	searchedUntil int64
+	query         string
+	searches      int // number of the latest search
+	list          *widgets.ItemList
+	body          *fyne.Container
+	more          *widgets.Button
+	now           func() time.Time
 }
 
 const showOlder = "Show older"
 
-// pause is the pause in typing after which the search starts.
-const pause = 200 * time.Millisecond
+// typingPause is the pause in typing after which the search starts.
+const typingPause = 200 * time.Millisecond
 
 // New creates the page; it lives until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
+	p := &Page{ctx: ctx, app: a, handlers: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.hits) && p.h.Open != nil {
-			p.h.Open(p.hits[i])
+		if i < len(p.hits) && p.handlers.Open != nil {
+			p.handlers.Open(p.hits[i])
 		}
 	})
 	p.more = widgets.NewQuiet(showOlder, "down", func() {
-		if p.until == 0 {
-			p.want = len(p.hits) + state.SearchPage
+		if p.searchedUntil == 0 {
+			p.wanted = len(p.hits) + state.SearchPage
 			p.find(p.next)
 		}
 	})
@@ -79,24 +79,24 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// Ask searches for a text.
-func (p *Page) Ask(query string) { p.Field.SetText(query) }
+// Search searches for a text.
+func (p *Page) Search(query string) { p.Field.SetText(query) }
 
 func (p *Page) find(page int64) {
 	p.query = strings.TrimSpace(p.Field.Text)
-	p.asked++
-	asked, query := p.asked, p.query
+	p.searches++
+	asked, query := p.searches, p.query
 	if page == 0 {
-		p.want = state.SearchPage
+		p.wanted = state.SearchPage
 	}
 	if query == "" {
-		p.hits, p.next, p.until = nil, 0, 0
+		p.hits, p.next, p.searchedUntil = nil, 0, 0
 		p.draw("")
 		return
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (state.Found, error) {
 		if page == 0 {
-			timer := time.NewTimer(pause)
+			timer := time.NewTimer(typingPause)
 			defer timer.Stop()
 			select {
 			case <-timer.C:
@@ -105,11 +105,11 @@ func (p *Page) find(page int64) {
 		}
 		return p.app.Chats.SearchMessages(ctx, query, page)
 	}, func(r state.Found, err error) {
-		if asked != p.asked {
+		if asked != p.searches {
 			return
 		}
 		if err != nil {
-			p.until = 0
+			p.searchedUntil = 0
 			p.draw(err.Error())
 			return
 		}
@@ -117,7 +117,7 @@ func (p *Page) find(page int64) {
 			p.hits = nil
 		}
 		p.show(r)
-		if p.until != 0 {
+		if p.searchedUntil != 0 {
 			p.find(p.next)
 		}
 	})
@@ -125,9 +125,9 @@ func (p *Page) find(page int64) {
 
 // show adds a page of results.
 func (p *Page) show(r state.Found) {
-	p.hits, p.next, p.until = append(p.hits, r.Hits...), r.Next, 0
-	if len(p.hits) < p.want {
-		p.until = r.Reached
+	p.hits, p.next, p.searchedUntil = append(p.hits, r.Hits...), r.Next, 0
+	if len(p.hits) < p.wanted {
+		p.searchedUntil = r.Reached
 	}
 	items := make([]widgets.ListItem, len(p.hits))
 	for i, h := range p.hits {
@@ -148,16 +148,16 @@ func (p *Page) draw(problem string) {
 		o = widgets.NewFailed("The search failed.", problem, func() { p.find(0) })
 	case p.query == "":
 		o = widgets.NewNothing("search", "Search your chats", "A message must contain all words, in any order. Put words in double quotes to find a phrase. Archived conversations are included.")
-	case len(p.hits) == 0 && p.until != 0:
-		o = widgets.NewNothing("search", "Still searching", "Nothing found so far, back to "+state.When(p.until, p.now())+".")
+	case len(p.hits) == 0 && p.searchedUntil != 0:
+		o = widgets.NewNothing("search", "Still searching", "Nothing found so far, back to "+state.When(p.searchedUntil, p.now())+".")
 	case len(p.hits) == 0:
 		o = widgets.NewNothing("search", "Nothing found", "No message contains all of these words. Try fewer words.")
 	default:
 		var foot fyne.CanvasObject
 		if p.next != 0 {
 			p.more.SetText(showOlder)
-			if p.until != 0 {
-				p.more.SetText("Searching before " + state.When(p.until, p.now()) + "…")
+			if p.searchedUntil != 0 {
+				p.more.SetText("Searching before " + state.When(p.searchedUntil, p.now()) + "…")
 			}
 			foot = widgets.Inset(style.Gap, 0, style.Gap, 0, widgets.Row(0, -1, p.more))
 		}

@@ -47,23 +47,23 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 
 func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 	p, _ := inPage(t)
-	p.query, p.want = "nas", 3
+	p.query, p.wanted = "nas", 3
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()
 	when := state.When(reached, pagetest.Clock())
 	p.show(state.Found{Next: 9, Reached: reached})
 	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
 	p.show(state.Found{Hits: hits(2), Next: 7, Reached: reached})
 	pagetest.Shows(t, p.Box, "Searching before "+when)
-	if p.more.OnTap(); p.asked != 0 {
+	if p.more.OnTap(); p.searches != 0 {
 		t.Error("it was asked twice at once")
 	}
 	p.show(state.Found{Hits: hits(1), Next: 5, Reached: reached})
-	if p.until != 0 {
+	if p.searchedUntil != 0 {
 		t.Error("it goes on although there is a page")
 	}
 	pagetest.Shows(t, p.Box, "Show older")
 	p.show(state.Found{})
-	if p.until != 0 || p.next != 0 {
+	if p.searchedUntil != 0 || p.next != 0 {
 		t.Error("it goes on although all is looked through")
 	}
 }

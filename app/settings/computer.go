@@ -32,84 +32,86 @@ type Folder struct {
 }
 
 var (
-	reaches   = []choice[bool]{{"Workspace and allowed folders", false}, {"Whole disk", true}}
-	sandboxes = []choice[string]{{"Read only", "read-only"}, {"Write in the workspace", "workspace-write"}, {"Full access", "full"}}
-	networks  = []choice[string]{{"Blocked", "blocked"}, {"Ask each time", "ask"}, {"Allowed", "allowed"}}
+	fileAccessChoices = []choice[bool]{{"Workspace and allowed folders", false}, {"Whole disk", true}}
+	sandboxChoices    = []choice[string]{{"Read only", "read-only"}, {"Write in the workspace", "workspace-write"}, {"Full access", "full"}}
+	networkChoices    = []choice[string]{{"Blocked", "blocked"}, {"Ask each time", "ask"}, {"Allowed", "allowed"}}
 )
 
 // computerPage is the page of the agent's access to this computer.
 type computerPage struct {
-	p       *Page
-	l       Local
-	now     Confinement
-	said    *widgets.Paragraph
-	folders *fyne.Container
-	kept    *fyne.Container // enforced restrictions
-	shown   string          // content of kept
-	redraw  func()
+	page        *Page
+	local       Local
+	current     Confinement
+	result      *widgets.Paragraph
+	folders     *fyne.Container
+	enforcement *fyne.Container // enforced restrictions
+	shownKey    string          // content of kept
+	redraw      func()
 }
 
 // computer creates the page.
 func (p *Page) computer() fyne.CanvasObject {
-	l := p.h.Local
+	l := p.handlers.Local
 	if l == nil {
 		return page(section("This computer", muted("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
-		p: p, l: l, now: l.Confinement(), folders: container.NewVBox(), kept: container.NewVBox(),
-		said: muted("Changes apply immediately and stop running calls on this computer."),
+		page: p, local: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: container.NewVBox(),
+		result: muted("Changes apply immediately and stop running calls on this computer."),
 	}
-	reach, setReach := pick(reaches, func(disk bool) { next := c.now; next.Disk = disk; c.set(next) })
-	mode, setMode := pick(sandboxes, func(m string) { next := c.now; next.Mode = m; c.set(next) })
-	network, setNetwork := pick(networks, func(n string) { next := c.now; next.Network = n; c.set(next) })
+	reach, setReach := choiceButtons(fileAccessChoices, func(disk bool) { next := c.current; next.Disk = disk; c.save(next) })
+	mode, setMode := choiceButtons(sandboxChoices, func(m string) { next := c.current; next.Mode = m; c.save(next) })
+	network, setNetwork := choiceButtons(networkChoices, func(n string) { next := c.current; next.Network = n; c.save(next) })
 	c.redraw = func() {
-		setReach(c.now.Disk)
-		setMode(cmp.Or(c.now.Mode, "workspace-write"))
-		setNetwork(cmp.Or(c.now.Network, "blocked"))
+		setReach(c.current.Disk)
+		setMode(cmp.Or(c.current.Mode, "workspace-write"))
+		setNetwork(cmp.Or(c.current.Network, "blocked"))
 		c.drawFolders()
 	}
 	c.redraw()
-	c.enforced(p.app.Value.Get())
+	c.showEnforcement(p.app.Value.Get())
 	built := page(p.workspace(l),
 		section("Allowed folders", muted("Folders outside the workspace that the agent may also use."), c.folders),
 		section("File access", reach, muted("What the agent's tools may open, read and change.")),
 		section("Commands can write to", mode, muted("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
-		section("Network access for commands", network, c.said),
-		section("Enforced on this computer", c.kept))
-	bind.Watch(p.ctx, p.app.Value, c.enforced) // it updates objects that exist now
+		section("Network access for commands", network, c.result),
+		section("Enforced on this computer", c.enforcement))
+	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now
 	return built
 }
 
-// set saves another confinement.
-func (c *computerPage) set(next Confinement) {
-	c.said.Set("Saving…", style.ColorMuted)
-	bind.Go(c.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, c.l.SetConfinement(next) }, func(_ struct{}, err error) {
-		c.now = c.l.Confinement()
+// save saves another confinement.
+func (c *computerPage) save(next Confinement) {
+	c.result.Set("Saving…", style.ColorMuted)
+	bind.Run(c.page.ctx, func(context.Context) error { return c.local.SetConfinement(next) }, func(err error) {
+		c.current = c.local.Confinement()
 		c.redraw()
 		if err != nil {
-			c.said.Set(problem(err), style.ColorBad)
+			c.result.Set(errorText(err), style.ColorBad)
 			return
 		}
-		c.said.Set("✓ Saved.", style.ColorGood)
+		c.result.Set("✓ Saved.", style.ColorGood)
 	})
 }
 
 func (c *computerPage) drawFolders() {
 	c.folders.Objects = nil
-	for i, f := range c.now.Folders {
+	for i, f := range c.current.Folders {
 		path := widgets.NewText(f.Dir, style.ColorText, "text")
 		path.Ellipsis = true
 		way := "Read and write"
 		if f.ReadOnly {
 			way = "Read only"
 		}
-		turn := widgets.NewQuiet(way, "", func() { c.change(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list }) })
-		remove := widgets.NewQuiet("Remove", "cross", func() { c.change(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
+		turn := widgets.NewQuiet(way, "", func() {
+			c.changeFolders(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list })
+		})
+		remove := widgets.NewQuiet("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
 		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
 	add := widgets.NewButton("Add folder…", "plus", func() {
-		c.p.h.PickFolder(func(dir string) {
-			c.change(func(list []Folder) []Folder {
+		c.page.handlers.PickFolder(func(dir string) {
+			c.changeFolders(func(list []Folder) []Folder {
 				if slices.ContainsFunc(list, func(f Folder) bool { return f.Dir == dir }) {
 					return list
 				}
@@ -117,34 +119,34 @@ func (c *computerPage) drawFolders() {
 			})
 		})
 	})
-	if len(c.now.Folders) == 0 {
+	if len(c.current.Folders) == 0 {
 		c.folders.Add(widgets.NewText("None. The agent stays in its workspace.", style.ColorMuted, "text"))
 	}
 	c.folders.Add(widgets.Row(style.Inside, -1, add))
 	c.folders.Refresh()
 }
 
-// change sets another list of folders; f may modify its argument.
-func (c *computerPage) change(f func([]Folder) []Folder) {
-	next := c.now
+// changeFolders sets another list of folders; f may modify its argument.
+func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
+	next := c.current
 	next.Folders = f(slices.Clone(next.Folders))
-	c.set(next)
+	c.save(next)
 }
 
-// enforced shows the restrictions that this computer enforces, as tested.
-func (c *computerPage) enforced(v state.View) {
+// showEnforcement shows the restrictions that this computer enforces, as tested.
+func (c *computerPage) showEnforcement(v state.View) {
 	n, ok := v.Local()
 	if !ok {
-		c.kept.Objects = []fyne.CanvasObject{muted("This computer's tools are not running yet.")}
-		c.kept.Refresh()
-		c.shown = ""
+		c.enforcement.Objects = []fyne.CanvasObject{muted("This computer's tools are not running yet.")}
+		c.enforcement.Refresh()
+		c.shownKey = ""
 		return
 	}
 	now := state.ConfinementOf(n)
-	if key := fmt.Sprint(now); key != c.shown {
-		c.shown = key
-		c.kept.Objects = []fyne.CanvasObject{nodes.Confinement(now)}
-		c.kept.Refresh()
+	if key := fmt.Sprint(now); key != c.shownKey {
+		c.shownKey = key
+		c.enforcement.Objects = []fyne.CanvasObject{nodes.Confinement(now)}
+		c.enforcement.Refresh()
 	}
 }
 
@@ -155,9 +157,9 @@ func (p *Page) workspace(l Local) fyne.CanvasObject {
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
 		said.Set("Changing the folder…", style.ColorMuted)
-		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
+		bind.Run(p.ctx, func(context.Context) error { return l.SetWorkspace(dir) }, func(err error) {
 			if err != nil {
-				said.Set(problem(err), style.ColorBad)
+				said.Set(errorText(err), style.ColorBad)
 				return
 			}
 			entry.SetText(l.Workspace())
@@ -165,7 +167,7 @@ func (p *Page) workspace(l Local) fyne.CanvasObject {
 		})
 	}
 	entry.OnSubmitted = set
-	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
+	choose := widgets.NewButton("Choose…", "folder", func() { p.handlers.PickFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
 	return section("Workspace folder", field(entry, choose, use), said)
 }

@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// read decodes the configuration at a path.
-func read[T any](ctx context.Context, app *state.App, path string) (T, error) {
+// readConfig decodes the configuration at a path.
+func readConfig[T any](ctx context.Context, app *state.App, path string) (T, error) {
 	var out T
 	r, err := state.Call(ctx, app, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
 	if err != nil {
@@ -34,7 +34,7 @@ type UI struct {
 }
 
 // ReadUI loads it. It blocks.
-func ReadUI(ctx context.Context, app *state.App) (UI, error) { return read[UI](ctx, app, "ui") }
+func ReadUI(ctx context.Context, app *state.App) (UI, error) { return readConfig[UI](ctx, app, "ui") }
 
 // watchConfig calls read on the GUI thread now, whenever the configuration changes, and when the
 // gateway reconnects.

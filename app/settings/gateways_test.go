@@ -38,7 +38,7 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 	select {
 	case err := <-f.answers:
 		if err == nil {
-			f.list = append(f.list, Gateway{ID: "new", Name: "cellar", Addresses: []string{taken.Address}, PairedAt: time.Now(), Works: taken.Work, Down: f.down})
+			f.list = append(f.list, Gateway{ID: "new", Name: "cellar", Addresses: []string{taken.Address}, PairedAt: time.Now(), IsMachine: taken.AsMachine, OfflineReason: f.down})
 		}
 		return "cellar", err
 	case <-ctx.Done():
@@ -49,8 +49,8 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 	f := &far{changes: state.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		p.h.Gateways, f.answers = f, make(chan error, 1)
-		e := newElsewhere(p)
+		p.handlers.Gateways, f.answers = f, make(chan error, 1)
+		e := newGatewaysPage(p)
 		says := func(want string) {
 			t.Helper()
 			pagetest.Settle()
@@ -109,14 +109,14 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		f.answers <- nil
 		says("Its agent can now use this computer")
 		says("uses this computer · not connected: no way there")
-		f.list[0].Down = ""
+		f.list[0].OfflineReason = ""
 		f.changes.Update(func(n int) int { return n + 1 })
 		time.Sleep(time.Second) // the page shows changes only when it is drawn
 		says("uses this computer · connected")
 		press("Unpair")
 		press("Unpair and disconnect")
 		says("None yet")
-		f.list = []Gateway{{ID: "old", Name: "attic", Ended: "revoked"}}
+		f.list = []Gateway{{ID: "old", Name: "attic", RefusedReason: "revoked"}}
 		e.load()
 		says("Access has ended: revoked")
 	})

@@ -38,15 +38,15 @@ type Local interface {
 func (p *Page) general() fyne.CanvasObject {
 	rows, show := p.appearance()
 	login, links := func(bool) {}, func(bool) {}
-	l := p.h.Local
+	l := p.handlers.Local
 	if l != nil {
-		start, set := pick(starts, l.SetHidden)
+		start, set := choiceButtons(startChoices, l.SetHidden)
 		set(l.Hidden())
 		var row []fyne.CanvasObject
-		row, login = p.kept(logins, l.SetAtLogin, "Fairlead starts in the tray.")
+		row, login = p.systemChoice(loginChoices, l.SetAtLogin, "Fairlead starts in the tray.")
 		rows = append(rows, section("When Fairlead opens", start, muted("Without a tray, the window opens anyway.")), section("Start at login", row...))
 		if launch.TakesLinks {
-			row, links = p.kept(linked, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
+			row, links = p.systemChoice(linkChoices, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
 			rows = append(rows, section("fairlead:// links", row...))
 		}
 	}
@@ -64,14 +64,14 @@ func (p *Page) general() fyne.CanvasObject {
 	return all
 }
 
-// kept are the rows of a setting that the system stores, and a function that shows its state.
-func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
+// systemChoice are the rows of a setting that the system stores, and a function that shows its state.
+func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
 	result := muted(about)
-	row, set := pick(list, func(on bool) {
-		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, put(on) }, func(_ struct{}, err error) {
+	row, set := choiceButtons(list, func(on bool) {
+		bind.Run(p.ctx, func(context.Context) error { return put(on) }, func(err error) {
 			if err != nil {
 				set(!on)
-				result.Set(problem(err), style.ColorBad)
+				result.Set(errorText(err), style.ColorBad)
 				return
 			}
 			result.Set("✓ Saved.", style.ColorGood)
@@ -92,16 +92,16 @@ type choice[V comparable] struct {
 }
 
 var (
-	modes  = []choice[style.Mode]{{"Match system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
-	starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
-	logins = []choice[bool]{{"On", true}, {"Off", false}}
-	linked = []choice[bool]{{"Open in Fairlead", true}, {"Ignore", false}}
-	sizes  = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
+	themeChoices    = []choice[style.Mode]{{"Match system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
+	startChoices    = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
+	loginChoices    = []choice[bool]{{"On", true}, {"Off", false}}
+	linkChoices     = []choice[bool]{{"Open in Fairlead", true}, {"Ignore", false}}
+	textSizeChoices = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
-// pick creates a row of buttons of which one is selected. It calls chosen for choices of the
+// choiceButtons creates a row of buttons of which one is selected. It calls chosen for choices of the
 // person; set selects without a call.
-func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
+func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
 	buttons := make([]fyne.CanvasObject, len(list))
 	set = func(v V) {
 		for i, c := range list {
@@ -137,7 +137,7 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 		failed = err != nil
 		switch {
 		case failed:
-			result.Set(problem(err), style.ColorBad)
+			result.Set(errorText(err), style.ColorBad)
 		case saving == 0:
 			now = ui
 			setMode(style.Mode(ui.Theme))
@@ -145,7 +145,7 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 		}
 	}
 	save := func(path string, value any) {
-		p.h.Theme(style.Mode(now.Theme), now.TextSize)
+		p.handlers.Theme(style.Mode(now.Theme), now.TextSize)
 		saving++
 		bind.Go(p.ctx, func(ctx context.Context) (UI, error) {
 			if err := p.app.Set(ctx, path, value); err != nil {
@@ -160,11 +160,11 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 			}
 		})
 	}
-	modeGroup, setMode := pick(modes, func(m style.Mode) {
+	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) {
 		now.Theme = string(m)
 		save("ui.theme", now.Theme)
 	})
-	sizeGroup, setSize := pick(sizes, func(s float32) {
+	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) {
 		now.TextSize = s
 		save("ui.textSize", s)
 	})

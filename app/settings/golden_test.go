@@ -21,23 +21,23 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 			{ID: "ollama", Name: "Ollama", Local: true, BaseURL: "http://127.0.0.1:11434"},
 			{ID: "operator", Name: "Built-in operator"},
 		}
-		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
+		m.current.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		pagetest.Settle()
 		advanced := p.advanced()
 		computer := p.computer()
 		// watched values arrive on another goroutine, which the test driver allows to use widgets
 		pagetest.Settle()
-		m.show("anthropic")
+		m.showProvider("anthropic")
 		pagetest.Settle()
 		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {
 			o.Resize(fyne.NewSize(860, 600))
 			golden.Markup(t, name, o)
 		}
-		m.show("openai")
+		m.showProvider("openai")
 		pagetest.Settle()
 		golden.Markup(t, "models-key-set", m.box)
-		m.show("anthropic")
+		m.showProvider("anthropic")
 		pagetest.Settle()
 		for name, o := range map[string]fyne.CanvasObject{"advanced-narrow": advanced, "models-narrow": m.box} {
 			o.Resize(fyne.NewSize(480, 600))

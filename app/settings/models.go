@@ -17,17 +17,17 @@ import (
 
 // models is the page of the default model.
 type models struct {
-	p         *Page
+	page      *Page
 	box       fyne.CanvasObject
 	list      *fyne.Container // list of providers
 	detail    *fyne.Container
 	providers []protocol.Provider
 	selected  string
-	present   modelConfig
+	current   modelConfig
 }
 
 func newModels(p *Page) *models {
-	m := &models{p: p, list: container.NewVBox(), detail: container.NewStack()}
+	m := &models{page: p, list: container.NewVBox(), detail: container.NewStack()}
 	side := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, m.list))
 	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), side), m.detail)
 	m.load("")
@@ -50,7 +50,7 @@ func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 type modelState struct {
 	providers []protocol.Provider
-	present   modelConfig
+	current   modelConfig
 }
 
 // modelConfig is the default model in the configuration.
@@ -61,30 +61,30 @@ type modelConfig struct {
 
 // load loads the providers and shows one; empty shows the current one.
 func (m *models) load(selected string) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (modelState, error) {
-		r, err := state.Call(ctx, m.p.app, protocol.ModelProviders, protocol.Empty{})
+	bind.Go(m.page.ctx, func(ctx context.Context) (modelState, error) {
+		r, err := state.Call(ctx, m.page.app, protocol.ModelProviders, protocol.Empty{})
 		if err != nil {
 			return modelState{}, err
 		}
-		ref, err := read[modelConfig](ctx, m.p.app, "model")
+		ref, err := readConfig[modelConfig](ctx, m.page.app, "model")
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{What: problem(err), Button: "Try again"}, func() { m.load(selected) }))}
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{What: errorText(err), Button: "Try again"}, func() { m.load(selected) }))}
 			m.detail.Refresh()
 			return
 		}
-		m.providers, m.present = s.providers, s.present
+		m.providers, m.current = s.providers, s.current
 		if selected == "" {
-			selected = s.present.Provider
+			selected = s.current.Provider
 		}
-		m.show(selected)
+		m.showProvider(selected)
 	})
 }
 
-// show draws the list and a provider's page. If anything had the focus, the provider's name gets
+// showProvider draws the list and a provider's page. If anything had the focus, the provider's name gets
 // it; Tab moves from there to its page.
-func (m *models) show(id string) {
+func (m *models) showProvider(id string) {
 	m.selected = id
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
 	keys := canvas != nil && canvas.Focused() != nil
@@ -93,7 +93,7 @@ func (m *models) show(id string) {
 	for _, p := range m.providers {
 		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
 		switch {
-		case p.ID == m.present.Provider:
+		case p.ID == m.current.Provider:
 			item.Trail = "in use"
 		case p.KeySet:
 			item.Trail = "key set"
@@ -101,7 +101,7 @@ func (m *models) show(id string) {
 		if p.Local {
 			item.Icon = "machine"
 		}
-		row := widgets.NewSidebarRow(item, func() { m.show(p.ID) })
+		row := widgets.NewSidebarRow(item, func() { m.showProvider(p.ID) })
 		if p.ID == id {
 			chosen = row.Keys()
 		}
@@ -127,39 +127,39 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
 	result := muted("")
 	if p.ID == "operator" {
-		use := widgets.NewButton("Use the built-in operator", "check", func() { m.use(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
+		use := widgets.NewButton("Use the built-in operator", "check", func() { m.useModel(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
 		use.Primary = true
 		rows = append(rows, muted("It understands plain requests such as “run make test” or “read README.md”, without a model, key or network."))
-		if m.present.Provider != p.ID {
+		if m.current.Provider != p.ID {
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
-		found, detect := m.detect()
+		found, detect := m.detectServers()
 		return append(rows, result, found), detect
 	}
 	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
-		rows = append(rows, m.key(p, result)...)
+		rows = append(rows, m.keyRows(p, result)...)
 	}
 	if !p.NeedsKey {
-		rows = append(rows, m.address(p, result)...)
+		rows = append(rows, m.addressRows(p, result)...)
 	}
 	list := container.NewVBox()
 	test := widgets.NewButton("Test", "play", nil)
-	test.OnTap = func() { m.test(p, "", test, result, list) }
+	test.OnTap = func() { m.testProvider(p, "", test, result, list) }
 	rows = append(rows, widgets.Row(style.Inside, -1, test), result)
-	if m.present.Provider == p.ID {
+	if m.current.Provider == p.ID {
 		rows = append(rows, m.thinking(p, result)...)
 	}
 	rows = append(rows, list)
 	switch {
 	case p.Local:
-		found, detect := m.detect()
+		found, detect := m.detectServers()
 		rows = append(rows, found)
 		load = func() {
 			detect()
-			m.models(p, result, list)
+			m.loadModels(p, result, list)
 		}
 	case p.KeySet || p.ID == "compatible" && p.BaseURL != "":
-		load = func() { m.models(p, result, list) }
+		load = func() { m.loadModels(p, result, list) }
 	}
 	return rows, load
 }
@@ -172,36 +172,36 @@ func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne
 		names[i] = state.ThinkingName(level)
 	}
 	group := widgets.NewSelect(names, nil)
-	group.SetSelected(state.ThinkingName(m.present.ThinkingLevel))
+	group.SetSelected(state.ThinkingName(m.current.ThinkingLevel))
 	group.OnChanged = func(string) {
 		level := levels[group.SelectedIndex()]
 		var value any
 		if level != "" {
 			value = level
 		}
-		m.p.set("model.thinkingLevel", value, result)
-		m.present.ThinkingLevel = level
+		m.page.saveSetting("model.thinkingLevel", value, result)
+		m.current.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Current model"), row("Model", m.present.ID), row2("Thinking", group)}
+	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), controlRow("Thinking", group)}
 }
 
-// test sends a test request to the provider and shows the result.
-func (m *models) test(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
+// testProvider sends a test request to the provider and shows the result.
+func (m *models) testProvider(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
-		return state.Call(ctx, m.p.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
+	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
+		return state.Call(ctx, m.page.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
 	}, func(r protocol.ModelsTestResult, err error) {
 		button.Enable()
 		switch {
 		case err != nil:
-			result.Set(problem(err), style.ColorBad)
+			result.Set(errorText(err), style.ColorBad)
 		case !r.OK:
 			result.Set("✗ "+r.Message, style.ColorBad)
 		default:
 			result.Set("✓ "+r.Message, style.ColorGood)
 			if model == "" {
-				m.models(p, nil, list)
+				m.loadModels(p, nil, list)
 			}
 		}
 	})
@@ -210,19 +210,19 @@ func (m *models) test(p protocol.Provider, model string, button *widgets.Button,
 // maxModels is the maximum number of models listed at once; the search finds the others.
 const maxModels = 60
 
-// models fills the list with the provider's models. result may be nil.
-func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
-		return state.Call(ctx, m.p.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
+// loadModels fills the list with the provider's models. result may be nil.
+func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
+	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
+		return state.Call(ctx, m.page.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
 	}, func(r protocol.ModelsListResult, err error) {
 		if err != nil {
 			if result != nil {
-				result.Set(problem(err), style.ColorBad)
+				result.Set(errorText(err), style.ColorBad)
 			}
 			return
 		}
 		rows, said := container.NewVBox(), muted("")
-		fill := func(query string) { m.fill(rows, p.ID, r.Models, query, said) }
+		fill := func(query string) { m.listModels(rows, p.ID, r.Models, query, said) }
 		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill
 		fill("")
@@ -234,8 +234,8 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 	})
 }
 
-// fill lists the models of a provider whose name contains a text. The result of a choice is shown.
-func (m *models) fill(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, said *widgets.Paragraph) {
+// listModels lists the models of a provider whose name contains a text. The result of a choice is shown.
+func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, said *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0
 	for _, info := range list {
@@ -246,11 +246,11 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 			continue
 		}
 		ref := protocol.ModelRef{Provider: provider, ID: info.ID}
-		item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present.ModelRef}
-		if ref == m.present.ModelRef {
+		item := widgets.SidebarItem{Title: info.ID, Trail: modelFacts(info), Selected: ref == m.current.ModelRef}
+		if ref == m.current.ModelRef {
 			item.Icon, item.Color = "check", style.ColorGood
 		}
-		rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
+		rows.Add(widgets.NewSidebarRow(item, func() { m.useModel(ref, said) }))
 	}
 	switch {
 	case found == 0:
@@ -261,11 +261,11 @@ func (m *models) fill(rows *fyne.Container, provider string, list []protocol.Mod
 	rows.Refresh()
 }
 
-// use sets the default model.
-func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.Models.Use(ctx, ref) }, func(_ struct{}, err error) {
+// useModel sets the default model.
+func (m *models) useModel(ref protocol.ModelRef, said *widgets.Paragraph) {
+	bind.Run(m.page.ctx, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func(err error) {
 		if err != nil {
-			said.Set(problem(err), style.ColorBad)
+			said.Set(errorText(err), style.ColorBad)
 			return
 		}
 		said.Set("✓ Now using "+ref.ID+".", style.ColorGood)

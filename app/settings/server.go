@@ -15,18 +15,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// address is the field for the server's address.
-func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+// addressRows is the field for the server's address.
+func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	entry := widget.NewEntry()
 	entry.SetText(p.BaseURL)
 	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
 	save := func() {
 		value := strings.TrimSpace(entry.Text)
-		bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, m.p.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
-		}, func(_ struct{}, err error) {
+		bind.Run(m.page.ctx, func(ctx context.Context) error {
+			return m.page.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
+		}, func(err error) {
 			if err != nil {
-				result.Set(problem(err), style.ColorBad)
+				result.Set(errorText(err), style.ColorBad)
 				return
 			}
 			m.load(p.ID)
@@ -39,16 +39,16 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	}
 }
 
-// detect returns the area that offers model servers on this computer, and the function that
+// detectServers returns the area that offers model servers on this computer, and the function that
 // searches for them.
-func (m *models) detect() (fyne.CanvasObject, func()) {
+func (m *models) detectServers() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
 	return box, func() {
-		bind.Go(m.p.ctx, m.p.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
+		bind.Go(m.page.ctx, m.page.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
-				rows = append(rows, muted(problem(err)))
+				rows = append(rows, muted(errorText(err)))
 			case len(servers) == 0:
 				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}
@@ -67,9 +67,9 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 
 // useServer selects a detected server and its first model.
 func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
+	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.page.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {
-			said.Set(problem(err), style.ColorBad)
+			said.Set(errorText(err), style.ColorBad)
 			return
 		}
 		m.load(s.Provider)

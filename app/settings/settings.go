@@ -35,21 +35,21 @@ type Handlers struct {
 // Page is the content of the window. It belongs to the GUI thread.
 type Page struct {
 	widget.BaseWidget
-	ctx context.Context
-	app *state.App
-	h   Handlers
-	box fyne.CanvasObject
+	ctx      context.Context
+	app      *state.App
+	handlers Handlers
+	box      fyne.CanvasObject
 
-	models    *models
-	tabs      *container.AppTabs
-	elsewhere *elsewhere // nil without other gateways
-	every     *allSettings
-	openAll   func()
+	models      *models
+	tabs        *container.AppTabs
+	gateways    *gatewaysPage // nil without other gateways
+	allSettings *allSettings
+	openAll     func()
 }
 
 // New creates the window's content; it lives until ctx ends.
 func New(ctx context.Context, app *state.App, h Handlers, version string) *Page {
-	p := &Page{ctx: ctx, app: app, h: h}
+	p := &Page{ctx: ctx, app: app, handlers: h}
 	p.models = newModels(p)
 	// the settings load now; the page is built when it is opened
 	everySetting, settings := container.NewStack(), state.NewSettings(app)
@@ -61,17 +61,17 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 		container.NewTabItem("This computer", p.computer()),
 	)
 	if h.Gateways != nil {
-		p.elsewhere = newElsewhere(p)
-		tabs.Append(container.NewTabItem(gatewaysTitle, p.elsewhere.box))
+		p.gateways = newGatewaysPage(p)
+		tabs.Append(container.NewTabItem(gatewaysTitle, p.gateways.box))
 	}
 	for _, t := range []*container.TabItem{container.NewTabItem("Advanced", p.advanced()), all, container.NewTabItem("About", p.about(version))} {
 		tabs.Append(t)
 	}
 	tabs.SetTabLocation(container.TabLocationTop)
 	tabs.OnSelected = func(t *container.TabItem) {
-		if t == all && p.every == nil {
-			p.every = p.all(settings)
-			everySetting.Objects = []fyne.CanvasObject{p.every.box}
+		if t == all && p.allSettings == nil {
+			p.allSettings = p.newAllSettings(settings)
+			everySetting.Objects = []fyne.CanvasObject{p.allSettings.box}
 			everySetting.Refresh()
 		}
 	}
@@ -82,8 +82,8 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	return p
 }
 
-// Turn moves by a number of tabs and wraps around; Fyne's tabs cannot be focused.
-func (p *Page) Turn(by int) {
+// MoveTab moves by a number of tabs and wraps around; Fyne's tabs cannot be focused.
+func (p *Page) MoveTab(by int) {
 	n := len(p.tabs.Items)
 	p.tabs.SelectIndex((p.tabs.SelectedIndex() + by + n) % n)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
@@ -95,7 +95,7 @@ const gatewaysTitle = "Gateways"
 
 // Invite shows a pairing invitation for the person to accept.
 func (p *Page) Invite(link string) {
-	if p.elsewhere == nil {
+	if p.gateways == nil {
 		return
 	}
 	for _, t := range p.tabs.Items {
@@ -103,13 +103,13 @@ func (p *Page) Invite(link string) {
 			p.tabs.Select(t)
 		}
 	}
-	p.elsewhere.invitation.SetText(link)
+	p.gateways.invitation.SetText(link)
 }
 
 // Find shows the settings that contain each word of a query.
 func (p *Page) Find(query string) {
 	p.openAll()
-	p.every.search.SetText(query)
+	p.allSettings.search.SetText(query)
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -134,19 +134,19 @@ func muted(text string) *widgets.Paragraph {
 	return widgets.NewParagraph(text, style.ColorMuted, "text")
 }
 
-// set changes a setting; an error is shown in the window.
-func (p *Page) set(path string, value any, result *widgets.Paragraph) {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, path, value) }, func(_ struct{}, err error) {
+// saveSetting changes a setting; an error is shown in the window.
+func (p *Page) saveSetting(path string, value any, result *widgets.Paragraph) {
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func(err error) {
 		if err != nil {
-			result.Set(problem(err), style.ColorBad)
+			result.Set(errorText(err), style.ColorBad)
 			return
 		}
 		result.Set("✓ Saved.", style.ColorGood)
 	})
 }
 
-// problem formats an error as a sentence.
-func problem(err error) string {
+// errorText formats an error as a sentence.
+func errorText(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
 		return "Something went wrong."
@@ -154,8 +154,8 @@ func problem(err error) string {
 	return protocol.Capital(s)
 }
 
-// dollars formats a price per million tokens.
-func dollars(v *float64) string {
+// formatPrice formats a price per million tokens.
+func formatPrice(v *float64) string {
 	if v == nil {
 		return "?"
 	}
@@ -163,13 +163,13 @@ func dollars(v *float64) string {
 	return fmt.Sprintf("$%g", math.Round(*v*1e6)/1e6)
 }
 
-func contextText(m protocol.ModelInfo) string {
+func modelFacts(m protocol.ModelInfo) string {
 	var parts []string
 	if m.ContextWindow > 0 {
 		parts = append(parts, state.Tokens(m.ContextWindow))
 	}
 	if m.PriceIn != nil {
-		parts = append(parts, dollars(m.PriceIn)+" in, "+dollars(m.PriceOut)+" out")
+		parts = append(parts, formatPrice(m.PriceIn)+" in, "+formatPrice(m.PriceOut)+" out")
 	}
 	if !m.Tools {
 		parts = append(parts, "no tools")

@@ -78,9 +78,9 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		copied := ""
-		p := &Page{ctx: ctx, app: state.NewApp(), h: Handlers{Copy: func(s string) { copied = s }, Theme: func(style.Mode, float32) {}}}
+		p := &Page{ctx: ctx, app: state.NewApp(), handlers: Handlers{Copy: func(s string) { copied = s }, Theme: func(style.Mode, float32) {}}}
 		if c != nil {
-			p.h.Local = c
+			p.handlers.Local = c
 		}
 		body(t, p, &copied)
 		cancel()
@@ -95,7 +95,7 @@ func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
 		m := p.models
 		w := pagetest.Window(t, m.box, 800, 600)
 		m.providers = []protocol.Provider{{ID: "openai", Name: "OpenAI", NeedsKey: true}, {ID: "operator", Name: "Built-in operator"}}
-		m.show("operator")
+		m.showProvider("operator")
 		if w.Canvas().Focused() != nil {
 			t.Errorf("%T took the keyboard from nobody", w.Canvas().Focused())
 		}
@@ -142,7 +142,7 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 	c := &computer{dir: "/home/me"}
 	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
-		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
+		p.handlers.PickFolder = func(done func(string)) { done("/srv/work") }
 		page := p.computer()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Choose…"))
@@ -157,7 +157,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 			t.Error("a failure is not said")
 		}
 		c.fail = nil
-		p.h.PickFolder = func(done func(string)) { done("/srv/data") }
+		p.handlers.PickFolder = func(done func(string)) { done("/srv/data") }
 		for range 2 { // the same folder is added once
 			test.Tap(pagetest.Button(t, page, "Add folder…"))
 			pagetest.Settle()
@@ -274,7 +274,7 @@ func TestAddressesToListenOn(t *testing.T) {
 		"": true, "none": true, " 127.0.0.1:8787 ": true, "[::1]:0": true, "localhost:80": true,
 		"127.0.0.1": false, ":8787": false, "127.0.0.1:http": false, "127.0.0.1:70000": false, "nonsense": false,
 	} {
-		if _, err := checkListen(in); (err == nil) != ok {
+		if _, err := checkListenAddress(in); (err == nil) != ok {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -294,9 +294,9 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 		for i := range maxModels + 40 {
 			list = append(list, protocol.ModelInfo{ID: fmt.Sprint("model-", i)})
 		}
-		m, rows := &models{p: p}, container.NewVBox()
+		m, rows := &models{page: p}, container.NewVBox()
 		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
-			m.fill(rows, "router", list, query, muted(""))
+			m.listModels(rows, "router", list, query, muted(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
 				t.Errorf("%q: %s", query, s)
 			}
@@ -309,7 +309,7 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 		m, said := newModels(p), muted("")
 		pagetest.Settle()
 		provider := protocol.Provider{ID: "openai", NeedsKey: true, KeySet: true}
-		set := m.key(provider, said)[0]
+		set := m.keyRows(provider, said)[0]
 		test.Tap(pagetest.Button(t, set, "Remove"))
 		pagetest.Settle()
 		if s := texts(said); strings.Contains(s, "ot connected") {
@@ -332,7 +332,7 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 
 func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, _ *Page, _ *string) {
-		o := fact("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
+		o := labelled("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
 		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
 			t.Errorf("the name ends at %v, the control begins at %v", name.Position().Y+name.Size().Height, control.Position().Y)
@@ -354,21 +354,21 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 }
 
 func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
-	if got := problem(errors.New("模型不存在")); got != "模型不存在" {
+	if got := errorText(errors.New("模型不存在")); got != "模型不存在" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestModelFacts(t *testing.T) {
 	in, out := 0.25, 2.0
-	if got := contextText(protocol.ModelInfo{ContextWindow: 128000, PriceIn: &in, PriceOut: &out, Tools: true}); got != "128k · $0.25 in, $2 out" {
+	if got := modelFacts(protocol.ModelInfo{ContextWindow: 128000, PriceIn: &in, PriceOut: &out, Tools: true}); got != "128k · $0.25 in, $2 out" {
 		t.Errorf("%q", got)
 	}
 	token := 0.15000000000000002 // 0.00000015 × 1,000,000
-	if got := contextText(protocol.ModelInfo{ContextWindow: 1_048_576, PriceIn: &token, PriceOut: &out, Tools: true}); got != "1M · $0.15 in, $2 out" {
+	if got := modelFacts(protocol.ModelInfo{ContextWindow: 1_048_576, PriceIn: &token, PriceOut: &out, Tools: true}); got != "1M · $0.15 in, $2 out" {
 		t.Errorf("%q", got)
 	}
-	if got := contextText(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
+	if got := modelFacts(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
 		t.Errorf("%q", got)
 	}
 }
@@ -390,7 +390,7 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 		show(UI{Theme: "light", TextSize: style.TextNormal}, nil)
 		chosen("Light", "Normal")
 		var now UI
-		p.h.Theme = func(m style.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
+		p.handlers.Theme = func(m style.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
 		test.Tap(pagetest.Button(t, page, "Largest"))
 		if now.Theme != "light" {
 			t.Errorf("another text size brought the theme %q back", now.Theme)
@@ -417,7 +417,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 func TestTabsAreTurnedByKeyboard(t *testing.T) {
 	page := &Page{tabs: container.NewAppTabs(container.NewTabItem("One", widget.NewLabel("1")), container.NewTabItem("Two", widget.NewLabel("2")), container.NewTabItem("Three", widget.NewLabel("3")))}
 	for _, step := range []struct{ by, want int }{{1, 1}, {1, 2}, {1, 0}, {-1, 2}} {
-		page.Turn(step.by)
+		page.MoveTab(step.by)
 		if got := page.tabs.SelectedIndex(); got != step.want {
 			t.Errorf("by %d it is at %d, want %d", step.by, got, step.want)
 		}

@@ -15,13 +15,13 @@ import (
 
 // card is an unfinished transfer.
 type card struct {
-	p      *Page
+	page   *Page
 	id     protocol.TransferID
 	box    fyne.CanvasObject
 	icon   *widget.Icon
 	title  *widgets.Text
 	line   *widgets.Text
-	bar    *bar
+	bar    *progressBar
 	pause  *widgets.Button
 	cancel *widgets.Button
 	paused bool
@@ -29,7 +29,7 @@ type card struct {
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{p: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), bar: newBar()}
+	c := &card{page: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), bar: newBar()}
 	c.title.Ellipsis, c.line.Ellipsis = true, true
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuiet("Pause", "pause", func() {
@@ -41,7 +41,7 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	})
 	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.Transfers.Cancel(id) })
 	c.cancel = cancel
-	inner := widgets.Col(style.Gap, container.New(&headLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
+	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
 	return c
 }
@@ -55,49 +55,49 @@ func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
 	c.line.SetText(line)
 	c.bar.set(state.Progress(t))
 	c.paused = t.State == protocol.TransferPaused
-	c.name()
+	c.updateButtons()
 	if t.Simple {
 		c.pause.Hide() // its other end does not support pausing
 	}
 }
 
-// bar shows a progress fraction.
-type bar struct {
+// progressBar shows a progress fraction.
+type progressBar struct {
 	widget.BaseWidget
-	part float64
-	base *widgets.Rect
-	full *widgets.Rect
-	box  *fyne.Container
+	fraction float64
+	track    *widgets.Rect
+	full     *widgets.Rect
+	box      *fyne.Container
 }
 
-func newBar() *bar {
-	b := &bar{base: widgets.NewRect(style.ColorLine, "", 2), full: widgets.NewRect(style.ColorAccent, "", 2)}
-	b.box = container.New(barLayout{b}, b.base, b.full)
+func newBar() *progressBar {
+	b := &progressBar{track: widgets.NewRect(style.ColorLine, "", 2), full: widgets.NewRect(style.ColorAccent, "", 2)}
+	b.box = container.New(barLayout{b}, b.track, b.full)
 	b.ExtendBaseWidget(b)
 	return b
 }
 
-func (b *bar) set(part float64) {
-	if part != b.part {
-		b.part = part
+func (b *progressBar) set(part float64) {
+	if part != b.fraction {
+		b.fraction = part
 		barLayout{b}.Layout(nil, b.Size())
 	}
 }
 
-type barLayout struct{ b *bar }
+type barLayout struct{ b *progressBar }
 
 func (barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
 
 func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
-	l.b.base.Resize(size)
-	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.part), size.Height))
+	l.b.track.Resize(size)
+	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.fraction), size.Height))
 }
 
 // CreateRenderer implements fyne.Widget.
-func (b *bar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
+func (b *progressBar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
-// name shows text on the buttons if it fits.
-func (c *card) name() {
+// updateButtons shows text on the buttons if it fits.
+func (c *card) updateButtons() {
 	word := func(s string) string {
 		if c.narrow {
 			return ""
@@ -112,21 +112,21 @@ func (c *card) name() {
 	c.cancel.Set(word("Cancel"), "cross")
 }
 
-// headLayout is a row whose buttons have icons only, if text would leave too little width for the
+// cardHeadLayout is a row whose buttons have icons only, if text would leave too little width for the
 // name.
-type headLayout struct {
+type cardHeadLayout struct {
 	row fyne.Layout
 	c   *card
 }
 
 // MinSize implements fyne.Layout.
-func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return l.row.MinSize(o) }
+func (l *cardHeadLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return l.row.MinSize(o) }
 
 // Layout implements fyne.Layout.
-func (l *headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l *cardHeadLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if narrow := size.Width < 440*style.Size("text")/14; narrow != l.c.narrow {
 		l.c.narrow = narrow
-		l.c.name()
+		l.c.updateButtons()
 	}
 	l.row.Layout(o, size)
 }

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// listed is the maximum number of files named for a transfer.
-const listed = 50
+// maxFiles is the maximum number of files named for a transfer.
+const maxFiles = 50
 
 // open shows a finished transfer with all known details, such as the full error.
 func (p *Page) open(t protocol.Transfer) {
@@ -27,29 +27,29 @@ func (p *Page) open(t protocol.Transfer) {
 	if !state.Elsewhere(p.view, t) {
 		acts = append(acts, again)
 	}
-	if t.Path != "" && p.here(t) {
-		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.h.Reveal(t.Path) }))
+	if t.Path != "" && p.isHere(t) {
+		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.handlers.Reveal(t.Path) }))
 	}
-	if p.undoable(t) {
+	if p.canUndo(t) {
 		acts = append(acts, widgets.NewButton("Restore replaced files", "undo", func() { p.undo(t) }))
 	}
 	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.remove(t); p.Back() }))
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
 		widgets.Flow(style.Inside, acts...),
-		widgets.Lead("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), words(item.Text)),
+		widgets.Lead("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), selectableText(item.Text)),
 		widgets.NewField("Files", files(t)...),
-		widgets.NewField("From", words(state.EndOf(p.view, t, t.From))),
-		widgets.NewField("To", words(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
-		widgets.NewField("When", words(state.When(t.EndedAt, p.now()))),
+		widgets.NewField("From", selectableText(state.EndOf(p.view, t, t.From))),
+		widgets.NewField("To", selectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
+		widgets.NewField("When", selectableText(state.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), words(state.Shown(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.Shown(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
-			problems = append(problems, andMore(more))
+			problems = append(problems, moreText(more))
 		}
 		rows = append(rows, widgets.NewField("Files with problems", widgets.Col(style.Gap, problems...)))
 	}
@@ -69,8 +69,8 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// words creates a text that can be selected and copied.
-func words(text string) fyne.CanvasObject {
+// selectableText creates a text that can be selected and copied.
+func selectableText(text string) fyne.CanvasObject {
 	l := widget.NewLabel(text)
 	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
 	return widgets.Bleed(l)
@@ -79,15 +79,15 @@ func words(text string) fyne.CanvasObject {
 // files are the names of the transferred files.
 func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 	for i, s := range t.Sources {
-		if i == listed {
-			return append(rows, andMore(len(t.Sources)-i))
+		if i == maxFiles {
+			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, words(state.Shown(state.PathOf(s))))
+		rows = append(rows, selectableText(state.Shown(state.PathOf(s))))
 	}
 	return rows
 }
 
-func andMore(n int) fyne.CanvasObject {
+func moreText(n int) fyne.CanvasObject {
 	return widgets.NewText(fmt.Sprintf("and %d more", n), style.ColorMuted, style.SizeSmall)
 }
 

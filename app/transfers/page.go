@@ -26,29 +26,29 @@ type Handlers struct {
 	Send   func()            // asks for files to send
 }
 
-// shownAtOnce is the maximum number of unfinished transfers with a card; the others are only
+// maxCards is the maximum number of unfinished transfers with a card; the others are only
 // counted.
-const shownAtOnce = 20
+const maxCards = 20
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	app *state.App
-	h   Handlers
+	ctx      context.Context
+	app      *state.App
+	handlers Handlers
 	widgets.Sheet
 
-	view    state.View
-	ended   int // change counter of the view that the history belongs to; -1 for none
-	history []protocol.Transfer
-	inAll   int
-	known   bool // the history was loaded before
-	problem string
-	cards   map[protocol.TransferID]*card
-	active  *fyne.Container
-	list    *widgets.ItemList
-	foot    *widgets.Text
-	detail  protocol.TransferID // the transfer shown alone; empty for none
-	now     func() time.Time
+	view            state.View
+	historyRevision int // change counter of the view that the history belongs to; -1 for none
+	history         []protocol.Transfer
+	historyTotal    int
+	historyLoaded   bool // the history was loaded before
+	problem         string
+	cards           map[protocol.TransferID]*card
+	active          *fyne.Container
+	list            *widgets.ItemList
+	foot            *widgets.Text
+	detail          protocol.TransferID // the transfer shown alone; empty for none
+	now             func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -61,7 +61,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
+		ctx: ctx, app: a, handlers: h, Sheet: widgets.NewSheet(), historyRevision: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
 		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
 	p.list = widgets.NewItemList(func(i int) {
@@ -77,17 +77,17 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 // show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
-	if v.Loaded && v.Ended != p.ended {
-		p.ended = v.Ended
-		bind.Go(p.ctx, func(ctx context.Context) (past, error) {
+	if v.Loaded && v.Ended != p.historyRevision {
+		p.historyRevision = v.Ended
+		bind.Go(p.ctx, func(ctx context.Context) (historyPage, error) {
 			list, n, err := p.app.Transfers.History(ctx)
-			return past{list, n}, err
+			return historyPage{list, n}, err
 		}, p.showHistory)
 	}
 	var objects []fyne.CanvasObject
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
 	for i, t := range v.Transfers {
-		if i == shownAtOnce {
+		if i == maxCards {
 			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more waiting", len(v.Transfers)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
@@ -105,17 +105,17 @@ func (p *Page) show(v state.View) {
 	p.active.Refresh()
 }
 
-type past struct {
+type historyPage struct {
 	list  []protocol.Transfer
-	inAll int
+	total int
 }
 
-func (p *Page) showHistory(r past, err error) {
+func (p *Page) showHistory(r historyPage, err error) {
 	p.problem = ""
 	if err != nil {
 		p.problem = err.Error()
 	} else {
-		p.history, p.inAll, p.known = r.list, r.inAll, true
+		p.history, p.historyTotal, p.historyLoaded = r.list, r.total, true
 	}
 	items := make([]widgets.ListItem, len(p.history))
 	for i, t := range p.history {
@@ -123,8 +123,8 @@ func (p *Page) showHistory(r past, err error) {
 	}
 	p.list.Set(items)
 	p.foot.SetText("")
-	if p.inAll > len(items) {
-		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.inAll))
+	if p.historyTotal > len(items) {
+		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.historyTotal))
 	}
 	p.draw()
 }
@@ -148,18 +148,18 @@ func (p *Page) draw() {
 		return
 	}
 	none := len(p.view.Transfers) == 0 && len(p.history) == 0
-	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.known, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
+	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.historyLoaded, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
 }
 
 func (p *Page) page(none bool) fyne.CanvasObject {
-	send := widgets.NewButton("Send files…", "plus", func() { p.h.Send() })
+	send := widgets.NewButton("Send files…", "plus", func() { p.handlers.Send() })
 	send.Primary = true
 	clear := widgets.NewQuiet("Clear history", "trash", p.clear)
 	var body fyne.CanvasObject
 	switch {
 	case p.problem != "":
-		body = widgets.NewFailed("Could not load the transfers.", p.problem, func() { p.ended = -1; p.show(p.view) })
-	case !p.view.Loaded || !p.known && none:
+		body = widgets.NewFailed("Could not load the transfers.", p.problem, func() { p.historyRevision = -1; p.show(p.view) })
+	case !p.view.Loaded || !p.historyLoaded && none:
 		body = widgets.NewLoading()
 	case none:
 		body = widgets.NewNothing("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
@@ -187,10 +187,10 @@ func (p *Page) menu(i int, at fyne.Position) {
 	}
 	again.Disabled = state.Elsewhere(p.view, t)
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
-	if t.Path != "" && p.here(t) {
-		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
+	if t.Path != "" && p.isHere(t) {
+		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.handlers.Reveal(t.Path) }))
 	}
-	if p.undoable(t) {
+	if p.canUndo(t) {
 		items = append(items, fyne.NewMenuItem("Restore replaced files", func() { p.undo(t) }))
 	}
 	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.remove(t) }))
@@ -199,17 +199,17 @@ func (p *Page) menu(i int, at fyne.Position) {
 
 // remove removes one from the history and offers to undo that.
 func (p *Page) remove(t protocol.Transfer) {
-	p.h.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+	p.handlers.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
 }
 
 // clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
 		if err != nil {
-			p.h.Say("Could not clear the history: " + err.Error())
+			p.handlers.Say("Could not clear the history: " + err.Error())
 			return
 		}
-		p.h.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
+		p.handlers.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
 	})
 }
 
@@ -219,20 +219,20 @@ func (p *Page) undo(t protocol.Transfer) {
 		if err != nil {
 			said = "Could not restore the files: " + err.Error()
 		}
-		p.h.Say(said)
+		p.handlers.Say(said)
 		if err == nil && p.detail == t.ID { // it shows the old state
 			p.Back()
 		}
 	})
 }
 
-// undoable reports whether the files that a transfer replaced can be restored from here.
-func (p *Page) undoable(t protocol.Transfer) bool {
+// canUndo reports whether the files that a transfer replaced can be restored from here.
+func (p *Page) canUndo(t protocol.Transfer) bool {
 	return t.Undoable(p.now()) && !(t.To == protocol.Here && state.Elsewhere(p.view, t))
 }
 
-// here reports whether the transferred files are on this computer.
-func (p *Page) here(t protocol.Transfer) bool {
+// isHere reports whether the transferred files are on this computer.
+func (p *Page) isHere(t protocol.Transfer) bool {
 	if t.To == protocol.Here {
 		return !state.Elsewhere(p.view, t)
 	}

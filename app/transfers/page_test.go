@@ -21,7 +21,7 @@ func inPage(t *testing.T) *Page {
 	ctx, app := pagetest.Start(t, style.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
 	p.now = pagetest.Clock
-	p.ended = 0 // there is no gateway to load a history from
+	p.historyRevision = 0 // there is no gateway to load a history from
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
 }
@@ -36,8 +36,8 @@ func moving() state.View {
 	}}
 }
 
-func ended() past {
-	return past{[]protocol.Transfer{
+func ended() historyPage {
+	return historyPage{[]protocol.Transfer{
 		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), EndedAt: pagetest.Noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
 		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
 	}, 900}
@@ -47,13 +47,13 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.View{Loaded: true})
-	p.showHistory(past{}, nil)
+	p.showHistory(historyPage{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())
 	golden.Markup(t, "moving", p.Box)
 	p.showHistory(ended(), nil)
 	golden.Markup(t, "history", p.Box)
-	p.showHistory(past{}, protocol.ErrUnavailable.With("not connected"))
+	p.showHistory(historyPage{}, protocol.ErrUnavailable.With("not connected"))
 	golden.Markup(t, "problem", p.Box)
 }
 
@@ -64,8 +64,8 @@ func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
 	v := moving()
 	v.Transfers[0].BytesDone = 1_700_000_000
 	p.show(v)
-	if p.cards["a"] != card || card.bar.part != 0.5 {
-		t.Errorf("another card, or %v", card.bar.part)
+	if p.cards["a"] != card || card.bar.fraction != 0.5 {
+		t.Errorf("another card, or %v", card.bar.fraction)
 	}
 	if full, all := card.bar.full.Size().Width, card.bar.Size().Width; full < all*0.49 || full > all*0.51 {
 		t.Errorf("the bar is %v of %v", full, all)
@@ -82,7 +82,7 @@ func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
 		v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued})
 	}
 	p.show(v)
-	if len(p.cards) != shownAtOnce || !strings.Contains(test.RenderObjectToMarkup(p.Box), "482 more wait") {
+	if len(p.cards) != maxCards || !strings.Contains(test.RenderObjectToMarkup(p.Box), "482 more wait") {
 		t.Errorf("%d cards", len(p.cards))
 	}
 }
@@ -93,7 +93,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "laptop", Local: true})
 	p.show(v)
 	for id, want := range map[protocol.NodeID]bool{protocol.Here: true, "laptop": true, "nas": false, "gsv": false} {
-		if p.here(protocol.Transfer{To: id}) != want {
+		if p.isHere(protocol.Transfer{To: id}) != want {
 			t.Errorf("%s: %v", id, !want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 		device protocol.DeviceID
 		want   bool
 	}{{protocol.Here, "desk", true}, {protocol.Here, "phone", false}, {protocol.Here, "", false}, {"laptop", "", false}} {
-		if p.here(protocol.Transfer{To: x.id, Device: x.device}) != x.want {
+		if p.isHere(protocol.Transfer{To: x.id, Device: x.device}) != x.want {
 			t.Errorf("a gateway elsewhere, %+v", x)
 		}
 	}
@@ -117,7 +117,7 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 	p.show(moving())
 	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
-	p.showHistory(past{[]protocol.Transfer{{
+	p.showHistory(historyPage{[]protocol.Transfer{{
 		ID: "f", State: protocol.TransferFailed, Sources: []string{"laptop:/srv/app/" + name}, Destination: "nas:backup", From: "laptop", To: "nas", Error: why, Failed: 3,
 		Problems: []protocol.TransferProblem{{Path: "a/b", Text: "it is a device"}},
 	}}, 1}, nil)
@@ -134,7 +134,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 	p := inPage(t)
 	p.show(moving())
 	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()
-	p.showHistory(past{[]protocol.Transfer{
+	p.showHistory(historyPage{[]protocol.Transfer{
 		{ID: "k", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: until},
 		{ID: "u", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Undone: 1},
 		{ID: "o", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: pagetest.Noon.Add(-time.Hour).UnixMilli()},

@@ -8,8 +8,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// keys lists the keyboard shortcuts.
-func keys() fyne.CanvasObject {
+// shortcutList lists the keyboard shortcuts.
+func shortcutList() fyne.CanvasObject {
 	ctrl := func(key string) string { return widgets.KeyWords(key, false) }
 	var list []fyne.CanvasObject
 	for _, k := range [][2]string{
@@ -35,28 +35,28 @@ func keys() fyne.CanvasObject {
 		words.Ellipsis = true
 		list = append(list, widgets.NewText(k[0], style.ColorMuted, "text"), words)
 	}
-	return container.New(keysLayout{}, list...)
+	return container.New(shortcutLayout{}, list...)
 }
 
-// keysLayout puts shortcuts beside their actions, one per line.
-type keysLayout struct{}
+// shortcutLayout puts shortcuts beside their actions, one per line.
+type shortcutLayout struct{}
 
-func (keysLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (shortcutLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	size := fyne.NewSize(0, 0)
 	for i := 0; i < len(o); i += 2 {
 		a, b := o[i].MinSize(), o[i+1].MinSize()
-		size.Width = max(size.Width, nameWidth()+style.Gap+b.Width)
+		size.Width = max(size.Width, labelWidth()+style.Gap+b.Width)
 		size.Height += max(a.Height, b.Height) + style.Gap
 	}
 	return size
 }
 
-func (keysLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left, y := nameWidth()+style.Gap, float32(0)
+func (shortcutLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, y := labelWidth()+style.Gap, float32(0)
 	for i := 0; i < len(o); i += 2 {
 		height := max(o[i].MinSize().Height, o[i+1].MinSize().Height)
 		o[i].Move(fyne.NewPos(0, y))
-		o[i].Resize(fyne.NewSize(nameWidth(), height))
+		o[i].Resize(fyne.NewSize(labelWidth(), height))
 		o[i+1].Move(fyne.NewPos(left, y))
 		o[i+1].Resize(fyne.NewSize(max(size.Width-left, 0), height))
 		y += height + style.Gap

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// choices are buttons, or a menu if there are many. A choice is saved at once.
-func (r *settingRow) choices(list []choice[string]) {
+// choiceControl are buttons, or a menu if there are many. A choice is saved at once.
+func (r *settingRow) choiceControl(list []choice[string]) {
 	words := 0
 	for _, c := range list {
 		words += len(c.name) + 3
@@ -23,38 +23,38 @@ func (r *settingRow) choices(list []choice[string]) {
 			names = append(names, c.name)
 		}
 		menu := widgets.NewSelect(names, nil)
-		r.put = func(text string) {
+		r.setControl = func(text string) {
 			menu.OnChanged = nil
 			for i, c := range list {
 				if c.value == text {
 					menu.SetSelectedIndex(i)
 				}
 			}
-			menu.OnChanged = func(string) { r.choose(list[menu.SelectedIndex()].value) }
+			menu.OnChanged = func(string) { r.saveChoice(list[menu.SelectedIndex()].value) }
 		}
-		r.focused = menu
+		r.focusTarget = menu
 		r.control.Objects = []fyne.CanvasObject{widgets.Limit(280, true, menu)}
 		return
 	}
-	buttons, set := pick(list, r.choose)
-	r.put = set
+	buttons, set := choiceButtons(list, r.saveChoice)
+	r.setControl = set
 	r.control.Objects = []fyne.CanvasObject{buttons}
 }
 
-func (r *settingRow) choose(value string) {
-	raw, err := state.ParseSetting(r.s.ConfigField, value)
+func (r *settingRow) saveChoice(value string) {
+	raw, err := state.ParseSetting(r.setting.ConfigField, value)
 	if err != nil {
-		r.fail(err)
+		r.showError(err)
 		return
 	}
-	r.save(raw, "✓ Saved.", func() { r.put(r.base) })
+	r.save(raw, "✓ Saved.", func() { r.setControl(r.savedText) })
 }
 
-// line is a one-line text, with the unit after a number.
-func (r *settingRow) line() {
-	f := r.s.ConfigField
+// lineControl is a one-line text, with the unit after a number.
+func (r *settingRow) lineControl() {
+	f := r.setting.ConfigField
 	e := widget.NewEntry()
-	r.entry(e)
+	r.useEntry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	width := float32(720)
 	switch {
@@ -77,13 +77,13 @@ func (r *settingRow) line() {
 	r.control.Objects = []fyne.CanvasObject{o}
 }
 
-// lines is a multi-line text, a list with one entry per line, or JSON.
-func (r *settingRow) lines() {
+// multilineControl is a multi-line text, a list with one entry per line, or JSON.
+func (r *settingRow) multilineControl() {
 	e := widget.NewMultiLineEntry()
-	r.entry(e)
+	r.useEntry(e)
 	e.Wrapping = fyne.TextWrapWord
 	e.SetMinRowsVisible(3)
-	switch f := r.s.ConfigField; {
+	switch f := r.setting.ConfigField; {
 	case f.Type == "list" && f.Items == "object":
 		e.TextStyle.Monospace = true
 		e.SetPlaceHolder("[ ]")
@@ -93,23 +93,23 @@ func (r *settingRow) lines() {
 	r.control.Objects = []fyne.CanvasObject{e}
 }
 
-func (r *settingRow) entry(e *widget.Entry) {
-	r.put = func(text string) { e.SetText(text) }
-	r.typed = func() string { return e.Text }
-	r.focused = e
+func (r *settingRow) useEntry(e *widget.Entry) {
+	r.setControl = func(text string) { e.SetText(text) }
+	r.typedText = func() string { return e.Text }
+	r.focusTarget = e
 	e.OnChanged = func(string) {
-		if r.dirty() != r.typing.Visible() {
-			r.showIf(r.typing, r.dirty())
-			r.a.relayout()
+		if r.hasChanges() != r.saveButtons.Visible() {
+			widgets.SetVisible(r.saveButtons, r.hasChanges())
+			r.page.relayout()
 		}
 	}
 }
 
-// secret is a value in the keychain: it can be set, replaced or removed, and is never shown.
-func (r *settingRow) secret() {
+// secretControl is a value in the keychain: it can be set, replaced or removed, and is never shown.
+func (r *settingRow) secretControl() {
 	e := widget.NewPasswordEntry()
 	e.SetPlaceHolder("Paste it here. It is never shown again.")
-	r.entry(e)
+	r.useEntry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	state := widgets.NewText("", style.ColorText, "text")
 	replace := widgets.NewQuiet("Replace", "edit", nil)
@@ -120,8 +120,8 @@ func (r *settingRow) secret() {
 	icon := widget.NewIcon(style.IconIn("key", style.ColorGood))
 	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, sure, keep))
 	ask := func(on bool) {
-		for b, want := range map[*widgets.Button]bool{sure: on, keep: on, replace: !on, remove: !on && r.s.Name != "auth.token"} {
-			r.showIf(b, want)
+		for b, want := range map[*widgets.Button]bool{sure: on, keep: on, replace: !on, remove: !on && r.setting.Name != "auth.token"} {
+			widgets.SetVisible(b, want)
 		}
 		state.SetText("A value is set.")
 		if on {
@@ -129,34 +129,34 @@ func (r *settingRow) secret() {
 		}
 		there.Refresh()
 	}
-	replace.OnTap = func() { r.control.Objects = []fyne.CanvasObject{e}; r.a.relayout(); r.focus() }
+	replace.OnTap = func() { r.control.Objects = []fyne.CanvasObject{e}; r.page.relayout(); r.focus() }
 	remove.OnTap = func() { ask(true) }
 	keep.OnTap = func() { ask(false) }
 	sure.OnTap = func() { r.save(nil, "✓ Removed.", nil) }
-	r.put = func(string) {
+	r.setControl = func(string) {
 		e.SetText("")
 		ask(false)
 		r.control.Objects = []fyne.CanvasObject{there}
-		if len(r.s.Value) == 0 {
+		if len(r.setting.Value) == 0 {
 			r.control.Objects = []fyne.CanvasObject{e}
 		}
 		r.control.Refresh()
 	}
 }
 
-// adder asks for a name.
-func (r *settingRow) adder() {
+// nameControl asks for a name.
+func (r *settingRow) nameControl() {
 	e := widget.NewEntry()
 	e.SetPlaceHolder("Name")
 	add := func() {
-		if problem := r.a.add(r.s, e.Text); problem != "" {
-			r.say(problem, style.ColorBad)
+		if problem := r.page.add(r.setting, e.Text); problem != "" {
+			r.showResult(problem, style.ColorBad)
 			return
 		}
 		e.SetText("")
 	}
 	e.OnSubmitted = func(string) { add() }
-	r.put = func(string) {}
-	r.focused = e
+	r.setControl = func(string) {}
+	r.focusTarget = e
 	r.control.Objects = []fyne.CanvasObject{widgets.Limit(400, true, field(e, widgets.NewButton("Add", "plus", add)))}
 }

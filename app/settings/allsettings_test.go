@@ -31,7 +31,7 @@ func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne
 		*asked = append(*asked, saved{name, string(value)})
 		done(*refuse)
 	}
-	a.later = func(f func()) { f() }
+	a.afterDraw = func(f func()) { f() }
 	return a, pagetest.Window(t, a.box, width, 900), asked, refuse
 }
 
@@ -98,22 +98,22 @@ func TestAllSettingsLookAsTheyDid(t *testing.T) {
 		width float32
 	}{{"all", style.Light, 860}, {"all-dark", style.Dark, 860}, {"all-narrow", style.Light, 520}} {
 		a, w, _, _ := inAll(t, c.mode, c.width)
-		a.show(sample())
+		a.update(sample())
 		pagetest.Shot(t, w, c.name)
 		golden.Markup(t, c.name, a.box)
 	}
 	a, _, _, _ := inAll(t, style.Light, 860)
 	golden.Markup(t, "all-loading", a.box)
-	a.show(state.SettingsView{Problem: "The disk is full"})
+	a.update(state.SettingsView{Problem: "The disk is full"})
 	golden.Markup(t, "all-problem", a.box)
-	a.show(state.SettingsView{Loaded: true})
+	a.update(state.SettingsView{Loaded: true})
 	a.search.SetText("nothing has this")
 	pagetest.Shows(t, a.box, "No settings found.")
 }
 
 func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 	a, _, _, _ := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	shown := func() (n int) {
 		pagetest.Walk(a.body, func(o fyne.CanvasObject) bool {
 			for _, r := range a.rows {
@@ -137,8 +137,8 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 	if shown() != 2 {
 		t.Errorf("%d rows of a group", shown())
 	}
-	a.group.SetSelected(everything)
-	a.only.SetChecked(true)
+	a.group.SetSelected(allGroups)
+	a.changedOnly.SetChecked(true)
 	if shown() != 2 {
 		t.Errorf("%d rows that were changed", shown())
 	}
@@ -146,16 +146,16 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 
 func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 	a, w, asked, refuse := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	r := a.rows["timeouts.llmMs"]
-	e := r.focused.(*widget.Entry)
+	e := r.focusTarget.(*widget.Entry)
 	if e.Text != "1 minute" {
 		t.Fatalf("it shows %q", e.Text)
 	}
 	*refuse = protocol.ErrBadRequest.With("timeouts.llmMs must be a whole number from 1000 to 86400000, not 1")
 	e.SetText("1 ms")
 	test.Tap(pagetest.Button(t, r.box, "Save"))
-	if e.Text != "1 ms" || !r.typing.Visible() {
+	if e.Text != "1 ms" || !r.saveButtons.Visible() {
 		t.Errorf("after a refusal it holds %q", e.Text)
 	}
 	pagetest.Shows(t, r.box, "This must be from 1 second to 24 hours")
@@ -169,21 +169,21 @@ func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 	if last := (*asked)[len(*asked)-1]; last != (saved{
 		"timeouts.llmMs",
 		"90000",
-	}) || len(*asked) != 2 || e.Text != "1 minute 30 seconds" || r.typing.Visible() {
+	}) || len(*asked) != 2 || e.Text != "1 minute 30 seconds" || r.saveButtons.Visible() {
 		t.Errorf("asked for %v, shows %q", *asked, e.Text)
 	}
 }
 
 func TestResetCanBeUndone(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	r := a.rows["timeouts.llmMs"]
 	test.Tap(pagetest.Button(t, r.box, "Reset to default"))
-	if e := r.focused.(*widget.Entry); e.Text != "5 minutes" || r.mark.Visible() || r.reset.Visible() {
+	if e := r.focusTarget.(*widget.Entry); e.Text != "5 minutes" || r.changedMark.Visible() || r.reset.Visible() {
 		t.Errorf("after a reset it shows %q", e.Text)
 	}
 	test.Tap(pagetest.Button(t, r.box, "Undo"))
-	if want := fmt.Sprint([]saved{{"timeouts.llmMs", ""}, {"timeouts.llmMs", "60000"}}); fmt.Sprint(*asked) != want || !r.mark.Visible() {
+	if want := fmt.Sprint([]saved{{"timeouts.llmMs", ""}, {"timeouts.llmMs", "60000"}}); fmt.Sprint(*asked) != want || !r.changedMark.Visible() {
 		t.Errorf("asked for %v", *asked)
 	}
 	test.Tap(pagetest.Button(t, a.rows["cron.enabled"].box, "Off"))
@@ -195,7 +195,7 @@ func TestResetCanBeUndone(t *testing.T) {
 
 func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
 	a, _, _, refuse := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	*refuse = protocol.ErrForbidden.With("only an owner may")
 	r := a.rows["ui.theme"]
 	test.Tap(pagetest.Button(t, r.box, "dark"))
@@ -207,15 +207,15 @@ func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
 
 func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	typing, idle := a.rows["timeouts.llmMs"], a.rows["cron.maxJobs"]
-	e := typing.focused.(*widget.Entry)
+	e := typing.focusTarget.(*widget.Entry)
 	e.SetText("2 minutes")
 	v := sample()
 	v.List[2], v.List[4] = setting(wait, `120001`), setting(jobs, `7`)
-	a.show(v)
-	if e.Text != "2 minutes" || idle.focused.(*widget.Entry).Text != "7" || !idle.mark.Visible() {
-		t.Errorf("shows %q and %q", e.Text, idle.focused.(*widget.Entry).Text)
+	a.update(v)
+	if e.Text != "2 minutes" || idle.focusTarget.(*widget.Entry).Text != "7" || !idle.changedMark.Visible() {
+		t.Errorf("shows %q and %q", e.Text, idle.focusTarget.(*widget.Entry).Text)
 	}
 	pagetest.Shows(t, typing.box, "changed elsewhere")
 	test.Tap(pagetest.Button(t, typing.box, "Discard"))
@@ -226,15 +226,15 @@ func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
 
 func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	r := a.rows["apiKeys.openai"]
 	pagetest.Shows(t, r.box, "A value is set.")
 	test.Tap(pagetest.Button(t, r.box, "Replace"))
-	e := r.focused.(*widget.Entry)
+	e := r.focusTarget.(*widget.Entry)
 	e.SetText("sk-new")
 	e.OnSubmitted(e.Text)
-	if (*asked)[0] != (saved{"apiKeys.openai", `"sk-new"`}) || e.Text != "" || string(r.s.Value) != `"***"` {
-		t.Errorf("asked for %v, keeps %q and %s", *asked, e.Text, r.s.Value)
+	if (*asked)[0] != (saved{"apiKeys.openai", `"sk-new"`}) || e.Text != "" || string(r.setting.Value) != `"***"` {
+		t.Errorf("asked for %v, keeps %q and %s", *asked, e.Text, r.setting.Value)
 	}
 	test.Tap(pagetest.Button(t, r.box, "Remove"))
 	if len(*asked) != 1 {
@@ -248,9 +248,9 @@ func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
 
 func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
-	a.show(sample())
+	a.update(sample())
 	r := a.rows["apiKeys.*"]
-	e := r.focused.(*widget.Entry)
+	e := r.focusTarget.(*widget.Entry)
 	e.SetText("a.b")
 	test.Tap(pagetest.Button(t, r.box, "Add"))
 	pagetest.Shows(t, r.box, "without dots")
@@ -260,7 +260,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 	if added == nil {
 		t.Fatal("no row for the name")
 	}
-	secret := added.focused.(*widget.Entry)
+	secret := added.focusTarget.(*widget.Entry)
 	secret.SetText("k")
 	test.Tap(pagetest.Button(t, added.box, "Save"))
 	if fmt.Sprint(*asked) != fmt.Sprint([]saved{{"apiKeys.mistral", `"k"`}}) {
@@ -277,11 +277,11 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 		v.List = append(v.List, s)
 	}
 	var rest []func()
-	a.later = func(f func()) { rest = append(rest, f) }
+	a.afterDraw = func(f func()) { rest = append(rest, f) }
 	began := time.Now()
-	a.show(v)
+	a.update(v)
 	t.Logf("the first of 60 settings: %v", time.Since(began))
-	if n := len(a.rows); n != firstRows {
+	if n := len(a.rows); n != rowBatch {
 		t.Errorf("%d rows are built before anything is seen", n)
 	}
 	w.Canvas().Capture()
@@ -295,7 +295,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 	if len(a.rows) != 60 {
 		t.Errorf("%d rows of 60", len(a.rows))
 	}
-	a.show(v) // the same view builds nothing
+	a.update(v) // the same view builds nothing
 	if len(rest) > 0 {
 		t.Error("rows are built again")
 	}

@@ -17,8 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// key is the field for an API key: stored in the keychain, and afterwards shown only as set.
-func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+// keyRows is the field for an API key: stored in the keychain, and afterwards shown only as set.
+func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	if p.KeySet {
 		remove := widgets.NewQuiet("Remove", "trash", nil)
 		replace := widgets.NewQuiet("Replace", "edit", nil)
@@ -47,7 +47,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 	_, entry := m.keyEntry(p, result)
 	rows := []fyne.CanvasObject{entry}
 	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
-		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
 	}
 	if p.EnvKey != "" {
 		rows = append(rows, muted(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
@@ -59,7 +59,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
 	entry = widget.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key")
-	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.p.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
+	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
 			m.saveKey(p, &key, result)
@@ -70,15 +70,15 @@ func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+	bind.Run(m.page.ctx, func(ctx context.Context) error {
 		var value any
 		if key != nil {
 			value = *key
 		}
-		return struct{}{}, m.p.app.Set(ctx, "apiKeys."+p.ID, value)
-	}, func(_ struct{}, err error) {
+		return m.page.app.Set(ctx, "apiKeys."+p.ID, value)
+	}, func(err error) {
 		if err != nil {
-			result.Set(problem(err), style.ColorBad)
+			result.Set(errorText(err), style.ColorBad)
 			return
 		}
 		m.load(p.ID)

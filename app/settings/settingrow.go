@@ -15,70 +15,70 @@ import (
 // settingRow is one setting: its name, description, control and default, and the result of the last
 // change.
 type settingRow struct {
-	a   *allSettings
-	s   state.Setting
-	box *fyne.Container
+	page    *allSettings
+	setting state.Setting
+	box     *fyne.Container
 
-	mark    *widgets.Text // "Changed"
-	control *fyne.Container
-	put     func(text string) // sets the control's value
-	typed   func() string     // returns the control's value; nil if each choice is saved at once
-	focused fyne.Focusable
+	changedMark *widgets.Text // "Changed"
+	control     *fyne.Container
+	setControl  func(text string) // sets the control's value
+	typedText   func() string     // returns the control's value; nil if each choice is saved at once
+	focusTarget fyne.Focusable
 
-	base     string // the control's value without unsaved changes
-	typing   *fyne.Container
-	basis    *widgets.Paragraph // default and limits
-	reset    *widgets.Button
-	said     *widgets.Paragraph
-	undo     *widgets.Button
-	undoTime int // number of the latest offer to undo
-	foot     *fyne.Container
+	savedText   string // the control's value without unsaved changes
+	saveButtons *fyne.Container
+	facts       *widgets.Paragraph // default and limits
+	reset       *widgets.Button
+	result      *widgets.Paragraph
+	undo        *widgets.Button
+	undoOffer   int // number of the latest offer to undo
+	foot        *fyne.Container
 }
 
 func newSettingRow(a *allSettings, s state.Setting) *settingRow {
-	r := &settingRow{a: a, s: s, control: container.NewStack(), said: muted(""), basis: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+	r := &settingRow{page: a, setting: s, control: container.NewStack(), result: muted(""), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	title := widgets.NewText(r.title(), style.ColorText, "text")
 	title.Style.Bold, title.Ellipsis = true, true
-	r.mark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)
+	r.changedMark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)
 	path := widgets.NewText(s.Name, style.ColorMuted, style.SizeSmall)
 	path.Style.Monospace, path.Ellipsis = true, true
-	r.reset = widgets.NewQuiet("Reset to default", "undo", r.toDefault)
+	r.reset = widgets.NewQuiet("Reset to default", "undo", r.resetToDefault)
 	r.undo = widgets.NewQuiet("Undo", "undo", nil)
 	r.reset.Small, r.undo.Small = true, true
 	r.undo.Hide()
-	r.said.Hide()
+	r.result.Hide()
 	save := widgets.NewButton("Save", "check", r.saveTyped)
 	save.Primary, save.Small = true, true
 	drop := widgets.NewQuiet("Discard", "", r.discard)
 	drop.Small = true
-	r.typing = widgets.Flow(style.Inside, save, drop)
-	r.typing.Hide()
-	r.build()
+	r.saveButtons = widgets.Flow(style.Inside, save, drop)
+	r.saveButtons.Hide()
+	r.buildControl()
 	r.foot = widgets.Flow(style.Inside, r.reset, r.undo)
-	r.box = widgets.Col(style.Gap, container.New(titleLayout{}, title, r.mark, path), widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.typing, r.basis,
-		r.foot, r.said)
-	r.take(s, true)
+	r.box = widgets.Col(style.Gap, container.New(titleLayout{}, title, r.changedMark, path), widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.saveButtons, r.facts,
+		r.foot, r.result)
+	r.apply(s, true)
 	return r
 }
 
 // title includes a chosen name: Key of openai.
 func (r *settingRow) title() string {
-	if star := strings.Index(r.s.Path, "*"); star >= 0 && !r.s.Pattern {
-		name, _, _ := strings.Cut(r.s.Name[star:], ".")
-		return r.s.Title + ": " + name
+	if star := strings.Index(r.setting.Path, "*"); star >= 0 && !r.setting.Pattern {
+		name, _, _ := strings.Cut(r.setting.Name[star:], ".")
+		return r.setting.Title + ": " + name
 	}
-	return r.s.Title
+	return r.setting.Title
 }
 
-// build creates the control for the kind of setting.
-func (r *settingRow) build() {
-	switch f := r.s.ConfigField; {
-	case r.s.Pattern:
-		r.adder()
+// buildControl creates the control for the kind of setting.
+func (r *settingRow) buildControl() {
+	switch f := r.setting.ConfigField; {
+	case r.setting.Pattern:
+		r.nameControl()
 	case f.Secret:
-		r.secret()
+		r.secretControl()
 	case f.Type == "boolean":
-		r.choices([]choice[string]{{"On", "true"}, {"Off", "false"}})
+		r.choiceControl([]choice[string]{{"On", "true"}, {"Off", "false"}})
 	case len(f.Enum) > 0:
 		var list []choice[string]
 		for _, e := range f.Enum {
@@ -88,33 +88,17 @@ func (r *settingRow) build() {
 			}
 			list = append(list, choice[string]{name, e})
 		}
-		r.choices(list)
+		r.choiceControl(list)
 	case f.Format == protocol.FormatLines || f.Type == "list":
-		r.lines()
+		r.multilineControl()
 	default:
-		r.line()
+		r.lineControl()
 	}
 }
 
 func (r *settingRow) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(r.box); c != nil && r.focused != nil {
-		c.Focus(r.focused)
-	}
-}
-
-func (r *settingRow) showIf(o fyne.CanvasObject, on bool) {
-	if on != o.Visible() {
-		if on {
-			o.Show()
-		} else {
-			o.Hide()
-		}
-	}
-}
-
-func call(f func()) {
-	if f != nil {
-		f()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(r.box); c != nil && r.focusTarget != nil {
+		c.Focus(r.focusTarget)
 	}
 }
 

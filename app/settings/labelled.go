@@ -10,57 +10,57 @@ import (
 	"fairlead/app/widgets"
 )
 
-// fact is a label with a value, and buttons at the right.
-func fact(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+// labelled is a label with a value, and buttons at the right.
+func labelled(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	objects := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, "text"), value}
 	if len(buttons) > 0 {
 		objects = append(objects, widgets.Row(style.Inside, -1, buttons...))
 	}
-	return container.New(&factLayout{}, objects...)
+	return container.New(&labelledLayout{}, objects...)
 }
 
-// factLayout puts the label before the value in a column of its own, or above it if the page is too
+// labelledLayout puts the label before the value in a column of its own, or above it if the page is too
 // narrow for two columns. That depends only on the page's width, so that all facts of a page look
 // alike.
-type factLayout struct {
+type labelledLayout struct {
 	above bool // result of the last layout
 }
 
-// twoColumns is the minimum page width for two columns, at the default text size.
-const twoColumns float32 = 480
+// twoColumnsWidth is the minimum page width for two columns, at the default text size.
+const twoColumnsWidth float32 = 480
 
-// nameWidth is the width of the column of labels.
-func nameWidth() float32 { return max(140, 116*style.Size("text")/14) }
+// labelWidth is the width of the column of labels.
+func labelWidth() float32 { return max(140, 116*style.Size("text")/14) }
 
-func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (l *labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	name, value := o[0].MinSize(), o[1].MinSize()
 	var right fyne.Size
 	if len(o) > 2 {
 		right = o[2].MinSize().AddWidthHeight(style.Gap, 0)
 	}
 	if l.above {
-		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+belowName(o[1])+max(value.Height, right.Height))
+		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+spaceBelowLabel(o[1])+max(value.Height, right.Height))
 	}
-	return fyne.NewSize(nameWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
+	return fyne.NewSize(labelWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
-// belowName is the space between a label and the value below it, in addition to the label's own
+// spaceBelowLabel is the space between a label and the value below it, in addition to the label's own
 // padding.
-func belowName(value fyne.CanvasObject) float32 {
+func spaceBelowLabel(value fyne.CanvasObject) float32 {
 	if _, label := value.(*widget.Label); label {
 		return 0
 	}
 	return style.Gap
 }
 
-func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	l.above = size.Width < twoColumns*style.Size("text")/14
+func (l *labelledLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	l.above = size.Width < twoColumnsWidth*style.Size("text")/14
 	name := o[0].MinSize().Height
-	left, top := nameWidth()+style.Gap, float32(0)
-	o[0].Resize(fyne.NewSize(nameWidth(), name))
+	left, top := labelWidth()+style.Gap, float32(0)
+	o[0].Resize(fyne.NewSize(labelWidth(), name))
 	o[0].Move(fyne.NewPos(0, theme.InnerPadding()))
 	if l.above {
-		left, top = 0, name+belowName(o[1])
+		left, top = 0, name+spaceBelowLabel(o[1])
 		o[0].Resize(fyne.NewSize(size.Width, name))
 		o[0].Move(fyne.Position{})
 		if _, label := o[1].(*widget.Label); label {
@@ -83,8 +83,8 @@ type fieldLayout struct {
 	below bool // result of the last layout
 }
 
-// leastField is the minimum width of a field beside its buttons, at the default text size.
-const leastField float32 = 180
+// minFieldWidth is the minimum width of a field beside its buttons, at the default text size.
+const minFieldWidth float32 = 180
 
 func (l *fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	f, b := o[0].MinSize(), o[1].MinSize()
@@ -98,7 +98,7 @@ func (l *fieldLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	f, b := o[0].MinSize().Height, o[1].MinSize()
 	o[1].Resize(b)
 	rest := size.Width - b.Width - style.Inside
-	if l.below = rest < leastField*style.Size("text")/14; l.below {
+	if l.below = rest < minFieldWidth*style.Size("text")/14; l.below {
 		o[0].Resize(fyne.NewSize(size.Width, f))
 		o[0].Move(fyne.Position{})
 		o[1].Move(fyne.NewPos(0, f+style.Inside))

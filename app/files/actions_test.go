@@ -47,19 +47,19 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	key := func(name fyne.KeyName) { p.list.TypedKey(&fyne.KeyEvent{Name: name}) }
 	key(fyne.KeyDown)
 	key(fyne.KeyDown)
-	if got := p.list.chosen(); len(got) != 1 || got[0].Path != "a.txt" {
+	if got := p.list.selected(); len(got) != 1 || got[0].Path != "a.txt" {
 		t.Fatalf("%+v", got)
 	}
 	p.list.TypedShortcut(&fyne.ShortcutSelectAll{})
 	pagetest.Shows(t, p.Box, "4 of 4 selected, 2.0 kB")
 	key(fyne.KeyEscape)
-	if len(p.list.chosen()) != 0 {
+	if len(p.list.selected()) != 0 {
 		t.Error("Esc chooses nothing")
 	}
 	key(fyne.KeyDown)
 	key(fyne.KeyF2)
-	if p.list.editing != "b.png" {
-		t.Fatalf("%q is being renamed", p.list.editing)
+	if p.list.renaming != "b.png" {
+		t.Fatalf("%q is being renamed", p.list.renaming)
 	}
 	var field *nameField
 	pagetest.Walk(p.list, func(o fyne.CanvasObject) bool {
@@ -74,14 +74,14 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	v := served() // an unrelated change: the field stays
 	v.Entries = v.Entries[:3]
 	p.show(v)
-	if !field.Visible() || p.list.editing != "b.png" {
+	if !field.Visible() || p.list.renaming != "b.png" {
 		t.Error("the field was taken away")
 	}
 	if have, need := field.Size().Height, field.MinSize().Height; have < need {
 		t.Errorf("the field has a height of %v and needs %v", have, need)
 	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if p.list.editing != "" {
+	if p.list.renaming != "" {
 		t.Error("Esc leaves the name")
 	}
 	key(fyne.KeyF2)
@@ -89,7 +89,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 		t.Fatal("there is no field with the name again")
 	}
 	fyne.CurrentApp().Driver().CanvasForObject(p.Box).Unfocus()
-	if p.list.editing != "" || field.Visible() {
+	if p.list.renaming != "" || field.Visible() {
 		t.Error("the name is still being written when the keyboard is elsewhere")
 	}
 }
@@ -128,12 +128,12 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
 	p := servedPage(t)
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
-	p.WritePath()
-	if canvas.Focused() != p.way.field {
+	p.EditPath()
+	if canvas.Focused() != p.pathBar.field {
 		t.Fatalf("%T has the keyboard", canvas.Focused())
 	}
 	canvas.Focus(p.list)
-	if len(p.way.box.Objects) == 1 && p.way.box.Objects[0] == p.way.field {
+	if len(p.pathBar.box.Objects) == 1 && p.pathBar.box.Objects[0] == p.pathBar.field {
 		t.Error("the field stays though nobody writes")
 	}
 }
@@ -149,7 +149,7 @@ func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
 	if _, ok := v.ChangeOf("/srv/a.txt"); ok {
 		t.Error("the file still offers the change")
 	}
-	p.changesOf("")
+	p.showChanges("")
 	pagetest.Shows(t, p.Box, "Reverted · Last turn")
 }
 
@@ -169,16 +169,16 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 		p := servedPage(t)
 		now := served()
 		now.Entries = append(now.Entries, state.FileEntry{Path: "zeta", Dir: true})
-		p.m.Value.Update(func(state.FilesView) state.FilesView { return now })
+		p.model.Value.Update(func(state.FilesView) state.FilesView { return now })
 		if rename {
-			p.expect("", "zeta")
+			p.selectLater("", "zeta")
 		} else {
-			p.expect("zeta", "")
+			p.selectLater("zeta", "")
 		}
 		p.show(served())
 		p.show(now)
-		if got := p.list.chosen(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.editing == "zeta") {
-			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.editing)
+		if got := p.list.selected(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.renaming == "zeta") {
+			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.renaming)
 		}
 	}
 }

@@ -14,29 +14,29 @@ import (
 // draw rebuilds the page only when its structure changes: a field keeps the focus and its text.
 func (p *Page) draw() {
 	v := p.view
-	if p.drawn == "cover" {
+	if p.drawnKey == "cover" {
 		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
 		if p.viewer == nil || p.viewer.path != f.Path {
 			p.viewer.close()
 			p.viewer = newViewer(p, *f)
-			p.instead("file", p.viewer.box)
+			p.replaceList("file", p.viewer.box)
 		}
 		return
 	}
 	p.viewer.close()
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frame())
-	if now == p.drawn {
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frameKey())
+	if now == p.drawnKey {
 		return
 	}
-	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, p.frame())
-	p.drawn = now
-	var o fyne.CanvasObject = widgets.Border(p.heads.box, nil, nil, nil, p.list)
+	framed := strings.HasPrefix(p.drawnKey, "list") && strings.HasSuffix(p.drawnKey, p.frameKey())
+	p.drawnKey = now
+	var o fyne.CanvasObject = widgets.Border(p.columnHeads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
-		o = widgets.NewFailed("Could not list the files.", v.Problem, p.m.Reload)
+		o = widgets.NewFailed("Could not list the files.", v.Problem, p.model.Reload)
 	case v.Loading:
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
@@ -44,78 +44,77 @@ func (p *Page) draw() {
 	case len(v.Entries) == 0:
 		o = widgets.NewNothing("folder", "This folder is empty", "")
 	}
-	p.aim.Hide()
-	p.body.Objects = []fyne.CanvasObject{o, p.aim}
+	p.dropHighlight.Hide()
+	p.body.Objects = []fyne.CanvasObject{o, p.dropHighlight}
 	p.body.Refresh()
 	if framed {
 		return // the frame with its fields stays
 	}
-	up := widgets.NewQuiet("", "up", p.m.Up)
+	up := widgets.NewQuiet("", "up", p.model.Up)
 	if v.Dir == "" {
 		up.Hide()
 	}
-	row := []fyne.CanvasObject{up, p.way.box}
-	switch {
-	case v.Serves && !v.Fixed:
-		for _, b := range p.acts {
+	row := []fyne.CanvasObject{up, p.pathBar.box}
+	if v.Serves && !v.Fixed {
+		for _, b := range p.selectionButtons {
 			row = append(row, b)
 		}
 		name := "New folder"
-		if p.beside {
+		if p.isBeside {
 			name = ""
 		}
 		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.head(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body))}
+	p.Box.Objects = []fyne.CanvasObject{p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body))}
 	p.Box.Refresh()
-	if p.keys {
+	if p.focusPending {
 		p.focus()
 	}
 }
 
-// instead replaces the list, which loses the focus: keys must not act on hidden content.
-func (p *Page) instead(drawn string, o fyne.CanvasObject) {
+// replaceList replaces the list, which loses the focus: keys must not act on hidden content.
+func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
 		c.Unfocus()
 	}
-	p.drawn = drawn
+	p.drawnKey = drawn
 	p.Box.Objects = []fyne.CanvasObject{o}
 	p.Box.Refresh()
 }
 
-// frame names the set of parts around the list.
-func (p *Page) frame() string {
+// frameKey names the set of parts around the list.
+func (p *Page) frameKey() string {
 	v := p.view
-	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.beside, p.pair.room())
+	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
 }
 
-// head returns the controls above a list: its machine, and the actions for the whole list. With two
+// withHead returns the controls above a list: its machine, and the actions for the whole list. With two
 // lists the buttons have icons only.
-func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
+func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	words := func(text string) string {
-		if p.beside || style.Size("text") > 18 { // with large text the header would need two lines
+		if p.isBeside || style.Size("text") > 18 { // with large text the header would need two lines
 			return ""
 		}
 		return text
 	}
-	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload)}
-	if !p.beside {
+	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.model.Reload)}
+	if !p.isBeside {
 		actions = append(actions, p.place)
 	}
 	switch {
 	case p.view.Place == "":
-		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.create))
+		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.newFile))
 	case p.view.Serves && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuiet(words("Changes"), "edit", func() { p.changesOf("") }))
+		actions = append(actions, widgets.NewQuiet(words("Changes"), "edit", func() { p.showChanges("") }))
 	}
 	switch {
-	case p.beside && p.pair.right == p:
+	case p.isBeside && p.pair.right == p:
 		actions = append(actions, widgets.NewQuiet("", "cross", p.pair.Toggle))
-	case p.pair.room():
+	case p.pair.hasRoom():
 		actions = append(actions, widgets.NewQuiet("", "columns", p.pair.Toggle))
 	}
-	if !p.beside {
+	if !p.isBeside {
 		return widgets.NewPage("Files", body, actions...)
 	}
 	row := widgets.Row(style.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)

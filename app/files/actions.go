@@ -14,17 +14,17 @@ import (
 	"fairlead/app/widgets"
 )
 
-// buttons creates the buttons for the selection.
-func (p *Page) buttons() {
-	p.acts = []*widgets.Button{widgets.NewQuiet("", "edit", p.startRename), widgets.NewQuiet("", "trash", p.trash)}
+// createButtons creates the buttons for the selection.
+func (p *Page) createButtons() {
+	p.selectionButtons = []*widgets.Button{widgets.NewQuiet("", "edit", p.startRename), widgets.NewQuiet("", "trash", p.deleteSelection)}
 }
 
-// changes reports whether files can be changed here.
-func (p *Page) changes() bool { return p.view.Place != "" && p.view.Serves && !p.view.Fixed }
+// canChange reports whether files can be changed here.
+func (p *Page) canChange() bool { return p.view.Place != "" && p.view.Serves && !p.view.Fixed }
 
-// picked describes the selection.
-func (p *Page) picked() {
-	chosen := p.list.chosen()
+// showSelection describes the selection.
+func (p *Page) showSelection() {
+	chosen := p.list.selected()
 	note := p.view.Note
 	var size int64
 	for _, e := range chosen {
@@ -41,15 +41,15 @@ func (p *Page) picked() {
 	if why := p.view.Shallow; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
 	}
-	if p.away && len(p.view.Entries) > 0 {
+	if p.offline && len(p.view.Entries) > 0 {
 		note = strings.TrimSuffix("The machine is offline. This is its last known state · "+note, " · ")
 	}
 	p.note.SetText(note)
-	able(p.acts[0], len(chosen) == 1)
-	able(p.acts[1], len(chosen) > 0)
+	setEnabled(p.selectionButtons[0], len(chosen) == 1)
+	setEnabled(p.selectionButtons[1], len(chosen) > 0)
 }
 
-func able(b *widgets.Button, on bool) {
+func setEnabled(b *widgets.Button, on bool) {
 	if on {
 		b.Enable()
 	} else {
@@ -57,90 +57,90 @@ func able(b *widgets.Button, on bool) {
 	}
 }
 
-// key handles the keys that the list does not use.
-func (p *Page) key(e *fyne.KeyEvent) {
+// handleKey handles the keys that the list does not use.
+func (p *Page) handleKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyBackspace:
-		p.m.Up()
+		p.model.Up()
 	case fyne.KeyF2:
 		p.startRename()
 	case fyne.KeyDelete:
-		p.trash()
+		p.deleteSelection()
 	case fyne.KeyF3:
 		p.pair.Toggle()
 	case fyne.KeyF5:
-		p.m.Reload()
+		p.model.Reload()
 	case fyne.KeyEscape:
-		p.list.pick.None()
-		p.list.picked()
+		p.list.selection.None()
+		p.list.selectionChanged()
 	}
 }
 
-// WritePath lets the person type the folder's path (Ctrl+L).
-func (p *Page) WritePath() {
+// EditPath lets the person type the folder's path (Ctrl+L).
+func (p *Page) EditPath() {
 	if p.viewer == nil {
-		p.way.write()
+		p.pathBar.edit()
 	}
 }
 
 func (p *Page) startRename() {
-	if chosen := p.list.chosen(); p.changes() && len(chosen) == 1 {
-		p.list.edit(chosen[0].Path)
+	if chosen := p.list.selected(); p.canChange() && len(chosen) == 1 {
+		p.list.startRename(chosen[0].Path)
 	}
 }
 
-// renamed renames a file and offers to undo that.
-func (p *Page) renamed(file, name string) {
+// renameFile renames a file and offers to undo that.
+func (p *Page) renameFile(file, name string) {
 	type done struct {
 		to   string
 		undo func()
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
-		to, undo, err := p.m.Rename(ctx, file, name)
+		to, undo, err := p.model.Rename(ctx, file, name)
 		return done{to, undo}, err
 	}, func(d done, err error) {
 		if err != nil {
-			p.fail("Could not rename the file", err)
+			p.showError("Could not rename the file", err)
 			return
 		}
 		if d.undo != nil {
 			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
 		}
-		p.expect(d.to, "")
+		p.selectLater(d.to, "")
 	})
 }
 
-// expect selects a path, or starts renaming it, once the list contains it. It waits for the event
+// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the event
 // that adds it: earlier events in between still show the old state and would deselect the path.
-func (p *Page) expect(follow, rename string) {
-	p.follow, p.rename = follow, rename
+func (p *Page) selectLater(follow, rename string) {
+	p.selectPath, p.renamePath = follow, rename
 	p.show(p.view)
 }
 
 // newFolder creates a folder and lets the person type its name.
 func (p *Page) newFolder() {
 	name := p.view.NewName()
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Make(ctx, name) }, func(made string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.Make(ctx, name) }, func(made string, err error) {
 		if err != nil {
-			p.fail("Could not create the folder", err)
+			p.showError("Could not create the folder", err)
 			return
 		}
-		p.expect("", made)
+		p.selectLater("", made)
 	})
 }
 
-// trash deletes the selection and offers to undo that.
-func (p *Page) trash() {
-	chosen := p.list.chosen()
-	if !p.changes() || len(chosen) == 0 {
+// deleteSelection deletes the selection and offers to undo that.
+func (p *Page) deleteSelection() {
+	chosen := p.list.selected()
+	if !p.canChange() || len(chosen) == 0 {
 		return
 	}
-	p.undoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.m.Trash(ctx, paths) })
+	p.doUndoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.model.Trash(ctx, paths) })
 }
 
-// undoable performs an action on files, reports their number, and offers to undo it. did is a word
+// doUndoable performs an action on files, reports their number, and offers to undo it. did is a word
 // such as "deleted".
-func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
+func (p *Page) doUndoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
 	paths := make([]string, len(list))
 	for i, e := range list {
 		paths[i] = e.Path
@@ -162,13 +162,13 @@ func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.
 		}
 		if err != nil {
 			word, _, _ := strings.Cut(did, " ")
-			p.fail("Some items were not "+word, err)
+			p.showError("Some items were not "+word, err)
 		}
 	})
 }
 
-// local reports whether the files shown are this computer's.
-func (p *Page) local() bool {
+// isThisComputer reports whether the files shown are this computer's.
+func (p *Page) isThisComputer() bool {
 	for _, n := range p.nodes {
 		if n.ID == p.view.Place {
 			return n.Local && p.h.Open != nil
@@ -177,8 +177,8 @@ func (p *Page) local() bool {
 	return false
 }
 
-// whole returns a path in the notation of its machine's system.
-func (p *Page) whole(file string) string {
+// absolutePath returns a path in the notation of its machine's system.
+func (p *Page) absolutePath(file string) string {
 	for _, n := range p.nodes {
 		if n.ID == p.view.Place && n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
 			return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
@@ -189,7 +189,7 @@ func (p *Page) whole(file string) string {
 
 // menu offers the actions for the selection.
 func (p *Page) menu(at fyne.Position) {
-	chosen := p.list.chosen()
+	chosen := p.list.selected()
 	if len(chosen) == 0 {
 		return
 	}
@@ -200,19 +200,19 @@ func (p *Page) menu(at fyne.Position) {
 		item.Disabled = !on
 		items = append(items, item)
 	}
-	add("Open", one, func() { p.choose(e) })
-	if p.local() {
-		add("Open with default app", one, func() { p.h.Open(p.whole(e.Path)) })
+	add("Open", one, func() { p.openEntry(e) })
+	if p.isThisComputer() {
+		add("Open with default app", one, func() { p.h.Open(p.absolutePath(e.Path)) })
 	} else if p.h.Fetch != nil && p.view.Place != "" {
 		place := p.view.Place
 		add("Copy to this computer…", one, func() { p.h.Fetch(place, e.Path) })
 	}
-	add("Copy path", one, func() { p.h.Copy(p.whole(e.Path)) })
+	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
 	if p.view.Place != "" && p.view.Serves {
 		items = append(items, fyne.NewMenuItemSeparator())
-		add("Rename", one && p.changes(), p.startRename)
-		add("Delete", p.changes(), p.trash)
-		add("New folder", p.changes(), p.newFolder)
+		add("Rename", one && p.canChange(), p.startRename)
+		add("Delete", p.canChange(), p.deleteSelection)
+		add("New folder", p.canChange(), p.newFolder)
 	}
 	widgets.ShowMenuAt(p.list, at, items)
 }

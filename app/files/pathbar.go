@@ -1,0 +1,163 @@
+package files
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// pathBar is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
+type pathBar struct {
+	box     *fyne.Container
+	field   *pathField
+	crumbs  []state.Crumb
+	onEnter func(string)
+}
+
+func newPathBar(enter func(string), left func()) *pathBar {
+	w := &pathBar{onEnter: enter, box: container.New(crumbLayout{})}
+	w.field = &pathField{onCancel: func() { w.draw(); left() }}
+	w.field.ExtendBaseWidget(w.field)
+	w.field.onFocusLost = w.draw
+	w.field.SetPlaceHolder("Folder, such as src/parser")
+	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
+	return w
+}
+
+func (w *pathBar) set(crumbs []state.Crumb) {
+	w.crumbs = crumbs
+	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
+		return // the person is typing
+	}
+	w.draw()
+}
+
+func (w *pathBar) draw() {
+	top := ""
+	if len(w.crumbs) == 0 {
+		top = "Top folder" // an icon alone would have no meaning
+	}
+	list := []fyne.CanvasObject{widgets.NewQuiet(top, "machine", func() { w.onEnter("") })}
+	for _, c := range w.crumbs {
+		list = append(list, widgets.NewQuiet(state.Shown(c.Name), "right", func() { w.onEnter(c.Dir) }))
+	}
+	w.box.Objects = list
+	w.box.Refresh()
+}
+
+// edit starts editing the path.
+func (w *pathBar) edit() {
+	w.field.SetText("")
+	if n := len(w.crumbs); n > 0 {
+		w.field.SetText(w.crumbs[n-1].Dir)
+	}
+	w.box.Objects = []fyne.CanvasObject{w.field}
+	w.box.Refresh()
+	// the field has no canvas before it is drawn
+	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil {
+		c.Focus(w.field)
+	}
+	w.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+// crumbLayout shows as many of the last elements as fit.
+type crumbLayout struct{}
+
+func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(60, 0)
+	for _, c := range o {
+		size.Height = max(size.Height, c.MinSize().Height)
+	}
+	return size
+}
+
+func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if len(o) == 1 {
+		if _, field := o[0].(*pathField); field {
+			o[0].Move(fyne.Position{})
+			o[0].Resize(size)
+			return
+		}
+	}
+	from, room := len(o), size.Width
+	for from > 0 && (from == len(o) || o[from-1].MinSize().Width <= room) {
+		from--
+		room -= o[from].MinSize().Width
+	}
+	x := float32(0)
+	for i, c := range o {
+		if i < from {
+			c.Hide()
+			continue
+		}
+		c.Show()
+		w := min(c.MinSize().Width, size.Width-x)
+		c.Move(fyne.NewPos(x, 0))
+		c.Resize(fyne.NewSize(w, size.Height))
+		x += w
+	}
+}
+
+// pathField is the field for the path; Escape cancels.
+type pathField struct {
+	widget.Entry
+	onCancel    func()
+	onFocusLost func()
+}
+
+// FocusLost implements fyne.Focusable: losing the focus cancels editing.
+func (f *pathField) FocusLost() {
+	f.Entry.FocusLost()
+	f.onFocusLost()
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *pathField) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		f.onCancel()
+		return
+	}
+	f.Entry.TypedKey(e)
+}
+
+// nameField renames a file in place: Enter saves, Escape and losing the focus cancel.
+type nameField struct {
+	widget.Entry
+	table *table
+}
+
+func newNameField(t *table) *nameField {
+	f := &nameField{table: t}
+	f.ExtendBaseWidget(f)
+	f.OnSubmitted = func(name string) { f.table.finishRename(name) }
+	return f
+}
+
+func (f *nameField) begin(name string) {
+	f.SetText(name)
+	f.Show()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(f.table); c != nil {
+		c.Focus(f)
+	}
+	f.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+// FocusLost implements fyne.Focusable.
+func (f *nameField) FocusLost() {
+	f.Entry.FocusLost()
+	f.table.cancelRename()
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *nameField) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		f.table.finishRename("")
+		return
+	}
+	f.Entry.TypedKey(e)
+}
