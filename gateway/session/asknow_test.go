@@ -29,7 +29,7 @@ func TestAnAnswerMayNameItsQuestion(t *testing.T) {
 	first := g.send("Build it")
 	q := g.question()
 	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "yes another-id", Remind: true})
-	if err != nil || !strings.Contains(res.Response, "was not passed on") {
+	if err != nil || !strings.Contains(res.Response, "was not sent") {
 		t.Errorf("the id of another question: got %+v, %v, want a reminder", res, err)
 	}
 	if res := g.send("Yes " + string(q.ID)); res.Status != protocol.ChatPaused || res.ApprovalID != q.ID || !strings.Contains(res.Response, "approved") {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,26 +14,26 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// commandForm matches a command: /name with optional arguments after a space, or one of the
+// commandPattern matches a command: /name with optional arguments after a space, or one of the
 // commands that accept a word after a colon.
-var commandForm = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
+var commandPattern = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
-// levels maps the spellings of thinking levels, which are those of the original system.
-var levels = map[string]string{
+// thinkingLevels maps the spellings of thinking levels, which are those of the original system.
+var thinkingLevels = map[string]string{
 	"off": "none", "none": "none", "0": "none", "minimal": "minimal", "min": "minimal", "1": "minimal", "low": "low", "2": "low",
 	"medium": "medium", "med": "medium", "3": "medium", "high": "high", "4": "high", "xhigh": "xhigh", "max": "xhigh", "5": "xhigh",
 }
 
 const helpText = `Commands:
-/new or /reset  begin this chat afresh; the old messages go to the archive
-/compact [N] [FOCUS]  put a summary in place of all but the last N messages (20); /compact undo takes it back
-/stop           stop what runs
+/new or /reset  start this chat over; the old messages go to the archive
+/compact [N] [FOCUS]  replace all but the last N messages (20) by a summary; /compact undo reverts it
+/stop           stop the run in progress
 /status         show model, tokens and queue
 /model [PROVIDER/ID]  show or set this chat's model
 /think [none|minimal|low|medium|high|xhigh]  show or set how much the model thinks
-/mode [ask|accept-edits|read-only|trust MINUTES|paused]  show or set what this chat asks about
+/mode [ask|accept-edits|read-only|trust MINUTES|paused]  show or set which calls in this chat need your approval
 /help           show this
-A message may begin with ! to run your own command, and hold /think:LEVEL, /model:PROVIDER/ID or /model:ID for that message alone.`
+Start a message with ! to run your own command. Add /think:LEVEL, /model:PROVIDER/ID or /model:ID to a message to set these for that message only.`
 
 // Command handles a slash command of p, or a message that consists only of settings. ok is false
 // when the message is for the agent, as unknown commands are. Only the person can use commands:
@@ -41,174 +42,191 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 	if p.Kind != auth.KindOwner {
 		return res, false
 	}
-	if rest, d := directives(text); d != nil && rest == "" {
+	key = m.Canonical(key)
+	if rest, d := parseDirectives(text); d != nil && rest == "" {
 		if withFiles { // the files are the message
 			return res, false
 		}
 		return protocol.ChatSendResult{
-			Status: protocol.ChatDirectiveOnly, Directives: m.told(ctx, m.Canonical(key), d),
-			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
+			Status: protocol.ChatDirectiveOnly, Directives: m.withProvider(ctx, key, d),
+			Response: "Nothing was sent: settings in a message apply to that message only. Use /model and /think to set them for the chat.",
 		}, true
 	}
-	return m.command(ctx, p, m.Canonical(key), text)
-}
-
-func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string) (res protocol.ChatSendResult, ok bool) {
-	match := commandForm.FindStringSubmatch(strings.TrimSpace(text))
+	match := commandPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if match == nil {
 		return res, false
 	}
-	arg := strings.TrimSpace(match[2] + match[4])
-	var name string
-	var run func() (string, error)
-	switch strings.ToLower(match[1] + match[3]) {
-	case "new", "reset":
-		name, run = "reset", func() (string, error) {
-			r, err := m.Reset(ctx, protocol.SessionParams{SessionKey: key})
-			return fmt.Sprintf("The chat was reset. %s archived.", messages(r.ArchivedMessages)), err
-		}
-	case "compact":
-		name, run = "compact", func() (string, error) {
-			return m.compactCommand(ctx, key, arg)
-		}
-	case "stop":
-		name, run = "stop", func() (string, error) {
-			r, err := m.Cancel(ctx, protocol.ChatCancelParams{SessionKey: key})
-			if !r.Cancelled {
-				return "No run in progress.", err
-			}
-			return fmt.Sprintf("Stopped run %s.", r.RunID), err
-		}
-	case "status":
-		name, run = "status", func() (string, error) { return m.statusText(ctx, key) }
-	case "model", "m":
-		name, run = "model", func() (string, error) { return m.modelCommand(ctx, key, arg) }
-	case "think", "thinking", "t":
-		name, run = "think", func() (string, error) { return m.thinkCommand(ctx, key, arg) }
-	case "mode":
-		name, run = "mode", func() (string, error) { return m.modeCommand(ctx, p, key, arg) }
-	case "help":
-		name, run = "help", func() (string, error) { return helpText, nil }
-	default:
+	c := command{m: m, by: p, key: key, arg: strings.TrimSpace(match[2] + match[4])}
+	name, run := c.find(strings.ToLower(match[1] + match[3]))
+	if run == nil {
 		return res, false
 	}
 	res = protocol.ChatSendResult{Status: protocol.ChatCommand, Command: name}
-	text, err := run()
-	res.Response = text
+	response, err := run(ctx)
 	if err != nil {
-		res.Response, res.Error = "", "Command failed: "+err.Error()
+		res.Error = "Command failed: " + err.Error()
+		return res, true
 	}
+	res.Response = response
 	return res, true
 }
 
-func messages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
+// command is a slash command of the person in a chat.
+type command struct {
+	m   *Manager
+	by  auth.Principal
+	key protocol.SessionKey
+	arg string
 }
 
-func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (string, error) {
-	st, err := m.Stats(ctx, protocol.SessionParams{SessionKey: key})
+// find returns the full name of a command, and what runs it and returns its response; nil for an
+// unknown command.
+func (c command) find(name string) (fullName string, run func(context.Context) (string, error)) {
+	switch name {
+	case "new", "reset":
+		return "reset", c.reset
+	case "compact":
+		return "compact", c.compact
+	case "stop":
+		return "stop", c.stop
+	case "status":
+		return "status", c.status
+	case "model", "m":
+		return "model", c.model
+	case "think", "thinking", "t":
+		return "think", c.think
+	case "mode":
+		return "mode", c.mode
+	case "help":
+		return "help", func(context.Context) (string, error) { return helpText, nil }
+	}
+	return "", nil
+}
+
+func messages(n int) string { return protocol.Plural(n, "message") }
+
+func (c command) reset(ctx context.Context) (string, error) {
+	r, err := c.m.Reset(ctx, protocol.SessionParams{SessionKey: c.key})
+	return fmt.Sprintf("The chat was reset. %s archived.", messages(r.ArchivedMessages)), err
+}
+
+func (c command) stop(ctx context.Context) (string, error) {
+	r, err := c.m.Cancel(ctx, protocol.ChatCancelParams{SessionKey: c.key})
+	if !r.Cancelled {
+		return "No run in progress.", err
+	}
+	return fmt.Sprintf("Stopped run %s.", r.RunID), err
+}
+
+func (c command) status(ctx context.Context) (string, error) {
+	st, err := c.m.Stats(ctx, protocol.SessionParams{SessionKey: c.key})
 	if err != nil {
 		return "", err
 	}
-	s, err := m.store.Sessions.Peek(ctx, key, m.now())
+	s, err := c.m.peek(ctx, c.key)
 	if err != nil {
 		return "", err
 	}
-	ref, _ := m.modelOf(s, nil)
+	ref, _ := c.m.settings.model(s, nil)
 	state := "idle"
 	if st.IsProcessing {
 		state = "working"
 	}
-	return fmt.Sprintf("Session: %s\nModel: %s\nState: %s, %s waiting\nMessages: %d\nTokens: %d in, %d out", key, ref, state, messages(st.QueueSize),
+	return fmt.Sprintf("Session: %s\nModel: %s\nState: %s, %s waiting\nMessages: %d\nTokens: %d in, %d out", c.key, ref, state, messages(st.QueueSize),
 		st.MessageCount, st.Tokens.Input, st.Tokens.Output), nil
 }
 
-func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
-	if strings.EqualFold(arg, "undo") {
-		r, err := m.Uncompact(ctx, protocol.SessionParams{SessionKey: key})
+func (c command) compact(ctx context.Context) (string, error) {
+	if strings.EqualFold(c.arg, "undo") {
+		r, err := c.m.Uncompact(ctx, protocol.SessionParams{SessionKey: c.key})
 		if r.Messages == 0 {
-			return "The chat is whole already.", err
+			return "There is no summary to undo.", err
 		}
 		return fmt.Sprintf("The agent reads %s again.", messages(r.Messages)), err
 	}
-	in := protocol.SessionCompactParams{SessionKey: key, Focus: arg}
-	number, rest, _ := strings.Cut(arg, " ")
+	in := protocol.SessionCompactParams{SessionKey: c.key, Focus: c.arg}
+	number, rest, _ := strings.Cut(c.arg, " ")
 	if n, err := strconv.Atoi(number); err == nil {
 		in.KeepMessages, in.Focus = &n, strings.TrimSpace(rest)
 	}
-	r, err := m.Compact(ctx, in)
+	r, err := c.m.Compact(ctx, in)
 	if r.TrimmedMessages == 0 {
 		return "Nothing to shorten.", err
 	}
-	return fmt.Sprintf("A summary stands for %s now, and %s stay. /compact undo takes it back.", messages(r.TrimmedMessages), messages(r.KeptMessages)), err
+	return fmt.Sprintf("Replaced %s with a summary and kept %s. /compact undo reverts it.", messages(r.TrimmedMessages), messages(r.KeptMessages)), err
 }
 
-func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
-	s, err := m.store.Sessions.Peek(ctx, key, m.now())
+func (c command) model(ctx context.Context) (string, error) {
+	s, err := c.m.peek(ctx, c.key)
 	if err != nil {
 		return "", err
 	}
-	if arg == "" {
-		ref, _ := m.modelOf(s, nil)
+	if c.arg == "" {
+		ref, _ := c.m.settings.model(s, nil)
 		return "Model: " + ref.String(), nil
 	}
-	ref, err := m.parseModel(s, arg)
+	ref, err := c.m.settings.parseModel(s, c.arg)
 	if err != nil {
 		return "", err
 	}
-	_, err = m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}}})
-	return "Model: " + ref.String(), err
+	return "Model: " + ref.String(), c.patch(ctx, protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}})
 }
 
-func (m *Manager) thinkCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
-	if arg == "" {
-		s, err := m.store.Sessions.Peek(ctx, key, m.now())
-		level := s.Prefs.ThinkingLevel
-		if level == "" {
-			level = "left to the model"
-		}
-		return "Thinking: " + level, err
+func (c command) patch(ctx context.Context, prefs protocol.SessionPrefsPatch) error {
+	_, err := c.m.Patch(ctx, protocol.SessionPatchParams{SessionKey: c.key, By: c.by.String(), Settings: &prefs})
+	return err
+}
+
+func (c command) think(ctx context.Context) (string, error) {
+	if c.arg == "" {
+		s, err := c.m.peek(ctx, c.key)
+		return "Thinking: " + cmp.Or(s.Prefs.ThinkingLevel, "the model's default"), err
 	}
-	level, ok := levels[strings.ToLower(arg)]
+	level, ok := thinkingLevels[strings.ToLower(c.arg)]
 	if !ok {
-		return "", fmt.Errorf("thinking is one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), arg)
+		return "", fmt.Errorf("the thinking level must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), c.arg)
 	}
-	_, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
-	return "Thinking: " + level, err
+	return "Thinking: " + level, c.patch(ctx, protocol.SessionPrefsPatch{ThinkingLevel: &level})
 }
 
-func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protocol.SessionKey, arg string) (string, error) {
-	if arg != "" && !p.Has(protocol.ScopeApprove) {
-		return "", errors.New("what the chat asks about cannot be set from here; use a window or a device that may answer questions")
-	}
-	if arg != "" {
-		word, minutes, _ := strings.Cut(strings.ToLower(arg), " ")
-		mode := protocol.ApprovalMode{Mode: word}
-		if word == protocol.ModeTrust {
-			n, err := strconv.Atoi(strings.TrimSpace(minutes))
-			if err != nil || n < 1 {
-				return "", errors.New("say for how many minutes, such as /mode trust 30")
-			}
-			mode.Until = m.now() + int64(n)*time.Minute.Milliseconds()
+func (c command) mode(ctx context.Context) (string, error) {
+	if c.arg != "" {
+		if !c.by.Has(protocol.ScopeApprove) {
+			return "", errors.New("the mode cannot be set from here; use a window or a device that may answer approvals")
 		}
-		if _, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, By: p.String(), Settings: &protocol.SessionPrefsPatch{Approvals: &mode}}); err != nil {
+		mode, err := parseMode(c.arg)
+		if err != nil {
+			return "", err
+		}
+		if err := c.patch(ctx, protocol.SessionPrefsPatch{Approvals: &mode}); err != nil {
 			return "", err
 		}
 	}
-	s, err := m.store.Sessions.Peek(ctx, key, m.now())
+	s, err := c.m.peek(ctx, c.key)
 	if err != nil {
 		return "", err
 	}
 	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
-	if p := s.Prefs.Approvals; p != nil && (p.Mode != protocol.ModeTrust || p.Until > m.now()) {
-		mode = *p
+	if own := s.Prefs.Approvals; own != nil && (own.Mode != protocol.ModeTrust || own.Until > now()) {
+		mode = *own
 	}
 	text := "Mode: " + mode.Mode
 	if mode.Until > 0 {
-		text += " until " + time.UnixMilli(mode.Until).In(m.zone()).Format("15:04")
+		text += " until " + time.UnixMilli(mode.Until).In(c.m.settings.zone()).Format("15:04")
 	}
 	return text, nil
+}
+
+// parseMode parses the argument of /mode.
+func parseMode(arg string) (protocol.ApprovalMode, error) {
+	word, minutes, _ := strings.Cut(strings.ToLower(arg), " ")
+	mode := protocol.ApprovalMode{Mode: word}
+	if word == protocol.ModeTrust {
+		n, err := strconv.Atoi(strings.TrimSpace(minutes))
+		if err != nil || n < 1 {
+			return mode, errors.New("add the number of minutes, such as /mode trust 30")
+		}
+		mode.Until = now() + int64(n)*time.Minute.Milliseconds()
+	}
+	return mode, nil
 }

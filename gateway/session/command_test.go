@@ -25,15 +25,15 @@ func TestSlashCommands(t *testing.T) {
 		{"/m:", "model", "Model: test/other", ""},
 		{"/m:x/", "model", "", "PROVIDER/ID"},
 		{"/model small", "model", "Model: test/small", ""},
-		{"/think", "think", "left to the model", ""},
+		{"/think", "think", "the model's default", ""},
 		{"/think med", "think", "Thinking: medium", ""},
 		{"/t max", "think", "Thinking: xhigh", ""},
 		{"/thinking deep", "think", "", "not \"deep\""},
 		{"/t:deep", "think", "", "not \"deep\""},
 		{"/mode:ask", "mode", "Mode: ask", ""},
-		{"/compact:undo", "compact", "whole already", ""},
+		{"/compact:undo", "compact", "no summary to undo", ""},
 		{"/compact", "compact", "Nothing to shorten.", ""},
-		{"/compact undo", "compact", "whole already", ""},
+		{"/compact undo", "compact", "no summary to undo", ""},
 		{"/compact 0", "compact", "", "1 or more"},
 		{"  /stop ", "stop", "No run in progress.", ""},
 		{"/NEW", "reset", "The chat was reset. 0 messages archived.", ""},
@@ -156,7 +156,7 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 		"first\n/t:low\nsecond":  "first\n\nsecond",
 		"  indented\n  /t:low x": "indented\n   x",
 	} {
-		if rest, _ := directives(text); rest != want {
+		if rest, _ := parseDirectives(text); rest != want {
 			t.Errorf("%q: %q, want %q", text, rest, want)
 		}
 	}
@@ -188,7 +188,7 @@ func TestDecisionsAreOneWordOrANoWithAReason(t *testing.T) {
 		"no": "deny:", "No, use ninja": "deny:use ninja", "deny": "deny:", "rejected: too risky": "deny:too risky",
 		"yes but first look": "", "maybe": "", "yesterday": "", "nothing": "", "": "", "no\nsecond line": "",
 	} {
-		allow, reason, ok := decision(text)
+		allow, reason, ok := parseAnswer(text)
 		got := ""
 		if ok && allow {
 			got = "allow"

@@ -4,27 +4,33 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/archive"
+	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
 )
 
-// defaultKeep is the number of messages that session.compact retains by default; it is that of the
-// original system.
-const defaultKeep = 20
+const (
+	// defaultRetained is the number of messages that session.compact retains by default; it is that
+	// of the original system.
+	defaultRetained = 20
+	// maxRequest is the length of the person's last request that a summary repeats, in bytes.
+	maxRequest = 8000
+)
 
 // Compact shortens a chat to its last messages, archives the others and puts a summary in their
 // place. A call and its result stay together, so it may retain a few more. It returns
-// protocol.ErrConflict while a run is in progress.
+// protocol.ErrConflict while a run is in progress. The gateway itself compacts a chat during a run
+// when the model's context window is nearly full: see agent.Run and run.Shorten.
 func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
 	out := protocol.SessionCompactResult{OK: true}
-	keep := defaultKeep
+	retain := defaultRetained
 	if in.KeepMessages != nil {
-		keep = *in.KeepMessages
+		retain = *in.KeepMessages
 	}
-	if keep < 1 {
+	if retain < 1 {
 		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
 	}
 	key := m.Canonical(in.SessionKey)
@@ -33,9 +39,9 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 		return out, nil // nobody has written to it yet
 	}
 	if err != nil {
-		return protocol.SessionCompactResult{}, m.stored(err)
+		return protocol.SessionCompactResult{}, m.pauseOnStoreError(err)
 	}
-	if err := m.still(ctx, key, "shorten the chat"); err != nil {
+	if err := m.blockIdle(ctx, key, "shorten the chat"); err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
 	defer m.unblock(key)
@@ -43,77 +49,25 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	if err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
-	at := boundary(msgs, before(msgs, keep), 1)
-	out.KeptMessages = counted(msgs[at:])
+	at := summary.Boundary(msgs, summary.Position(msgs, retain), 1)
+	out.KeptMessages = summary.Count(msgs[at:])
 	if at == 0 {
 		return out, nil
 	}
 	var model llm.Model
 	var info protocol.ModelInfo
-	if ref, _ := m.modelOf(s, nil); ref.Provider != builtIn {
+	if ref, _ := m.settings.model(s, nil); ref.Provider != builtIn {
 		if model, info, err = m.opts.Models.Open(ctx, ref); err != nil {
-			slog.Warn("A chat is shortened without a summary", "session", key, "err", err)
+			slog.Warn("Opening the model failed; the chat is shortened without a summary", "session", key, "err", err)
 		}
 	}
-	a, notice, err := m.shorten(ctx, s, model, info, msgs, at, in.Focus)
+	file, notice, err := m.compact(ctx, s, model, info, msgs, at, in.Focus)
 	if err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
-	out.TrimmedMessages = notice.Compaction.Messages
-	if a.Size > 0 {
-		out.ArchivedTo = archivePath(a.ID)
-	}
+	out.TrimmedMessages, out.ArchivedTo = notice.Compaction.Messages, file
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
 	return out, nil
-}
-
-// before returns the position behind which the last keep messages of a conversation are, or 0 when
-// it has no more than keep. The notice about a compaction does not count as a message, so
-// compacting twice to the same number changes nothing the second time, as in the original system.
-func before(msgs []protocol.Message, keep int) int {
-	for i, msg := range slices.Backward(msgs) {
-		if msg.Compaction != nil {
-			continue
-		}
-		if keep--; keep == 0 {
-			return i
-		}
-	}
-	return 0
-}
-
-// counted returns the number of messages, without notices.
-func counted(msgs []protocol.Message) (n int) {
-	for _, msg := range msgs {
-		if msg.Compaction == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// still prevents runs of a chat from starting until unblock. While a run is in progress it returns
-// a protocol.ErrConflict that names the requested action, what.
-func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what string) error {
-	busy := false
-	var ending <-chan struct{} // of a run that has already sent its terminal event
-	if err := m.do(ctx, key, func(s *session) {
-		if s.run != nil {
-			busy, ending = m.liveRun(s.run.run.ID) != nil, s.run.done
-		}
-		if !busy {
-			s.block++
-		}
-	}); err != nil {
-		return err
-	}
-	if busy {
-		return protocol.ErrConflict.With("A run is in progress: wait for its end or send /stop, then " + what + ".")
-	}
-	if ending != nil {
-		<-ending
-	}
-	return nil
 }
 
 // Uncompact reverts the last compaction.
@@ -122,102 +76,96 @@ func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (pro
 	if _, err := m.store.Sessions.Get(ctx, key); errors.Is(err, protocol.ErrNotFound) {
 		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
 	} else if err != nil {
-		return protocol.SessionUncompactResult{}, m.stored(err)
+		return protocol.SessionUncompactResult{}, m.pauseOnStoreError(err)
 	}
-	n, err := m.store.Archives.Uncompact(ctx, key, m.now())
+	n, err := m.store.Archives.Uncompact(ctx, key, now())
 	if err != nil {
-		return protocol.SessionUncompactResult{}, m.stored(err)
+		return protocol.SessionUncompactResult{}, m.pauseOnStoreError(err)
 	}
-	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
-	m.publishSession(key)
+	m.publishHistory(key)
 	return protocol.SessionUncompactResult{OK: true, Messages: n}, nil
 }
 
-// shorten archives msgs[:at] and puts a summary in their place. Without a model, or when the model
-// fails, an outline replaces the summary.
-func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (store.Archive, protocol.Message, error) {
+// compact archives msgs[:at] and puts a summary in their place. Without a model, or when the model
+// fails, an outline replaces the summary. It returns the path of the archive's file, and the notice
+// with the summary.
+func (m *Manager) compact(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (file string, notice protocol.Message, err error) {
 	old := msgs[:at]
-	previous, _ := summaryOf(msgs, s.Cut)
-	var d digest
-	err := protocol.ErrModel.With("no model")
-	if model != nil {
-		var digestErr error
-		if d, digestErr = m.digest(ctx, model, info, previous, old, focus); digestErr == nil {
-			err = nil
-		} else if ctx.Err() != nil {
-			return store.Archive{}, protocol.Message{}, context.Cause(ctx)
-		} else {
-			slog.Warn("A chat is shortened without a summary", "session", s.Key, "err", digestErr)
+	previous, _ := summary.Find(msgs, s.Cut)
+	var sum summary.Summary
+	if model == nil {
+		sum.Text = summary.Outline(previous, old)
+	} else if sum, err = (summary.Summarizer{Model: model, Info: info, Timeout: m.settings.modelTimeout()}).Summarize(ctx, previous, old, focus); err != nil {
+		if ctx.Err() != nil {
+			return "", notice, context.Cause(ctx)
 		}
+		slog.Warn("Summarizing failed; the chat is shortened without a summary", "session", s.Key, "err", err)
+		sum = summary.Summary{Text: summary.Outline(previous, old)}
+		model = nil
 	}
-	if err != nil {
-		d.summary = outline(previous, old)
-	}
-	if asked, ok := lastAsked(msgs, at); ok {
-		d.summary += "\n\nThe person's last request, word for word:\n" + ends(asked, 8000)
+	text := sum.Text
+	if request, ok := summary.LastRequest(msgs, at); ok {
+		text += "\n\nThe person's last request, word for word:\n" + summary.Shorten(request, maxRequest)
 	}
 	ctx = context.WithoutCancel(ctx)
-	a, notice, err2 := m.store.Archives.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{
-		Role: protocol.RoleUser, Origin: protocol.OriginNotice,
-		Content: protocol.Content{protocol.Text(shortened + d.summary)}, Timestamp: m.now(),
+	a, notice, err := m.store.Archives.Compact(ctx, s.Key, old[len(old)-1].Seq, now(), protocol.Message{
+		Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(summary.Notice + text)}, Timestamp: now(),
 	})
-	if err2 != nil {
-		return store.Archive{}, protocol.Message{}, m.stored(err2)
+	if err != nil {
+		return "", notice, m.pauseOnStoreError(err)
 	}
-	if m.keepArchive(ctx, a) != "" {
-		a.Size = 1 // the file exists
-	}
-	if err == nil {
-		m.noteCondensed(ctx, a, d.memories)
+	file = m.archives.WriteFile(ctx, a)
+	if model != nil {
+		m.memories.saveCompacted(ctx, a, sum.Memories)
 		// The summary's tokens count like those of an answer.
-		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil {
-			slog.Warn("What a summary took could not be counted", "session", s.Key, "err", m.stored(err))
+		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.Usage.Add(sum.Usage) }); err != nil {
+			slog.Warn("Counting the tokens of a summary failed", "session", s.Key, "err", m.pauseOnStoreError(err))
 		}
 	}
 	m.publishMessage(s.Key, notice)
 	m.publishSession(s.Key)
-	return a, notice, nil
+	return file, notice, nil
 }
 
-// shortened is the beginning of the notice about a compaction.
-const shortened = "This chat was shortened: the agent goes on from this summary of what came before. The messages themselves are kept; /compact undo brings them back.\n\n"
+// Archives lists a chat's archives, newest first.
+func (m *Manager) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+	return m.archives.List(ctx, m.Canonical(in.SessionKey))
+}
 
-// Shorten implements agent.Sink: it reduces the chat to its newest messages of about keep tokens.
-// It returns nil if nothing can be removed.
-func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
-	m := l.m
-	s, err := m.store.Sessions.Get(ctx, l.run.Session)
+// ReadArchive returns the messages of an archive.
+func (m *Manager) ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+	in.SessionKey = m.Canonical(in.SessionKey)
+	return m.archives.Read(ctx, in)
+}
+
+// RestoreArchive replaces a chat's current conversation with an archived one. The current
+// conversation is archived first.
+func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+	var out protocol.SessionArchiveRestoreResult
+	if in.ID == "" {
+		return out, protocol.ErrBadRequest.With("id required")
+	}
+	key := m.Canonical(in.SessionKey)
+	if _, err := m.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
+		return out, err
+	}
+	if err := m.blockIdle(ctx, key, "restore the earlier conversation"); err != nil {
+		return out, err
+	}
+	defer m.unblock(key)
+	restored, old, err := m.store.Archives.Restore(ctx, key, in.ID, now())
 	if err != nil {
-		return nil, m.stored(err)
+		return out, m.pauseOnStoreError(err)
 	}
-	msgs, err := m.store.Messages.List(ctx, s.Key, 0, 0)
-	if err != nil {
-		return nil, m.stored(err)
+	ctx = context.WithoutCancel(ctx) // from here on the restore must be completed
+	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: restored.Session, Messages: restored.Messages}
+	if old.ID != "" {
+		info := archive.Info(old)
+		info.ArchivedTo = m.archives.WriteFile(ctx, old)
+		out.Archived = &info
 	}
-	want, sum := len(msgs), int64(0)
-	for want > 1 && (sum == 0 || sum+llm.EstimateTokens(msgs[want-1:want]) <= keep) {
-		want--
-		sum += llm.EstimateTokens(msgs[want : want+1])
-	}
-	at := boundary(msgs, want, 2)
-	// A long message of the person fills most of the retained part.
-	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) {
-		at = boundary(msgs, want, 1)
-	}
-	if at == 0 {
-		return nil, nil
-	}
-	l.State(protocol.RunThinking, "Summarising the chat so far to make room")
-	model, info := l.model, l.modelInfo
-	if l.snapshot().Model.Provider == builtIn {
-		model = nil
-	}
-	_, notice, err := m.shorten(ctx, s, model, info, msgs, at, "")
-	if err != nil {
-		if errors.Is(err, protocol.ErrConflict) {
-			return nil, nil
-		}
-		return nil, err
-	}
-	return view(append(slices.Clone(msgs[at:]), notice), notice.Compaction.Through), nil
+	m.archives.RemoveFile(restored)
+	err = m.store.Grants.DeleteAll(ctx, key)
+	m.publishHistory(key)
+	return out, m.pauseOnStoreError(err)
 }

@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/archive"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -67,7 +68,7 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	if ask := g.model.Requests()[2].Messages[0].Content.Text(); !strings.Contains(ask, "[person] Hi, I grow") || !strings.Contains(ask, "Dwell on this: the garden") || strings.Contains(ask, "again") {
 		t.Errorf("%q", ask)
 	}
-	note, err := os.ReadFile(filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.zone()).Format(time.DateOnly)+".md"))
+	note, err := os.ReadFile(filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.settings.zone()).Format(time.DateOnly)+".md"))
 	if err != nil || !strings.HasSuffix(string(note), "from agent:main:main\n\n- Ann grows tomatoes\n") {
 		t.Errorf("%q %v", note, err)
 	}
@@ -155,14 +156,6 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	count(6)
 }
 
-func TestAWindowOfNoSizeIsCondensedToo(t *testing.T) {
-	g := withModel(t, llmtest.Say(condensed))
-	msgs := []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("💣")}}}
-	if d, err := g.digest(t.Context(), g.model, protocol.ModelInfo{ContextWindow: 1}, "", msgs, ""); err != nil || d.summary != "They greeted." {
-		t.Errorf("%+v %v", d, err)
-	}
-}
-
 func TestWhatASummaryTakesIsCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1").Usage(protocol.Usage{Input: 10, Output: 2, Total: 12}), llmtest.Say(condensed).Usage(protocol.Usage{Input: 300, Output: 40}))
 	g.end(g.send("one").RunID)
@@ -170,8 +163,8 @@ func TestWhatASummaryTakesIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := g.store.Sessions.Get(t.Context(), chat)
-	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || tokens(s.Usage) != want || s.ContextTokens != 0 {
-		t.Errorf("%+v, %d in the window, %v", tokens(s.Usage), s.ContextTokens, err)
+	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || archive.Tokens(s.Usage) != want || s.ContextTokens != 0 {
+		t.Errorf("%+v, %d in the window, %v", archive.Tokens(s.Usage), s.ContextTokens, err)
 	}
 }
 
@@ -180,7 +173,7 @@ func TestCompactNeedsNoModel(t *testing.T) {
 	g.end(g.send("First wish").RunID)
 	g.end(g.send("Second wish").RunID)
 	r := g.send("/compact 1")
-	if !strings.Contains(r.Response, "A summary stands for 2 messages now, and 2 messages stay") && !strings.Contains(r.Response, "for 3 messages now, and 1 message stay") {
+	if !strings.Contains(r.Response, "Replaced 2 messages with a summary and kept 2 messages") && !strings.Contains(r.Response, "Replaced 3 messages with a summary and kept 1 message") {
 		t.Errorf("%+v", r)
 	}
 	p, _ := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Notices: true})
@@ -273,36 +266,5 @@ func TestAnOverflowShortensOnceAndTriesAgain(t *testing.T) {
 	}
 	if n := g.model.Left(); n != 0 {
 		t.Errorf("%d steps are left", n)
-	}
-}
-
-func TestBoundaryNeverPartsACallFromItsResult(t *testing.T) {
-	text := func(role protocol.Role) protocol.Message {
-		return protocol.Message{Role: role, Content: protocol.Content{protocol.Text("x")}}
-	}
-	call := func(ids ...string) protocol.Message {
-		m := protocol.Message{Role: protocol.RoleAssistant}
-		for _, id := range ids {
-			m.Content = append(m.Content, protocol.Block{Type: protocol.BlockToolCall, ID: id})
-		}
-		return m
-	}
-	result := func(id string) protocol.Message {
-		return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, Content: protocol.Content{protocol.Text("r")}}
-	}
-	u, a := text(protocol.RoleUser), text(protocol.RoleAssistant)
-	msgs := []protocol.Message{u, call("1", "2"), result("1"), result("2"), call("3"), result("3"), a, u, a, u, call("4"), u, a}
-	//                         0  1               2            3            4          5            6  7  8  9  10         11 12
-	for want, at := range map[int]int{0: 0, 1: 1, 2: 1, 3: 1, 4: 4, 5: 4, 6: 6, 7: 7, 8: 7, 9: 9, 10: 9, 11: 11, 12: 12, 13: 0, -1: 0} {
-		if got := boundary(msgs, want, 1.5); got != at {
-			t.Errorf("cut at %d, want %d for %d", got, at, want)
-		}
-	}
-	for want := 1; want < len(msgs); want++ {
-		for _, slack := range []float64{1, 2, 100} {
-			if at := boundary(msgs, want, slack); at > want || msgs[at].Role == protocol.RoleToolResult {
-				t.Errorf("cut at %d for %d", at, want)
-			}
-		}
 	}
 }

@@ -17,11 +17,11 @@ import (
 const directPrincipal = "direct "
 
 func isDirect(r store.Run) bool {
-	return len(r.Principal) > len(directPrincipal) && r.Principal[:len(directPrincipal)] == directPrincipal
+	return strings.HasPrefix(r.Principal, directPrincipal)
 }
 
-// direct runs the person's own command at once, in parallel to other runs.
-func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
+// startDirect runs the person's own command at once, in parallel to other runs.
+func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
 	node := in.Node
 	if node == "" {
 		node = defaultNode(m.opts.Nodes())
@@ -29,43 +29,43 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 	if node == "" {
 		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
 	}
-	if err := m.do(context.WithoutCancel(ctx), in.SessionKey, (*session).freshen); err != nil {
+	if err := m.do(context.WithoutCancel(ctx), in.SessionKey, (*session).resetBeforeCommand); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
 	in.Node, in.Attachments = node, nil
-	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: m.now(), StartedAt: m.now()}
-	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: m.now()}
-	stored, err := m.store.Runs.Start(ctx, r, msg)
+	row := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: now(), StartedAt: now()}
+	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
+	stored, err := m.store.Runs.Start(ctx, row, msg)
 	if err != nil {
-		return protocol.ChatSendResult{}, m.stored(err)
+		return protocol.ChatSendResult{}, m.pauseOnStoreError(err)
 	}
-	m.publishMessage(r.Session, stored)
-	m.publishSession(r.Session)
-	m.runDirect(r, p, command)
-	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: r.ID}, nil
+	m.publishMessage(row.Session, stored)
+	m.publishSession(row.Session)
+	m.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
 // resumeDirect finishes a command of an earlier start with the result that the journal has. It
 // never runs a command again, and does not start one that had not started, because nobody waits for
 // it any more.
-func (m *Manager) resumeDirect(r store.Run) {
-	m.goDirect(r, func(ctx context.Context, l *live) error {
-		msgs, err := m.store.Messages.OfRun(ctx, r.ID)
+func (m *Manager) resumeDirect(row store.Run) {
+	m.goDirect(row, func(ctx context.Context, r *run) error {
+		msgs, err := m.store.Messages.OfRun(ctx, row.ID)
 		if err != nil {
-			return m.stored(err)
+			return m.pauseOnStoreError(err)
 		}
 		if slices.ContainsFunc(msgs, func(msg protocol.Message) bool { return msg.Role == protocol.RoleToolResult }) {
 			return nil // only the end of the run was not stored
 		}
-		_, err = m.store.Call(ctx, directCall(r.ID))
+		_, err = m.store.Call(ctx, directCallID(row.ID))
 		if errors.Is(err, protocol.ErrNotFound) {
-			return l.directResult(protocol.CallInfo{State: protocol.CallCancelled, Error: "It was not run: Fairlead stopped first."})
+			return r.appendFailure(protocol.CallInfo{State: protocol.CallCancelled, Error: "The command was not run because Fairlead stopped first."})
 		}
 		if err != nil {
-			return m.stored(err)
+			return m.pauseOnStoreError(err)
 		}
-		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.Params.Message), "!"))
-		return l.command(ctx, auth.Owner(strings.TrimPrefix(r.Principal, directPrincipal)), command)
+		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(row.Params.Message), "!"))
+		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)), command)
 	})
 }
 
@@ -74,96 +74,67 @@ func (m *Manager) resumeDirect(r store.Run) {
 func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
 	info := r.Info
 	info.Tail = "" // it is part of the content
-	k := &keeper{m: m}
-	defer k.release()
-	content := k.images(r.Content)
+	files := m.media.Upload()
+	defer files.Close()
+	content := files.Images(r.Content)
 	stored, err := m.store.Messages.Append(ctx, m.Canonical(key), protocol.Message{
 		Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
-		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now(),
+		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: now(),
 	})
 	if err != nil {
-		return m.stored(err)
+		return m.pauseOnStoreError(err)
 	}
 	m.publishMessage(m.Canonical(key), stored[0])
 	m.publishSession(m.Canonical(key))
 	return nil
 }
 
-// directCall derives the ID of a command's call from its run, so that the call is found in the
+// directCallID derives the ID of a command's call from its run, so that the call is found in the
 // journal after a restart.
-func directCall(run protocol.RunID) protocol.CallID { return protocol.CallID("direct-" + string(run)) }
+func directCallID(run protocol.RunID) protocol.CallID {
+	return protocol.CallID("direct-" + string(run))
+}
 
-// directResult stores the end of a command that no node answered.
-func (l *live) directResult(info protocol.CallInfo) error {
-	info.CallID = directCall(l.run.ID)
-	info.ToolCallID, info.SessionKey, info.RunID, info.Node = string(info.CallID), l.run.Session, l.run.ID, l.run.Params.Node
-	info.Tool, info.Direct, info.EndedAt = "Bash", true, l.m.now()
-	_, err := l.Append(context.WithoutCancel(l.m.ctx), protocol.Message{
-		RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
-		ToolCallID: info.ToolCallID, ToolName: protocol.NewToolName(info.Node, "Bash"), IsError: true, Call: &info, Timestamp: l.m.now(),
-		Content: protocol.Content{protocol.Text("Error: " + info.Error)},
+// appendFailure stores the end of a command that no node answered.
+func (r *run) appendFailure(info protocol.CallInfo) error {
+	info.CallID = directCallID(r.row.ID)
+	info.ToolCallID, info.SessionKey, info.RunID, info.Node = string(info.CallID), r.row.Session, r.row.ID, r.row.Params.Node
+	info.Tool, info.Direct, info.EndedAt = "Bash", true, now()
+	return r.appendResult(info, true, protocol.Content{protocol.Text("Error: " + info.Error)})
+}
+
+// appendResult stores the result of a command.
+func (r *run) appendResult(info protocol.CallInfo, isError bool, content protocol.Content) error {
+	info.Tail = "" // it is part of the content
+	_, err := r.Append(context.WithoutCancel(r.m.ctx), protocol.Message{
+		RunID: r.row.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(directCallID(r.row.ID)),
+		ToolName: protocol.NewToolName(r.row.Params.Node, "Bash"), IsError: isError, Call: &info, Timestamp: now(), Content: content,
 	})
 	return err
 }
 
-func (m *Manager) runDirect(r store.Run, p auth.Principal, command string) {
-	m.goDirect(r, func(ctx context.Context, l *live) error { return l.command(ctx, p, command) })
-}
-
 // goDirect shows a command as a run while f executes it, and publishes how it ended.
-func (m *Manager) goDirect(r store.Run, f func(context.Context, *live) error) {
-	l := m.track(r)
+func (m *Manager) goDirect(row store.Run, f func(context.Context, *run) error) {
+	r := m.runs.track(row)
 	ctx, cancel := context.WithCancelCause(m.ctx)
-	l.mu.Lock()
-	l.stop = cancel
-	l.mu.Unlock()
-	l.publish()
+	r.setCancel(cancel)
+	r.publish()
 	m.wg.Go(func() {
-		defer close(l.done)
+		defer close(r.done)
 		defer cancel(nil)
-		err := f(ctx, l)
-		cause := context.Cause(ctx)
-		if errors.Is(err, approval.ErrSuspended) || errors.Is(cause, approval.ErrSuspended) {
-			return
-		}
-		if cause != nil {
-			err = cause
-		}
-		l.finish(err)
+		r.finishUnlessSuspended(ctx, f(ctx, r))
 	})
 }
 
-// directOf lists the running commands of a session.
-func (m *Manager) directOf(key protocol.SessionKey) []*live {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var list []*live
-	for _, l := range m.live {
-		if l.run.Session == key && isDirect(l.run) {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
-func (l *live) cancelDirect() {
-	l.mu.Lock()
-	stop := l.stop
-	l.mu.Unlock()
-	if stop != nil {
-		stop(errCancelled)
-	}
-}
-
-func (l *live) command(ctx context.Context, p auth.Principal, command string) error {
+// runCommand runs a command on the run's node and stores its result.
+func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) error {
 	args, err := protocol.Marshal(map[string]any{"command": command})
 	if err != nil {
 		return err
 	}
-	id := directCall(l.run.ID)
-	name := protocol.NewToolName(l.run.Params.Node, "Bash")
-	res, err := l.m.opts.Tools.Call(ctx, p, tool.Call{
-		ID: id, ToolCallID: string(id), Tool: name, Args: args, Session: l.run.Session, Run: l.run.ID,
+	id := directCallID(r.row.ID)
+	res, err := r.m.opts.Tools.Call(ctx, p, tool.Call{
+		ID: id, ToolCallID: string(id), Tool: protocol.NewToolName(r.row.Params.Node, "Bash"), Args: args, Session: r.row.Session, Run: r.row.ID,
 		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})
 	cause := context.Cause(ctx)
@@ -171,17 +142,11 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 		return cause
 	}
 	if err != nil {
-		info := protocol.CallInfo{Args: args, State: protocol.CallFailed, Error: err.Error(), StartedAt: l.run.StartedAt}
+		info := protocol.CallInfo{Args: args, State: protocol.CallFailed, Error: err.Error(), StartedAt: r.row.StartedAt}
 		if cause != nil {
 			info.State, info.Error = protocol.CallCancelled, "Stopped."
 		}
-		return l.directResult(info)
+		return r.appendFailure(info)
 	}
-	info := res.Info
-	info.Tail = "" // it is part of the content
-	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{
-		RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
-		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now(),
-	})
-	return err
+	return r.appendResult(res.Info, res.IsError, res.Content)
 }

@@ -10,26 +10,26 @@ import (
 	"fairlead/gateway/store"
 )
 
-var directiveForm = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
+var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
 
-// settingsOf splits a run's message into its text and the settings for this run. Only the person
+// splitDirectives splits a run's message into its text and the settings for this run. Only the person
 // can set them; in the text of anybody else they are ordinary words.
-func settingsOf(r store.Run) (text string, d *protocol.Directives) {
+func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	if !auth.OfOwner(r.Principal) {
 		return r.Params.Message, nil
 	}
-	return directives(r.Params.Message)
+	return parseDirectives(r.Params.Message)
 }
 
-// directives removes the settings for one message from its text and leaves the rest unchanged,
+// parseDirectives removes the settings for one message from its text and leaves the rest unchanged,
 // including line breaks. A model without a provider is one of the chat's provider. The form /m:ID
 // counts only at the beginning of the text, because "msbuild /m:4" does not set a model.
-func directives(text string) (rest string, d *protocol.Directives) {
+func parseDirectives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0
-	for _, at := range directiveForm.FindAllStringSubmatchIndex(text, -1) {
-		leads := strings.TrimSpace(rest+text[end:at[0]]) == ""
-		if setDirective(&out, strings.ToLower(text[at[4]:at[5]]), text[at[6]:at[7]], leads) {
+	for _, at := range directivePattern.FindAllStringSubmatchIndex(text, -1) {
+		isFirst := strings.TrimSpace(rest+text[end:at[0]]) == ""
+		if setDirective(&out, strings.ToLower(text[at[4]:at[5]]), text[at[6]:at[7]], isFirst) {
 			rest += text[end:at[3]]
 			end = at[1]
 		}
@@ -41,9 +41,9 @@ func directives(text string) (rest string, d *protocol.Directives) {
 }
 
 // setDirective parses one directive into d. It returns false when the directive sets nothing.
-func setDirective(d *protocol.Directives, name, value string, leads bool) bool {
+func setDirective(d *protocol.Directives, name, value string, isFirst bool) bool {
 	if name != "model" && name != "m" {
-		level, ok := levels[strings.ToLower(value)]
+		level, ok := thinkingLevels[strings.ToLower(value)]
 		if ok {
 			d.ThinkLevel = level
 		}
@@ -51,7 +51,7 @@ func setDirective(d *protocol.Directives, name, value string, leads bool) bool {
 	}
 	provider, id, ok := strings.Cut(value, "/")
 	switch {
-	case ok && (provider == "" || id == ""), !ok && name == "m" && !leads, len(value) > maxModel:
+	case ok && (provider == "" || id == ""), !ok && name == "m" && !isFirst, len(value) > maxModel:
 		return false
 	case !ok:
 		provider, id = "", value
@@ -65,9 +65,9 @@ var (
 	noWords  = []string{"no", "n", "deny", "denied", "reject", "rejected"}
 )
 
-// decision parses a message as the answer to an approval: one word for yes, or a word for no with
+// parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no with
 // an optional reason. ok is false for any other text.
-func decision(text string) (allow bool, reason string, ok bool) {
+func parseAnswer(text string) (allow bool, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word = strings.ToLower(strings.TrimRight(word, ".,!:"))
 	rest = strings.TrimSpace(rest)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -29,7 +28,7 @@ const maxEvents = 64
 // events wait or the gateway is stopping.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
 	if _, err := m.store.Runs.Get(ctx, run); err == nil {
-		return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", run))
+		return errRunExists(run)
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
@@ -50,18 +49,18 @@ func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, 
 	}
 	r := store.Run{
 		ID: run, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: c.Message(), RunID: run, Node: c.NodeID},
-		Principal: eventPrincipal + by, CreatedAt: m.now(),
+		Principal: eventPrincipal + by, CreatedAt: now(),
 	}
 	if doErr := m.do(ctx, chat, func(s *session) {
-		if waiting := s.events(); waiting >= maxEvents {
-			err = protocol.ErrUnavailable.With(fmt.Sprintf("%d events wait for this chat already", waiting))
+		if waiting := s.queue.events(); waiting >= maxEvents {
+			err = protocol.ErrUnavailable.With(fmt.Sprintf("%d events already wait for this chat", waiting))
 			return
 		}
 		_, err = s.accept(r)
 	}); doErr != nil {
 		return doErr
 	}
-	return m.stored(err)
+	return m.pauseOnStoreError(err)
 }
 
 // message returns the message that a run answers.
@@ -70,38 +69,17 @@ func message(r store.Run) protocol.Message {
 	if isEvent(r) {
 		msg.Origin = protocol.OriginEvent
 	}
-	if text, _ := settingsOf(r); text != "" {
+	if text, _ := splitDirectives(r); text != "" {
 		msg.Content = append(msg.Content, protocol.Text(text))
 	}
 	msg.Content = append(msg.Content, r.Images...)
 	return msg
 }
 
-// shown returns a run's message as windows display it while it is queued.
-func shown(r store.Run) string {
+// displayText returns a run's message as windows display it while it is queued.
+func displayText(r store.Run) string {
 	if c, ok := message(r).Completion(); ok {
 		return c.Words(string(c.NodeID))
 	}
 	return r.Params.Message
-}
-
-// events counts the queued events.
-func (s *session) events() (n int) {
-	for _, r := range s.queue {
-		if isEvent(r) {
-			n++
-		}
-	}
-	return n
-}
-
-// enqueue appends a run to the queue. Events go before messages, as in the original system.
-func (s *session) enqueue(r store.Run) {
-	at := len(s.queue)
-	if isEvent(r) {
-		if first := slices.IndexFunc(s.queue, func(q store.Run) bool { return !isEvent(q) }); first >= 0 {
-			at = first
-		}
-	}
-	s.queue = slices.Insert(slices.Clone(s.queue), at, r)
 }

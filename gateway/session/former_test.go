@@ -23,7 +23,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 		t.Fatalf("%+v %v", list, err)
 	}
 	words := g.words(chat)
-	if len(words) != 3 || words[0] != "user: hello" || !strings.Contains(words[2], "The main chat is agent:main:home now") {
+	if len(words) != 3 || words[0] != "user: hello" || !strings.Contains(words[2], "The main chat is now agent:main:home") {
 		t.Errorf("%q", words)
 	}
 	old := g.send("still there?")
@@ -59,7 +59,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := g.store.Sessions.PurgeDeleted(t.Context(), g.now()+1); err != nil || n != 1 {
+	if n, err := g.store.Sessions.PurgeDeleted(t.Context(), now()+1); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	if got := g.Canonical(chat); got != "agent:main:home" {
@@ -146,7 +146,7 @@ func TestAKeyNamesTheSameChatAfterScopeChangesAndARestart(t *testing.T) {
 		}
 	}
 	check("before the restart")
-	g.cfg = *g.live.Load()
+	g.cfg = *g.current.Load()
 	g.again(false, g.tower)
 	check("after the restart")
 }

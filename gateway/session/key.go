@@ -2,8 +2,11 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,9 +37,9 @@ const prefix = "agent:"
 // the list can be reached. Any other key is mapped by the current settings: under the default scope
 // "", "main" and "agent:main:cli:dm:main" all mean "agent:main:main". A key of another form is
 // returned unchanged.
-func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
-	c := canonical(m.opts.Config().Session, key)
-	if c != key && m.hasChat(key) {
+func (r *reader) Canonical(key protocol.SessionKey) protocol.SessionKey {
+	c := canonical(r.settings.config().Session, key)
+	if c != key && r.isStored(key) {
 		return key
 	}
 	return c
@@ -78,7 +81,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.SessionKey {
 	key := []string{"agent", string(agent)}
 	if kind := token(p.Kind, KindDM); kind != KindDM {
-		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, own(p.ID)), ":"))
+		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, peerID(p.ID)), ":"))
 	}
 	switch cfg.DMScope {
 	case "per-peer":
@@ -92,39 +95,39 @@ func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.Se
 	default:
 		return cfg.Main(agent)
 	}
-	return protocol.SessionKey(strings.Join(append(key, KindDM, own(p.ID)), ":"))
+	return protocol.SessionKey(strings.Join(append(key, KindDM, peerID(p.ID)), ":"))
 }
 
 func isMain(cfg config.SessionConfig, s string) bool {
 	return strings.EqualFold(s, "main") || strings.EqualFold(s, cfg.MainName())
 }
 
-var notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
+var invalidInToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
 
 // token normalizes a channel, kind or peer for use in a key.
 func token(s, empty string) string {
-	return cmp.Or(notToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
+	return cmp.Or(invalidInToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
 }
 
-// told matches the result of [own] for an ID that needed a hash.
-var told = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
+// hashedID matches the result of [peerID] for an ID that needed a hash.
+var hashedID = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
 
-// own returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when the
+// peerID returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when the
 // normalization changed more than the case, because two peers must not share a conversation. Tokens
 // never contain a tilde, so an ID that already has this form comes from a key.
-func own(id string) string {
+func peerID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	form := token(id, "unknown")
 	switch {
-	case told.MatchString(id):
+	case hashedID.MatchString(id):
 		return id
 	case id == form || id == "":
 		return form
 	}
-	return marked(form, id)
+	return withHash(form, id)
 }
 
-func marked(form, id string) string {
+func withHash(form, id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return form + "~" + hex.EncodeToString(sum[:8])
 }
@@ -151,7 +154,7 @@ func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 
 // Shared reports whether other people than the person take part in a conversation: a conversation
 // with somebody on a channel, or a room.
-func (m *Manager) Shared(key protocol.SessionKey) bool { return shared(m.Canonical(key)) }
+func (r *reader) Shared(key protocol.SessionKey) bool { return shared(r.Canonical(key)) }
 
 func shared(key protocol.SessionKey) bool {
 	p := strings.Split(string(key), ":")
@@ -165,4 +168,14 @@ func shared(key protocol.SessionKey) bool {
 // newKey returns the key of a new chat that a window creates with an agent.
 func newKey(agent protocol.AgentID) protocol.SessionKey {
 	return protocol.SessionKey(prefix + string(agent) + ":" + windowChat + protocol.NewID()[:13])
+}
+
+// isStored reports whether a chat is stored under exactly this key. Only the store decides, so the
+// answer is the same before and after a restart.
+func (r *reader) isStored(key protocol.SessionKey) bool {
+	_, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		slog.Error("Looking up a chat failed", "session", key, "err", err)
+	}
+	return err == nil
 }

@@ -23,11 +23,11 @@ func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
 		"agent:Work:cli:dm:main":              "agent:work:main",
 		// Other kinds.
 		"agent:main:whatsapp:group:1":          "agent:main:whatsapp:group:1",
-		"agent:main:WhatsApp:Group:Ü 1":        protocol.SessionKey("agent:main:whatsapp:group:" + marked("__1", "ü 1")),
+		"agent:main:WhatsApp:Group:Ü 1":        protocol.SessionKey("agent:main:whatsapp:group:" + withHash("__1", "ü 1")),
 		"agent:main:cron:job":                  "agent:main:cron:job",
 		"agent:main:heartbeat:system:internal": "agent:main:heartbeat:system:internal",
 		"agent:main:app:chat:0190-ab":          "agent:main:app:chat:0190-ab",
-		"agent:main:irc:channel:x:thread:dm":   protocol.SessionKey("agent:main:irc:channel:" + marked("x_thread_dm", "x:thread:dm")),
+		"agent:main:irc:channel:x:thread:dm":   protocol.SessionKey("agent:main:irc:channel:" + withHash("x_thread_dm", "x:thread:dm")),
 		"my-notes":                             "my-notes",
 		"My:Notes":                             "My:Notes",
 		"agent:main":                           "agent:main",
@@ -50,11 +50,11 @@ func TestEachScopeHasItsOwnDirectConversations(t *testing.T) {
 		key, want protocol.SessionKey
 	}{
 		{"per-peer", "agent:main:cli:dm:main", "agent:main:dm:main"},
-		{"per-peer", "agent:main:whatsapp:acc:dm:+49 1", protocol.SessionKey("agent:main:dm:" + marked("+49_1", "+49 1"))},
+		{"per-peer", "agent:main:whatsapp:acc:dm:+49 1", protocol.SessionKey("agent:main:dm:" + withHash("+49_1", "+49 1"))},
 		{"per-channel-peer", "agent:main:cli:dm:main", "agent:main:cli:dm:main"},
 		{"per-channel-peer", "agent:main:whatsapp:acc:dm:+491", "agent:main:whatsapp:dm:+491"},
 		{"per-channel-peer", "agent:main:dm:+491", "agent:main:dm:+491"},
-		{"per-account-channel-peer", "agent:main:whatsapp:Acc One:dm:A:B", protocol.SessionKey("agent:main:whatsapp:acc-one:dm:" + marked("a_b", "a:b"))},
+		{"per-account-channel-peer", "agent:main:whatsapp:Acc One:dm:A:B", protocol.SessionKey("agent:main:whatsapp:acc-one:dm:" + withHash("a_b", "a:b"))},
 		{"per-account-channel-peer", "agent:main:whatsapp:dm:+491", "agent:main:whatsapp:default:dm:+491"},
 		{"per-account-channel-peer", "main", "agent:main:main"},
 		{"per-account-channel-peer", "agent:main:whatsapp:group:1", "agent:main:whatsapp:group:1"},
@@ -104,8 +104,8 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 		key   protocol.SessionKey
 	}{
 		{Peer{Channel: "slack", Kind: "dm", ID: "U1"}, "work", "agent:work:slack:dm:u1"},
-		{Peer{Channel: "irc", Account: "ops", Kind: "channel", ID: "#ops"}, "night-watch", protocol.SessionKey("agent:night-watch:irc:channel:" + marked("_ops", "#ops"))},
-		{Peer{Channel: "irc", Account: "other", Kind: "channel", ID: "#ops"}, "home", protocol.SessionKey("agent:home:irc:channel:" + marked("_ops", "#ops"))},
+		{Peer{Channel: "irc", Account: "ops", Kind: "channel", ID: "#ops"}, "night-watch", protocol.SessionKey("agent:night-watch:irc:channel:" + withHash("_ops", "#ops"))},
+		{Peer{Channel: "irc", Account: "other", Kind: "channel", ID: "#ops"}, "home", protocol.SessionKey("agent:home:irc:channel:" + withHash("_ops", "#ops"))},
 		{Peer{Channel: "whatsapp", ID: "491701234567@s.whatsapp.net"}, "home", "agent:home:whatsapp:dm:ann"},
 		{Peer{Channel: "signal", ID: "+491701234567"}, "home", "agent:home:signal:dm:+491701234567"},
 		{Peer{Channel: "discord", ID: "ann#1"}, "home", "agent:home:discord:dm:ann"},
@@ -139,7 +139,7 @@ func TestNoTwoPeersShareAChat(t *testing.T) {
 			for _, id := range []string{
 				"j_rg@b.example", "jürg@b.example", "jörg@b.example", "j rg@b.example", "j/rg@b.example", "j:rg@b.example", "j~rg@b.example", "room@b.example/one two",
 				"room@b.example/one_two", "#ops", "&ops", "_ops", "ann", "ann@b.example", "bob b", "bob_b", "bob@b.example", "___", "日本語", "中国人", "unknown",
-				marked("j_rg@b.example", "jürg@b.example"), marked("_ops", "#ops"), strings.ToUpper(marked("_ops", "&ops")),
+				withHash("j_rg@b.example", "jürg@b.example"), withHash("_ops", "#ops"), strings.ToUpper(withHash("_ops", "&ops")),
 			} {
 				_, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: id})
 				if other, ok := seen[key]; ok {

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
@@ -32,23 +33,24 @@ var ann = auth.Owner("ann")
 // gateway is everything below the RPC surface, on a real store.
 type gateway struct {
 	*Manager
-	t     *testing.T
-	home  string
-	cfg   config.Config
-	model *llmtest.Model
-	tower *tooltest.Machine
-	store *store.DB
-	bus   *event.Bus
-	gate  *approval.Manager
-	sub   *event.Subscription // subscribed before Resume
-	live  atomic.Pointer[config.Config]
+	t          *testing.T
+	home       string
+	cfg        config.Config
+	model      *llmtest.Model
+	tower      *tooltest.Machine
+	store      *store.DB
+	bus        *event.Bus
+	gate       *approval.Manager
+	sub        *event.Subscription // subscribed before Resume
+	current    atomic.Pointer[config.Config]
+	transcribe media.Transcribe
 }
 
 // set changes the settings while the gateway runs.
 func (g *gateway) set(change func(*config.Config)) {
-	cfg := *g.live.Load()
+	cfg := *g.current.Load()
 	change(&cfg)
-	g.live.Store(&cfg)
+	g.current.Store(&cfg)
 }
 
 func start(t *testing.T, steps ...llmtest.Step) *gateway {
@@ -78,10 +80,10 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := tool.New(hub, g.gate, openRules(g.t, s, cfg), store.CallStore{DB: s}, g.bus, func() config.Config { return cfg })
-	g.live.Store(&cfg)
+	g.current.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
-		Config: func() config.Config { return *g.live.Load() }, Home: g.home,
+		Config: func() config.Config { return *g.current.Load() }, Home: g.home, Transcribe: g.transcribe,
 	})
 	g.t.Cleanup(func() { m.Close(); s.Close() })
 	g.Manager = m

@@ -13,6 +13,8 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/archive"
+	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
@@ -48,47 +50,47 @@ type Options struct {
 	Config    func() config.Config
 	Home      string // the data folder
 	// Transcribe may be nil: then recordings are stored but not transcribed.
-	Transcribe Transcribe
-	// StatusChanged is called when the agent was paused because of a storage error. It may be nil.
+	Transcribe media.Transcribe
+	// StatusChanged is called when a storage error has paused the agents. It may be nil.
 	StatusChanged func()
 }
 
-// Manager owns all sessions. It is safe for concurrent use.
+// Manager finds the sessions and starts their goroutines. It is safe for concurrent use. Call Load,
+// Resume and Close once each.
 type Manager struct {
-	opts  Options
-	store *store.DB
-	bus   *event.Bus
+	reader
+	opts     Options
+	archives *archive.Archives
+	media    *media.Store
+	pause    *pause
+	memories *memories
 
-	ctx    context.Context
+	ctx    context.Context // cancelled by Close
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[protocol.SessionKey]*session
-	live     map[protocol.RunID]*live
-	claimed  map[protocol.RunID]bool // run IDs claimed by messages that are being processed
-	paused   bool
-	resumed  chan struct{} // closed when the pause ends
-	storage  string        // the storage error, or empty
 	closed   bool
 	mainName string // session.mainKey at the last check
-
-	noting chan struct{} // semaphore: one chat at a time is scanned for memories
-
-	media sync.Mutex     // guards kept, and the removal of files; a leaf lock
-	kept  map[string]int // files that a message being processed will refer to, with their count
 }
 
-// New returns a manager. Call Load, then Resume to start it.
+// New returns a manager without sessions.
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Manager{
-		opts: o, mainName: o.Config().Session.MainName(), store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
-		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), claimed: make(map[protocol.RunID]bool), resumed: make(chan struct{}), kept: make(map[string]int), noting: make(chan struct{}, 1),
+	m := &Manager{
+		opts: o, ctx: ctx, cancel: cancel, sessions: make(map[protocol.SessionKey]*session), mainName: o.Config().Session.MainName(),
+		archives: archive.New(o.Home, o.Store), media: media.New(o.Home, o.Store.Media, o.Transcribe), pause: &pause{bus: o.Bus, changed: o.StatusChanged},
 	}
+	m.reader = reader{
+		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx, activity: m.activity,
+		runs: &runs{m: m, byID: make(map[protocol.RunID]*run), reserved: make(map[protocol.RunID]bool)},
+	}
+	m.memories = &memories{ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1)}
+	return m
 }
 
-func (m *Manager) now() int64 { return time.Now().UnixMilli() }
+func now() int64 { return time.Now().UnixMilli() }
 
 // get returns a session and starts its goroutine if needed. It returns nil when the manager is
 // closed.
@@ -107,24 +109,36 @@ func (m *Manager) get(key protocol.SessionKey) *session {
 	return s
 }
 
-// awake reports whether a session has a goroutine. Without one, it has no runs and no queue.
-func (m *Manager) awake(key protocol.SessionKey) bool {
+// all returns the sessions that have a goroutine.
+func (m *Manager) all() []*session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sessions[key] != nil
+	return slices.Collect(maps.Values(m.sessions))
+}
+
+// activity reports whether a run of a chat is in progress and how many wait.
+func (m *Manager) activity(ctx context.Context, key protocol.SessionKey) (busy bool, queued int, err error) {
+	m.mu.Lock()
+	s := m.sessions[key]
+	m.mu.Unlock()
+	if s == nil { // without a goroutine, it has no runs and no queue
+		return false, 0, nil
+	}
+	err = m.do(ctx, key, func(s *session) { busy, queued = s.run != nil, len(s.queue) })
+	return busy, queued, err
 }
 
 // do runs f on the session's goroutine and waits for it.
 func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*session)) error {
 	s := m.get(key)
 	if s == nil {
-		return protocol.ErrUnavailable.With("the gateway stops")
+		return errStopping
 	}
 	done := make(chan struct{})
 	select {
 	case s.inbox <- func() { defer close(done); f(s) }:
 	case <-m.ctx.Done():
-		return protocol.ErrUnavailable.With("the gateway stops")
+		return errStopping
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -132,19 +146,21 @@ func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*sessi
 	case <-done:
 		return nil
 	case <-m.ctx.Done():
-		return protocol.ErrUnavailable.With("the gateway stops")
+		return errStopping
 	}
 }
+
+var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
 // Load registers the runs that an earlier start left, before any client is served: they are visible
 // from here on, and new messages of their sessions queue behind them.
 func (m *Manager) Load(ctx context.Context) error {
-	runs, err := m.store.Runs.Unfinished(ctx)
+	rows, err := m.store.Runs.Unfinished(ctx)
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
-		if err := m.do(ctx, r.Session, func(s *session) { s.load(r) }); err != nil {
+	for _, row := range rows {
+		if err := m.do(ctx, row.Session, func(s *session) { s.load(row) }); err != nil {
 			return err
 		}
 	}
@@ -154,25 +170,18 @@ func (m *Manager) Load(ctx context.Context) error {
 // Resume continues the runs that Load has registered: started runs continue, queued messages stay
 // queued, pending approvals are asked again. It also starts the permanent removal of deleted chats.
 func (m *Manager) Resume(ctx context.Context) error {
-	m.mu.Lock()
-	keys := slices.Collect(maps.Keys(m.sessions))
-	m.mu.Unlock()
-	for _, key := range keys {
-		if err := m.do(ctx, key, (*session).resume); err != nil {
+	for _, s := range m.all() {
+		if err := m.do(ctx, s.key, (*session).resume); err != nil {
 			return err
 		}
 	}
-	m.wg.Go(func() { m.finishArchives(m.ctx) })
-	m.wg.Go(m.purge)
+	m.wg.Go(func() { m.archives.WriteMissingFiles(m.ctx) })
+	m.wg.Go(m.purgeDeleted)
 	return nil
 }
 
 // OpenRun reports whether a run is known and has not ended. Approvals of other runs are orphans.
-func (m *Manager) OpenRun(id protocol.RunID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.live[id] != nil
-}
+func (m *Manager) OpenRun(id protocol.RunID) bool { return m.runs.get(id) != nil }
 
 // Close stops all runs, so that the next start can resume them, and waits for them.
 func (m *Manager) Close() {

@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/binary"
-	"errors"
-	"hash/crc32"
 	"image"
 	"image/png"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/disk"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func square(t *testing.T) string {
@@ -27,14 +26,6 @@ func square(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes())
-}
-
-func TestAnAttachmentWithoutANameIsRefusedInASentence(t *testing.T) {
-	k := &keeper{}
-	_, err := k.attachments(t.Context(), []protocol.Attachment{{Data: "aGVsbG8="}})
-	if !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "The attachment is not an image that models can see" {
-		t.Error(err)
-	}
 }
 
 func TestImagesAreKeptByTheirContent(t *testing.T) {
@@ -77,7 +68,7 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	g := start(t)
 	for name, data := range map[string]string{
 		"text": base64.StdEncoding.EncodeToString([]byte("hello")), "base64": "%%%",
-		"big": base64.StdEncoding.EncodeToString(make([]byte, maxImage+1)),
+		"big": base64.StdEncoding.EncodeToString(make([]byte, 10<<20+1)),
 	} {
 		_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "x", Attachments: []protocol.Attachment{{Filename: "f", Data: data}}})
 		if err == nil {
@@ -112,34 +103,6 @@ func noisy(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
-func TestPicturesAreMadeToFitTheModels(t *testing.T) {
-	small := noisy(t, 40, 30)
-	if out, changed, err := fit(small); err != nil || changed || !bytes.Equal(out, small) {
-		t.Errorf("a picture that fits was changed: %v %v", changed, err)
-	}
-	for name, data := range map[string][]byte{"wide": noisy(t, 2400, 20), "heavy": noisy(t, 1400, 1400)} {
-		out, changed, err := fit(data)
-		cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))
-		if err != nil || !changed || decodeErr != nil || format != "jpeg" || len(out) > maxPicture || cfg.Width > smallSide || cfg.Height > smallSide {
-			t.Errorf("%s: %d bytes, %s %+v, %v", name, len(out), format, cfg, err)
-		}
-	}
-	clear := image.NewNRGBA(image.Rect(0, 0, 2100, 10))
-	var b bytes.Buffer
-	if err := png.Encode(&b, clear); err != nil {
-		t.Fatal(err)
-	}
-	if out, changed, err := fit(b.Bytes()); err != nil || !changed || http.DetectContentType(out) != "image/png" {
-		t.Errorf("what is see-through became %s, %v", http.DetectContentType(out), err)
-	}
-	bomb := slices.Clone(small)
-	copy(bomb[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 × 65536
-	copy(bomb[29:], binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(bomb[12:29])))
-	if _, _, err := fit(bomb); err == nil || !strings.Contains(err.Error(), "too many") {
-		t.Errorf("a picture of 4 gigapixels: %v", err)
-	}
-}
-
 func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	g := start(t, llmtest.Say("ok"))
 	sendFile(t, g, chat, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
@@ -155,11 +118,11 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(g.home, "media", "fit", filepath.Base(block.MediaKey))); err != nil {
 		t.Error(err)
 	}
-	many := make([]protocol.Message, maxPictures+3)
+	many := make([]protocol.Message, 20+3)
 	for i := range many {
 		many[i].Content = protocol.Content{block}
 	}
-	out := g.loadImages(many)
+	out := g.media.WithImages(many)
 	if out[2].Content[0].Type != protocol.BlockText || out[3].Content[0].Data == "" || many[0].Content[0].MediaKey == "" {
 		t.Errorf("%+v", out[2])
 	}
@@ -168,13 +131,13 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
 	const other = protocol.SessionKey("agent:main:app:chat:2")
-	if err := g.sweepMedia(t.Context()); err != nil {
+	if err := g.media.RemoveUnused(t.Context()); err != nil {
 		t.Errorf("without a file: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(g.home, "media"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.sweepMedia(t.Context()); err != nil {
+	if err := g.media.RemoveUnused(t.Context()); err != nil {
 		t.Errorf("with an empty folder: %v", err)
 	}
 	both := protocol.Attachment{Filename: "a.png", Data: square(t)}
@@ -185,7 +148,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(dir string) int {
-		list, err := names(filepath.Join(g.home, dir))
+		list, err := disk.Names(filepath.Join(g.home, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,13 +159,13 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 		if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: key}); err != nil {
 			t.Fatal(err)
 		}
-		g.sweep(t.Context())
-		if _, err := g.store.Sessions.PurgeDeleted(t.Context(), g.now()+1); err != nil {
+		g.removeUnusedFiles(t.Context())
+		if _, err := g.store.Sessions.PurgeDeleted(t.Context(), now()+1); err != nil {
 			t.Fatal(err)
 		}
-		g.sweep(t.Context())
+		g.removeUnusedFiles(t.Context())
 	}
-	g.sweep(t.Context())
+	g.removeUnusedFiles(t.Context())
 	if count("media") != 2 || count("media/fit") != 1 || count("archive") != 1 {
 		t.Fatalf("%d files, %d small ones, %d archives", count("media"), count("media/fit"), count("archive"))
 	}
@@ -210,15 +173,15 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	if count("media") != 1 || count("media/fit") != 0 || count("archive") != 0 {
 		t.Errorf("%d files, %d small ones, %d archives are left", count("media"), count("media/fit"), count("archive"))
 	}
-	k := &keeper{m: g.Manager}
-	if _, err := k.attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
+	files := g.media.Upload()
+	if _, err := files.Attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
 		t.Fatal(err)
 	}
-	g.sweep(t.Context())
+	g.removeUnusedFiles(t.Context())
 	if count("media") != 2 {
 		t.Error("a file was removed before its message came")
 	}
-	k.release()
+	files.Close()
 	purge(chat)
 	if count("media") != 0 {
 		t.Errorf("%d files are left", count("media"))
@@ -226,12 +189,13 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 }
 
 func TestARecordingIsHeardThoughItsSenderHasLeft(t *testing.T) {
-	g := start(t, llmtest.Say("1"))
 	leave, left := context.WithCancel(t.Context())
-	g.opts.Transcribe = func(ctx context.Context, _, _ string, _ []byte) (string, error) {
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
+	g.transcribe = func(ctx context.Context, _, _ string, _ []byte) (string, error) {
 		left()
 		return "Buy milk", ctx.Err()
 	}
+	g.open(llmtest.Say("1"))
 	file := protocol.Attachment{Filename: "v.ogg", MimeType: "audio/ogg", Data: base64.StdEncoding.EncodeToString([]byte("OggS\x00"))}
 	res, err := g.Send(leave, ann, protocol.ChatSendParams{SessionKey: chat, Message: "Listen", Attachments: []protocol.Attachment{file}})
 	if err != nil {
@@ -243,28 +207,31 @@ func TestARecordingIsHeardThoughItsSenderHasLeft(t *testing.T) {
 
 func TestRecordingsAreReadAsText(t *testing.T) {
 	wav := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt "), make([]byte, 20)...)
-	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
+	replies := []func() (string, error){
+		func() (string, error) { return " Buy milk. ", nil },
+		func() (string, error) { return "", protocol.ErrModelAuth.With("The key was refused.") },
+	}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
+	g.transcribe = func(_ context.Context, name, kind string, data []byte) (string, error) {
+		if name != "v.wav" || kind != "audio/wave" || !bytes.Equal(data, wav) {
+			t.Errorf("got %s of type %s with %d bytes", name, kind, len(data))
+		}
+		reply := replies[0]
+		replies = replies[1:]
+		return reply()
+	}
+	g.open(llmtest.Say("1"), llmtest.Say("2"))
 	file := protocol.Attachment{Filename: "v.wav", MimeType: "audio/wav", Data: base64.StdEncoding.EncodeToString(wav)}
 	sendFile(t, g, chat, file)
-	g.opts.Transcribe = func(_ context.Context, name, kind string, data []byte) (string, error) {
-		if name != "v.wav" || kind != "audio/wave" || !bytes.Equal(data, wav) {
-			t.Errorf("%s %s %d", name, kind, len(data))
-		}
-		return " Buy milk. ", nil
-	}
 	sendFile(t, g, chat, file)
-	g.opts.Transcribe = func(context.Context, string, string, []byte) (string, error) {
-		return "", protocol.ErrModelAuth.With("The key was refused.")
-	}
-	sendFile(t, g, chat, file)
-	last := g.model.Requests()[2].Messages
-	for i, want := range map[int]string{0: "nothing here can transcribe]", 2: "[a recording v.wav, transcribed]\nBuy milk.", 4: "not transcribed: The key was refused.]"} {
+	last := g.model.Requests()[1].Messages
+	for i, want := range map[int]string{0: "[a recording v.wav, transcribed]\nBuy milk.", 2: "not transcribed: The key was refused.]"} {
 		if got := last[i].Content.Text(); !strings.HasSuffix(got, want) {
-			t.Errorf("%q", got)
+			t.Errorf("message %d: got %q, want it to end in %q", i, got, want)
 		}
 	}
 	msgs, _ := g.store.Messages.List(t.Context(), chat, 0, 0)
-	if b := msgs[2].Content[1]; b.Type != protocol.BlockText || b.MimeType != "audio/wave" || b.Filename != "v.wav" || !strings.HasSuffix(b.MediaKey, ".wav") {
+	if b := msgs[0].Content[1]; b.Type != protocol.BlockText || b.MimeType != "audio/wave" || b.Filename != "v.wav" || !strings.HasSuffix(b.MediaKey, ".wav") {
 		t.Errorf("%+v", b)
 	}
 }

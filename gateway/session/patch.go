@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,43 +16,22 @@ import (
 // The error for an invalid value lists the valid ones.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
-	if err := m.checkSettings(in.Settings); err != nil {
+	if err := checkSettings(in.Settings); err != nil {
 		return protocol.OK{}, err
 	}
-	if _, err := m.store.Sessions.Ensure(ctx, key, m.now()); err != nil {
+	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
 		return protocol.OK{}, err
 	}
-	var bad error
-	_, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) {
-		if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
-			s.ResetPolicy = protocol.ResetPolicy{}
-		} else if p != nil { // without a policy of its own, the chat follows the gateway's default
-			policy := patchedPolicy(m.policy(*s), *p)
-			if bad = config.CheckResetPolicy("resetPolicy", policy); bad != nil {
-				return
-			}
-			s.ResetPolicy = policy
-		}
-		if in.Label != nil {
-			s.Label = strings.TrimSpace(*in.Label)
-		}
-		if in.Settings != nil {
-			present, _ := m.modelOf(*s, nil)
-			patchPrefs(&s.Prefs, *in.Settings)
-			if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
-				// An ID alone names a model of the current provider, as with /model.
-				ref.Provider = present.Provider
-			}
-		}
-		s.UpdatedAt = m.now()
-	})
-	if err = errors.Join(bad, err); err != nil {
+	var invalid error
+	_, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { invalid = m.settings.patch(s, in) })
+	if err = errors.Join(invalid, err); err != nil {
 		return protocol.OK{}, err
 	}
 	if in.Settings != nil && in.Settings.Approvals != nil {
-		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: cmp.Or(in.By, "person"), SessionKey: key, What: in.Settings.Approvals.Mode}
-		if until := in.Settings.Approvals.Until; until > 0 {
-			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
+		mode := in.Settings.Approvals
+		line := protocol.AuditEntry{At: now(), Kind: protocol.AuditMode, By: cmp.Or(in.By, "person"), SessionKey: key, What: mode.Mode}
+		if mode.Until > 0 {
+			line.What += " until " + time.UnixMilli(mode.Until).Format(time.RFC3339)
 		}
 		if err := m.store.Audit.Append(ctx, line); err != nil {
 			return protocol.OK{}, err
@@ -64,24 +41,30 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	return protocol.OK{OK: true}, nil
 }
 
-// checkSettings validates settings for a chat; nil changes nothing.
-func (m *Manager) checkSettings(in *protocol.SessionPrefsPatch) error {
-	if in == nil {
-		return nil
+// patch changes a session. It changes nothing if the new reset policy is invalid.
+func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error {
+	if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
+		s.ResetPolicy = protocol.ResetPolicy{}
+	} else if p != nil { // without a policy of its own, the chat follows the gateway's default
+		policy := patchedPolicy(c.resetPolicy(*s), *p)
+		if err := config.CheckResetPolicy("resetPolicy", policy); err != nil {
+			return err
+		}
+		s.ResetPolicy = policy
 	}
-	if l := in.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
-		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
+	if in.Label != nil {
+		s.Label = strings.TrimSpace(*in.Label)
 	}
-	if n := in.MaxTokens; n != nil && *n < 0 {
-		return protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
+	if in.Settings != nil {
+		current, _ := c.model(*s, nil)
+		patchPrefs(&s.Prefs, *in.Settings)
+		if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
+			// An ID alone names a model of the current provider, as with /model.
+			ref.Provider = current.Provider
+		}
 	}
-	if p := in.SystemPrompt; p != nil && len(*p) > maxPrompt {
-		return protocol.ErrTooLarge.With(fmt.Sprintf("settings.systemPrompt has %d bytes, at most %d are possible; put it into a file such as AGENTS.md", len(*p), maxPrompt))
-	}
-	if ref := in.Model; ref != nil && (long(ref.Provider) || long(ref.ID)) {
-		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have %d bytes each", maxModel))
-	}
-	return m.checkMode(in.Approvals)
+	s.UpdatedAt = now()
+	return nil
 }
 
 func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) protocol.ResetPolicy {
@@ -95,28 +78,6 @@ func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) pr
 		policy.IdleMinutes = in.IdleMinutes
 	}
 	return policy
-}
-
-func long(name *string) bool { return name != nil && len(*name) > maxModel }
-
-// maxTrust is the longest time for which a chat can be trusted at once.
-const maxTrust = 12 * time.Hour
-
-func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {
-	if mode == nil {
-		return nil
-	}
-	switch mode.Mode {
-	case "", protocol.ModeAsk, protocol.ModeAcceptEdits, protocol.ModeReadOnly, protocol.ModePaused:
-		mode.Until = 0
-		return nil
-	case protocol.ModeTrust:
-		if left := mode.Until - m.now(); left <= 0 || left > maxTrust.Milliseconds() {
-			return protocol.ErrBadRequest.With(fmt.Sprintf("trust needs an end within %d hours: settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
-		}
-		return nil
-	}
-	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
 }
 
 func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {

@@ -4,87 +4,114 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 )
 
-// SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
-// starts.
-func (m *Manager) SetPaused(paused bool) {
-	m.mu.Lock()
-	if m.paused == paused {
-		m.mu.Unlock()
-		return
+// pause is the state in which no model step and no queued message starts. It is safe for concurrent
+// use.
+type pause struct {
+	bus *event.Bus
+	// changed, if set, is called when a storage error has paused the agents.
+	changed func()
+
+	mu           sync.Mutex // guards the fields below
+	paused       bool
+	ended        chan struct{} // closed when the pause ends
+	storageError string        // the storage error that caused the pause, or ""
+}
+
+// set pauses or resumes the agents. It returns false if nothing changed.
+func (p *pause) set(paused bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused == paused {
+		return false
 	}
-	m.paused = paused
+	p.paused = paused
 	if paused {
-		m.resumed = make(chan struct{})
+		p.ended = make(chan struct{})
 	} else {
-		m.storage = ""
-		close(m.resumed)
+		p.storageError = ""
+		close(p.ended)
 	}
-	var all []*session
-	for _, s := range m.sessions {
-		all = append(all, s)
-	}
-	m.mu.Unlock()
-	if !paused {
-		for _, s := range all {
-			select {
-			case s.inbox <- s.next:
-			case <-m.ctx.Done():
-			}
-		}
-	}
+	return true
 }
 
-// Paused reports whether the agent is paused. storage is the storage error that caused the pause,
-// or empty.
-func (m *Manager) Paused() (paused bool, storage string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.paused, m.storage
+func (p *pause) isPaused() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.paused
 }
 
-// ready blocks while the agent is paused.
-func (m *Manager) ready(ctx context.Context) error {
+// wait blocks while the agents are paused.
+func (p *pause) wait(ctx context.Context) error {
 	for {
-		m.mu.Lock()
-		paused, resumed := m.paused, m.resumed
-		m.mu.Unlock()
+		p.mu.Lock()
+		paused, ended := p.paused, p.ended
+		p.mu.Unlock()
 		if !paused {
 			return context.Cause(ctx)
 		}
 		select {
-		case <-resumed:
+		case <-ended:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// stored checks an error of the store: if the disk cannot be written, it pauses the agent and
-// publishes a notice. It returns err.
-func (m *Manager) stored(err error) error {
+// onStoreError pauses the agents and notifies the person if err says that nothing can be stored,
+// such as on a full disk. It returns err.
+func (p *pause) onStoreError(err error) error {
 	if !errors.Is(err, protocol.ErrStorage) {
 		return err
 	}
 	var e *protocol.Error
 	errors.As(err, &e)
-	m.mu.Lock()
-	first := m.storage == ""
-	m.storage = e.Message
-	m.mu.Unlock()
-	m.SetPaused(true)
-	if first && m.opts.StatusChanged != nil {
-		m.opts.StatusChanged()
+	p.mu.Lock()
+	first := p.storageError == ""
+	p.storageError = e.Message
+	p.mu.Unlock()
+	p.set(true)
+	if !first {
+		return err
 	}
-	if first {
-		slog.Error("Nothing can be stored, the agent pauses", "err", err)
-		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "error", At: m.now(),
-			Text: e.Message + " The agent is paused; resume it when that is mended.",
-		}})
+	if p.changed != nil {
+		p.changed()
 	}
+	slog.Error("Nothing can be stored; the agents are paused", "err", err)
+	p.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+		Level: "error", At: time.Now().UnixMilli(),
+		Text: e.Message + " The agent is paused. Resume it when the problem is fixed.",
+	}})
 	return err
 }
+
+// SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
+// starts.
+func (m *Manager) SetPaused(paused bool) {
+	if !m.pause.set(paused) || paused {
+		return
+	}
+	for _, s := range m.all() {
+		select {
+		case s.inbox <- s.startNext:
+		case <-m.ctx.Done():
+		}
+	}
+}
+
+// Paused reports whether the agents are paused. storageError is the storage error that caused the
+// pause, or "".
+func (m *Manager) Paused() (paused bool, storageError string) {
+	m.pause.mu.Lock()
+	defer m.pause.mu.Unlock()
+	return m.pause.paused, m.pause.storageError
+}
+
+// pauseOnStoreError is [pause.onStoreError].
+func (m *Manager) pauseOnStoreError(err error) error { return m.pause.onStoreError(err) }

@@ -21,26 +21,19 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	}
 	files, err := m.opts.Files.Of(agentOf(s.Key))
 	if err != nil {
-		slog.Error("The agent's folder could not be opened", "session", s.Key, "err", err)
+		slog.Error("Opening the agent's folder failed", "session", s.Key, "err", err)
 		files = new(workspace.Workspace)
 	}
 	return files.Prompt(workspace.Facts{
 		Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
-		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt),
-		Heartbeat: m.heartbeat(s.Key),
+		Now: time.Now().In(m.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
+		Heartbeat: m.settings.heartbeat(s.Key),
 	})
 }
 
-func (m *Manager) heartbeat(key protocol.SessionKey) string {
-	if own := m.agentEntry(key).Heartbeat; own != nil && own.Prompt != "" {
-		return own.Prompt
-	}
-	return m.opts.Config().Agents.DefaultHeartbeat.Prompt
-}
-
-// timed returns copies of the messages with the time prepended to what the person wrote, in their
+// withTimes returns copies of the messages with the time prepended to what the person wrote, in their
 // time zone. The text for a message never changes, so that providers can cache the conversation.
-func timed(msgs []protocol.Message, zone *time.Location) []protocol.Message {
+func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, msg := range out {
 		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && msg.Compaction == nil && msg.Timestamp > 0 {

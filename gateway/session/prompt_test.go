@@ -81,7 +81,7 @@ func TestEveryMessageOfThePersonSaysItsTime(t *testing.T) {
 		{Role: protocol.RoleAssistant, Content: text, Timestamp: at},
 		{Role: protocol.RoleUser, Content: text, Timestamp: at, Origin: protocol.OriginDirect},
 	}
-	out := timed(in, berlin)
+	out := withTimes(in, berlin)
 	if got := out[0].Content.Text(); got != "[Thu 2026-07-02 00:30 CEST]\nhello" {
 		t.Errorf("%q", got)
 	}

@@ -226,7 +226,7 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.zone()).Format(time.DateOnly)+".md")
+	name := filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.settings.zone()).Format(time.DateOnly)+".md")
 	var note []byte
 	for deadline := time.Now().Add(3 * time.Minute); !strings.Contains(string(note), "has a cat") && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		note, _ = os.ReadFile(name)

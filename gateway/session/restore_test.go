@@ -63,7 +63,7 @@ func TestNothingIsBroughtBackIntoARunningChat(t *testing.T) {
 	res := g.send("second")
 	g.question()
 	in := protocol.SessionArchiveRestoreParams{SessionKey: chat, ID: protocol.ArchiveID(reset.OldSessionID)}
-	if _, err := g.RestoreArchive(t.Context(), in); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "bring the earlier conversation back") {
+	if _, err := g.RestoreArchive(t.Context(), in); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "restore the earlier conversation") {
 		t.Error(err)
 	}
 	g.send("/stop")

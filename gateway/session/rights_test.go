@@ -48,7 +48,7 @@ func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
 	bob := auth.Writing("xmpp", "bob@example.org")
 	for text, want := range map[string]string{
-		"/new": "archived", "/reset": "archived", "/compact": "Nothing to shorten", "/compact undo": "whole", "/stop": "No run", "/status": "Session:", "/help": "Commands",
+		"/new": "archived", "/reset": "archived", "/compact": "Nothing to shorten", "/compact undo": "no summary to undo", "/stop": "No run", "/status": "Session:", "/help": "Commands",
 		"/model": "Model:", "/model test/Big": "test/Big", "/think": "Thinking", "/think high": "Thinking: high", "/t low": "Thinking: low", "/mode": "Mode: ask",
 		"/mode trust 60": "cannot be set from here", "/mode read-only": "cannot be set from here", "/think:high": "Nothing was sent",
 	} {

@@ -19,7 +19,7 @@ func (m *Manager) Route(channel, account, kind, id string) (protocol.AgentID, pr
 
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
 	p.Kind = token(p.Kind, KindDM)
-	agent := routed(cfg.Agents, p)
+	agent := agentFor(cfg.Agents, p)
 	links := cfg.Session.IdentityLinks
 	who := ""
 	if p.Kind == KindDM {
@@ -28,23 +28,24 @@ func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
 	switch id := strings.ToLower(strings.TrimSpace(p.ID)); {
 	case who != "":
 		p.ID = who
-	case told.MatchString(id) || p.Kind == KindDM && named(links, id):
-		p.ID = marked(token(id, "unknown"), "peer "+id) // the ID looks like somebody else's
+	case hashedID.MatchString(id) || p.Kind == KindDM && isIdentity(links, id):
+		p.ID = withHash(token(id, "unknown"), "peer "+id) // the ID looks like somebody else's
 	}
 	return agent, build(cfg.Session, agent, p)
 }
 
-// named reports whether an ID would look like a linked identity in a session key.
-func named(links map[string][]string, id string) bool {
+// isIdentity reports whether an ID would look like a linked identity in a session key.
+func isIdentity(links map[string][]string, id string) bool {
 	for who := range links {
-		if own(who) == own(id) {
+		if peerID(who) == peerID(id) {
 			return true
 		}
 	}
 	return false
 }
 
-func routed(agents config.Agents, p Peer) protocol.AgentID {
+// agentFor returns the agent of the first binding whose fields all match, or the default agent.
+func agentFor(agents config.Agents, p Peer) protocol.AgentID {
 	agree := func(want, got string) bool { return want == "" || strings.EqualFold(want, got) }
 	for _, b := range agents.Bindings {
 		if agree(b.Match.Channel, p.Channel) && agree(b.Match.AccountID, p.Account) &&

@@ -18,10 +18,10 @@ const (
 
 // Search finds messages in all chats, newest first. A query without words is a
 // protocol.ErrBadRequest.
-func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+func (r *reader) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
 	if len(in.Query) > maxQuery {
-		return out, protocol.ErrBadRequest.With(fmt.Sprintf("query may have %d bytes", maxQuery))
+		return out, errLongQuery
 	}
 	if !store.Searchable(in.Query) {
 		return out, protocol.ErrBadRequest.With("query required: at least one word or emoji")
@@ -34,14 +34,14 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	}
 	in.Limit = min(in.Limit, maxHits)
 	if in.SessionKey != "" {
-		in.SessionKey = m.Canonical(in.SessionKey)
+		in.SessionKey = r.Canonical(in.SessionKey)
 	}
-	found, next, err := m.store.Search.Messages(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	found, next, err := r.store.Search.Messages(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
 	if err != nil {
 		return out, err
 	}
 	for _, f := range found {
-		h, err := hit(f)
+		h, err := searchHit(f)
 		if err != nil {
 			return out, err
 		}
@@ -53,19 +53,19 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	return out, nil
 }
 
-func hit(f store.Found) (protocol.SearchHit, error) {
+func searchHit(f store.Found) (protocol.SearchHit, error) {
 	var msg protocol.Message
 	if err := json.Unmarshal([]byte(f.JSON), &msg); err != nil {
 		return protocol.SearchHit{}, fmt.Errorf("read message: %w", err)
 	}
 	return protocol.SearchHit{
 		SessionKey: f.Key, SessionID: f.SessionID, Title: f.Title, Archived: !f.Current, MessageID: msg.ID, Seq: msg.Seq, RunID: msg.RunID, Role: msg.Role,
-		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: pieces(f.Snippet),
+		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: splitSnippet(f.Snippet),
 	}, nil
 }
 
-// pieces splits a snippet at its highlight marks.
-func pieces(s string) []protocol.Snippet {
+// splitSnippet splits a snippet at its highlight marks.
+func splitSnippet(s string) []protocol.Snippet {
 	list := []protocol.Snippet{}
 	add := func(text string, mark bool) {
 		if text != "" {

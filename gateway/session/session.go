@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,28 +12,16 @@ import (
 
 // session is one conversation. Only its goroutine accesses its fields.
 type session struct {
-	m     *Manager
-	key   protocol.SessionKey
-	inbox chan func()
-	queue []store.Run
-	run   *active
-	last  int64       // CreatedAt of the newest run
-	block int         // number of resets and deletions in progress; no run starts meanwhile
-	left  []store.Run // started runs of an earlier start, until Resume
-	held  bool        // block includes one for the pending Resume
+	m             *Manager
+	key           protocol.SessionKey
+	inbox         chan func()
+	queue         queue
+	run           *run        // the agent's run in progress
+	lastCreatedAt int64       // of the newest run
+	blocks        int         // number of resets and deletions in progress; no run starts meanwhile
+	unresumed     []store.Run // started runs of an earlier start, until resume
+	awaitsResume  bool        // blocks includes one for the pending resume
 }
-
-// active is the run in progress.
-type active struct {
-	run    store.Run
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when its goroutine has ended
-}
-
-// errCancelled is the cause for cancelling a run that the person stopped.
-//
-//lint:ignore ST1005 the original's text, which its clients show
-var errCancelled = errors.New("Run cancelled by user")
 
 func (s *session) loop() {
 	for {
@@ -50,86 +37,88 @@ func (s *session) loop() {
 	}
 }
 
+// canStart reports whether a run may start now.
+func (s *session) canStart() bool { return s.run == nil && s.blocks == 0 && !s.m.pause.isPaused() }
+
 // accept starts a run at once or queues it. The run is stored when accept returns without error.
-func (s *session) accept(r store.Run) (queued bool, err error) {
+func (s *session) accept(row store.Run) (queued bool, err error) {
 	ctx := context.WithoutCancel(s.m.ctx)
-	paused, _ := s.m.Paused()
-	if s.m.liveRun(r.ID) != nil {
-		return false, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", r.ID))
+	if s.m.runs.get(row.ID) != nil {
+		return false, errRunExists(row.ID)
 	}
-	r.CreatedAt = max(r.CreatedAt, s.last+1) // keeps the order of runs after a restart
-	s.last = r.CreatedAt
-	if s.run == nil && !paused && s.block == 0 && len(s.queue) == 0 {
-		return false, s.start(r)
+	row.CreatedAt = max(row.CreatedAt, s.lastCreatedAt+1) // keeps the order of runs after a restart
+	s.lastCreatedAt = row.CreatedAt
+	if s.canStart() && len(s.queue) == 0 {
+		return false, s.start(row)
 	}
-	r.State = protocol.RunQueued
-	if _, err := s.m.store.Sessions.Ensure(ctx, s.key, s.m.now()); err != nil {
+	row.State = protocol.RunQueued
+	if _, err := s.m.store.Sessions.Ensure(ctx, s.key, now()); err != nil {
 		return false, err
 	}
-	if err := s.m.store.Runs.Put(ctx, r); err != nil {
+	if err := s.m.store.Runs.Put(ctx, row); err != nil {
 		return false, err
 	}
-	s.enqueue(r)
-	s.m.track(r).publish()
+	s.queue.add(row)
+	s.m.runs.track(row).publish()
 	return true, nil
+}
+
+func errRunExists(id protocol.RunID) error {
+	return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
 // start stores the user message with the run and starts it. An event that the agent already knows
 // about starts nothing.
-func (s *session) start(r store.Run) error {
-	if isEvent(r) && s.knows(r) {
-		return s.pass(r)
+func (s *session) start(row store.Run) error {
+	if isEvent(row) && s.knowsCompletion(row) {
+		return s.finishKnownEvent(row)
 	}
 	s.resetWhenDue()
-	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
-	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), r, message(r))
+	row.State, row.StartedAt = protocol.RunThinking, now()
+	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), row, message(row))
 	if err != nil {
 		return err
 	}
 	s.m.publishMessage(s.key, stored)
 	s.m.publishSession(s.key)
-	s.begin(r)
+	s.begin(row)
 	return nil
 }
 
 // begin executes a stored run in its own goroutine.
-func (s *session) begin(r store.Run) {
+func (s *session) begin(row store.Run) {
 	ctx, cancel := context.WithCancelCause(s.m.ctx)
-	a := &active{run: r, cancel: cancel, done: make(chan struct{})}
-	s.run = a
-	l := s.m.track(r)
+	r := s.m.runs.track(row)
+	r.setCancel(cancel)
+	s.run = r
 	s.m.wg.Go(func() {
 		defer cancel(nil)
-		l.execute(ctx)
-		close(a.done)
+		r.execute(ctx)
+		close(r.done)
 		select {
-		case s.inbox <- func() { s.ended(a) }:
+		case s.inbox <- func() { s.ended(r) }:
 		case <-s.m.ctx.Done():
 		}
 	})
 }
 
 // ended handles the end of a run's goroutine.
-func (s *session) ended(a *active) {
-	if s.run == a {
+func (s *session) ended(r *run) {
+	if s.run == r {
 		s.run = nil
 	}
-	s.next()
+	s.startNext()
 }
 
-// next starts the oldest queued run, if no run is active.
-func (s *session) next() {
-	for {
-		paused, _ := s.m.Paused()
-		if s.run != nil || paused || s.block > 0 || len(s.queue) == 0 {
-			return
-		}
-		r := s.queue[0]
-		s.queue = slices.Clone(s.queue[1:])
-		if err := s.start(r); err != nil {
-			slog.Error("A waiting message could not be started", "session", s.key, "run", r.ID, "err", err)
-			s.queue = append([]store.Run{r}, s.queue...)
-			s.m.stored(err)
+// startNext starts the oldest queued run, if no run is in progress.
+func (s *session) startNext() {
+	for s.canStart() && len(s.queue) > 0 {
+		row := s.queue[0]
+		s.queue = s.queue.without(0)
+		if err := s.start(row); err != nil {
+			slog.Error("Starting a queued message failed", "session", s.key, "run", row.ID, "err", err)
+			s.queue = slices.Insert(s.queue, 0, row)
+			s.m.pauseOnStoreError(err)
 			return
 		}
 	}
@@ -137,90 +126,39 @@ func (s *session) next() {
 
 // load registers a run of an earlier start: it is visible from now on, and new messages queue
 // behind it. Nothing starts before resume.
-func (s *session) load(r store.Run) {
-	if !s.held {
-		s.held = true
-		s.block++
+func (s *session) load(row store.Run) {
+	if !s.awaitsResume {
+		s.awaitsResume = true
+		s.blocks++
 	}
-	s.last = max(s.last, r.CreatedAt)
-	if r.State == protocol.RunQueued {
-		s.enqueue(r)
+	s.lastCreatedAt = max(s.lastCreatedAt, row.CreatedAt)
+	if row.State == protocol.RunQueued {
+		s.queue.add(row)
 	} else {
-		s.left = append(s.left, r)
+		s.unresumed = append(s.unresumed, row)
 	}
-	s.m.track(r).publish()
+	s.m.runs.track(row).publish()
 }
 
 // resume continues the runs that load has registered.
 func (s *session) resume() {
-	if !s.held {
+	if !s.awaitsResume {
 		return
 	}
-	s.held = false
-	s.block--
-	left := s.left
-	s.left = nil
-	for _, r := range left {
+	s.awaitsResume = false
+	s.blocks--
+	rows := s.unresumed
+	s.unresumed = nil
+	for _, row := range rows {
 		switch {
-		case isDirect(r):
-			s.m.resumeDirect(r)
+		case isDirect(row):
+			s.m.resumeDirect(row)
 		case s.run == nil:
-			s.begin(r)
+			s.begin(row)
 		default: // two runs cannot be active at once; the later one is queued
-			r.State = protocol.RunQueued
-			s.queue = append([]store.Run{r}, s.queue...)
+			row.State = protocol.RunQueued
+			s.queue = slices.Insert(s.queue, 0, row)
 		}
 	}
-	s.next()
-}
-
-// stop cancels the run in progress, or removes a queued one.
-func (s *session) stop(id protocol.RunID) protocol.ChatCancelResult {
-	res := protocol.ChatCancelResult{OK: true}
-	// A run that is not live any more has already sent its terminal event.
-	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil {
-		s.run.cancel(errCancelled)
-		res.RunID, res.Cancelled = s.run.run.ID, true
-		return res
-	}
-	for i, r := range s.left {
-		if r.ID == id || id == "" && !isDirect(r) {
-			s.left = slices.Delete(slices.Clone(s.left), i, i+1)
-			s.m.liveRun(r.ID).finish(errCancelled)
-			res.RunID, res.Cancelled = r.ID, true
-			return res
-		}
-	}
-	if l := s.m.liveRun(id); l != nil && isDirect(l.run) {
-		l.cancelDirect()
-		res.RunID, res.Cancelled = id, true
-		return res
-	}
-	for i, r := range s.queue {
-		if r.ID == id {
-			s.queue = slices.Delete(slices.Clone(s.queue), i, i+1)
-			s.m.liveRun(id).finish(errCancelled)
-			res.RunID, res.Cancelled = id, true
-			return res
-		}
-	}
-	return res
-}
-
-// clear cancels all runs of the session. The caller must wait for the returned channels before it
-// changes the session's messages.
-func (s *session) clear() (wait []<-chan struct{}) {
-	for _, r := range append(s.left, s.queue...) {
-		s.m.liveRun(r.ID).finish(errCancelled)
-	}
-	s.left, s.queue = nil, nil
-	for _, l := range s.m.directOf(s.key) {
-		l.cancelDirect()
-		wait = append(wait, l.done)
-	}
-	if s.run != nil {
-		s.run.cancel(errCancelled)
-		wait = append(wait, s.run.done)
-	}
-	return wait
+	s.startNext()
 }

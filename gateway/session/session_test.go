@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool/tooltest"
 )
 
 func TestMessageGetsItsAnswer(t *testing.T) {
@@ -125,13 +127,14 @@ func TestRunIDIsTakenOnce(t *testing.T) {
 // TestAMessageThatIsOnItsWayIsTakenOnce: the sender retries while the attachments are still being
 // processed.
 func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
-	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	listening, heard := make(chan struct{}), make(chan struct{})
-	g.opts.Transcribe = func(context.Context, string, string, []byte) (string, error) {
+	g.transcribe = func(context.Context, string, string, []byte) (string, error) {
 		close(listening)
 		<-heard
 		return "Hello", nil
 	}
+	g.open(llmtest.Say("one"), llmtest.Say("two"))
 	in := protocol.ChatSendParams{SessionKey: chat, Message: "1", RunID: "mine"}
 	slow := in
 	slow.Attachments = []protocol.Attachment{{Filename: "v.ogg", MimeType: "audio/ogg", Data: base64.StdEncoding.EncodeToString([]byte("OggS\x00"))}}

@@ -63,10 +63,10 @@ func TestResetStopsWhatRunsAndWaits(t *testing.T) {
 
 func TestMessageDuringAResetStartsAfterIt(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."))
-	if err := g.quiet(t.Context(), chat); err != nil {
+	if err := g.stopAndBlock(t.Context(), chat); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.quiet(t.Context(), chat); err != nil { // a second reset at the same time
+	if err := g.stopAndBlock(t.Context(), chat); err != nil { // a second reset at the same time
 		t.Fatal(err)
 	}
 	res := g.send("hello")

@@ -1,4 +1,4 @@
-package session
+package media
 
 import (
 	"context"
@@ -13,23 +13,19 @@ import (
 // Transcribe converts speech to text. Errors for the person are of type *protocol.Error.
 type Transcribe func(ctx context.Context, name, mimeType string, data []byte) (string, error)
 
-// heard returns the text that the model reads in place of a recording. It continues when ctx is
-// cancelled: a sender who disconnects will not send the message again.
-func (m *Manager) heard(ctx context.Context, name, kind string, data []byte) string {
+// transcript returns the text that the model reads in place of a recording.
+func (s *Store) transcript(ctx context.Context, name, kind string, data []byte) string {
 	what := strings.TrimSpace("a recording " + name)
-	if m.opts.Transcribe == nil {
+	if s.transcribe == nil {
 		return fmt.Sprintf("[%s, which nothing here can transcribe]", what)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
-	text, err := m.opts.Transcribe(ctx, name, kind, data)
+	text, err := s.transcribe(ctx, name, kind, data)
 	var known *protocol.Error
 	switch text = strings.TrimSpace(text); {
 	case errors.As(err, &known):
 		return fmt.Sprintf("[%s, which was not transcribed: %s]", what, known.Message)
 	case err != nil:
-		slog.Warn("A recording was not transcribed", "err", err)
+		slog.Warn("A recording could not be transcribed", "err", err)
 		return fmt.Sprintf("[%s, which was not transcribed]", what)
 	case text == "":
 		return fmt.Sprintf("[%s, in which nothing is said]", what)

@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// OnAsk implements agent.Sink.
+func (r *run) OnAsk(a protocol.Approval) {
+	if a.State != "" && a.State != protocol.ApprovalPending {
+		r.State(protocol.RunTools, "")
+		return
+	}
+	r.State(protocol.RunWaiting, "")
+	r.publishChat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{
+		Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(questionText(a))}, Timestamp: now(),
+	}})
+}
+
+// questionText is the chat's text about a pending approval.
+func questionText(a protocol.Approval) string {
+	if a.Kind == protocol.AskContinue {
+		return fmt.Sprintf("Paused: %s. Continue? Reply yes or no.", a.Why)
+	}
+	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Reason: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+}
+
+// AskContinue implements agent.Sink.
+func (r *run) AskContinue(ctx context.Context, steps int) (bool, error) {
+	return r.askContinue(ctx, protocol.Approval{
+		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
+		Why: "the agent has taken " + protocol.Plural(steps, "step") + " without finishing", Choices: []string{protocol.ScopeOnce},
+	})
+}
+
+// askContinueAgain asks again whether to continue, if an earlier start had that question pending.
+// Without a pending question the answer is yes.
+func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
+	pending, err := r.m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, q := range pending {
+		if q.Kind == protocol.AskContinue && q.RunID == r.row.ID {
+			return r.askContinue(ctx, q)
+		}
+	}
+	return true, nil
+}
+
+func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error) {
+	limit := approval.Limit(r.m.opts.Config().Approvals, q.AskedBy)
+	// A client that is notified by OnAsk can answer the approval at once.
+	end, err := r.m.opts.Questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
+	if err != nil {
+		return false, err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return false, cause
+	}
+	return end.Allowed(), nil
+}
+
+// remindOfApproval answers a message with the pending approval of the chat's run (status paused,
+// docs/protocol.md#chat). ok is false when there is none.
+func (m *Manager) remindOfApproval(ctx context.Context, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+	pending, err := m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return res, false, err
+	}
+	for _, a := range pending {
+		if a.SessionKey == key && a.RunID != "" {
+			return protocol.ChatSendResult{
+				Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
+				Response: "Your message was not sent, because the run waits for your answer. " + questionText(a),
+			}, true, nil
+		}
+	}
+	return res, false, nil
+}
+
+// answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
+// of the approval (approvalId in a result of chat.send) may follow.
+func (m *Manager) answerApproval(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
+	if _, _, isAnswer := parseAnswer(word); !isAnswer || len(in.Attachments) > 0 {
+		return res, false, nil
+	}
+	pending, err := m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return res, false, err
+	}
+	for _, a := range pending {
+		text := strings.TrimSuffix(strings.TrimSpace(in.Message), " "+string(a.ID))
+		allow, reason, isAnswer := parseAnswer(text)
+		if a.SessionKey != in.SessionKey || !isAnswer {
+			continue
+		}
+		if !p.Has(protocol.ScopeApprove) {
+			return res, false, protocol.ErrForbidden.With("this device may not answer approvals; answer on another one")
+		}
+		answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny, Reason: reason}
+		if allow {
+			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
+		}
+		end, err := m.opts.Questions.Answer(ctx, p.String(), answer)
+		if err != nil {
+			return res, false, err
+		}
+		if !end.Won {
+			continue // it has been answered meanwhile; try the next approval
+		}
+		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID, Response: answerText(a, allow)}, true, nil
+	}
+	return res, false, nil
+}
+
+func answerText(a protocol.Approval, allow bool) string {
+	switch {
+	case a.Kind == protocol.AskContinue && allow:
+		return "The run continues."
+	case a.Kind == protocol.AskContinue:
+		return "The run ends."
+	case allow:
+		return "The call was approved; the run continues."
+	}
+	return "The call was denied; the run continues."
+}

@@ -1,0 +1,173 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/archive"
+	"fairlead/gateway/store"
+)
+
+// reader lists and reads chats, and publishes their changes. Manager embeds it.
+type reader struct {
+	store    *store.DB
+	bus      *event.Bus
+	settings settings
+	runs     *runs
+	ctx      context.Context // cancelled when the manager closes
+	// activity reports whether a run of a chat is in progress and how many wait.
+	activity func(ctx context.Context, key protocol.SessionKey) (busy bool, queued int, err error)
+}
+
+func title(s store.Session) string {
+	if s.Label != "" {
+		return s.Label
+	}
+	return s.FirstText
+}
+
+func (r *reader) entry(s store.Session) protocol.SessionEntry {
+	return protocol.SessionEntry{
+		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
+		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow, Usage: &s.Usage, Settings: &s.Prefs,
+		Main: s.Key == r.settings.config().Session.Main(agentOf(s.Key)),
+	}
+}
+
+func (r *reader) publishSession(key protocol.SessionKey) {
+	s, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	if err != nil {
+		slog.Warn("Reading a chat failed", "session", key, "err", err)
+		return
+	}
+	e := r.entry(s)
+	r.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: key, Session: &e})
+}
+
+func (r *reader) publishMessage(key protocol.SessionKey, msg protocol.Message) {
+	r.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &msg})
+}
+
+// publishHistory publishes that the messages of a chat have changed as a whole.
+func (r *reader) publishHistory(key protocol.SessionKey) {
+	r.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
+	r.publishSession(key)
+}
+
+// peek returns a chat. Every key is valid, as in the original system: a chat that nobody has
+// written to yet is returned with default values, and is neither stored nor listed because of that.
+func (r *reader) peek(ctx context.Context, key protocol.SessionKey) (store.Session, error) {
+	return r.store.Sessions.Peek(ctx, r.Canonical(key), now())
+}
+
+// List returns a page of the chats, or of those that match the query.
+func (r *reader) List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+	if in.Offset < 0 || in.Limit < 0 {
+		return protocol.SessionsListResult{}, protocol.ErrBadRequest.With("offset and limit must not be negative")
+	}
+	if in.Limit == 0 {
+		in.Limit = 100
+	}
+	out := protocol.SessionsListResult{Sessions: []protocol.SessionEntry{}}
+	var list []store.Session
+	var err error
+	switch {
+	case in.Query == "" && in.Page != "":
+		return out, protocol.ErrBadRequest.With("page is for lists with a query; without one use offset")
+	case in.Query == "":
+		list, out.Count, err = r.store.Sessions.List(ctx, in.Offset, in.Limit)
+	case in.Offset > 0:
+		return out, protocol.ErrBadRequest.With("offset is for lists without a query; with one use page")
+	case len(in.Query) > maxQuery:
+		return out, errLongQuery
+	default:
+		list, out.Next, err = r.store.Search.Sessions(ctx, in.Query, in.Page, in.Limit)
+		out.Count = len(list)
+	}
+	for _, s := range list {
+		out.Sessions = append(out.Sessions, r.entry(s))
+	}
+	return out, err
+}
+
+// maxSnapshot is the number of chats in a feed's snapshot; further ones are available page by page
+// from sessions.list.
+const maxSnapshot = 500
+
+// Snapshot returns the chats and the runs that have not ended.
+func (r *reader) Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error) {
+	list, err := r.List(ctx, protocol.SessionsListParams{Limit: maxSnapshot})
+	if err != nil {
+		return nil, nil, err
+	}
+	return list.Sessions, r.runs.snapshot(), nil
+}
+
+// previousIDs returns the session IDs before the current one, never nil.
+func previousIDs(s store.Session) []protocol.SessionID {
+	if s.Previous == nil {
+		return []protocol.SessionID{}
+	}
+	return s.Previous
+}
+
+// Get returns a chat.
+func (r *reader) Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+	s, err := r.peek(ctx, in.SessionKey)
+	if err != nil {
+		return protocol.SessionGetResult{}, err
+	}
+	return protocol.SessionGetResult{
+		SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage),
+		Settings: s.Prefs, ResetPolicy: r.settings.resetPolicy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previousIDs(s), Label: s.Label,
+	}, nil
+}
+
+// Stats returns a chat's counters.
+func (r *reader) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
+	s, err := r.peek(ctx, in.SessionKey)
+	if err != nil {
+		return protocol.SessionStats{}, err
+	}
+	out := protocol.SessionStats{
+		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
+	}
+	out.IsProcessing, out.QueueSize, err = r.activity(ctx, s.Key)
+	return out, err
+}
+
+// History returns a chat's session IDs, one for each part between two resets.
+func (r *reader) History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
+	s, err := r.peek(ctx, in.SessionKey)
+	return protocol.SessionHistoryResult{SessionKey: s.Key, CurrentSessionID: s.ID, PreviousSessionIDs: previousIDs(s)}, err
+}
+
+// Preview returns the last messages.
+func (r *reader) Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+	if in.Limit < 0 || in.Before < 0 {
+		return protocol.SessionPreviewResult{}, protocol.ErrBadRequest.With("limit and before must not be negative")
+	}
+	s, err := r.peek(ctx, in.SessionKey)
+	if err != nil {
+		return protocol.SessionPreviewResult{}, err
+	}
+	read := r.store.Messages.Conversation
+	if in.Notices {
+		read = r.store.Messages.List
+	}
+	msgs, err := read(ctx, s.Key, in.Before, in.Limit)
+	if errors.Is(err, protocol.ErrNotFound) {
+		err = nil // nobody has written to it yet
+	}
+	if msgs == nil {
+		msgs = []protocol.Message{}
+	}
+	return protocol.SessionPreviewResult{SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Messages: msgs}, err
+}
+
+var errLongQuery = protocol.ErrBadRequest.With(fmt.Sprintf("query may have at most %d bytes", maxQuery))

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/agent"
+	"fairlead/gateway/approval"
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/summary"
+	"fairlead/gateway/store"
+)
+
+// run is a run that has not ended, as windows see it. It implements agent.Sink, see sink.go.
+type run struct {
+	m         *Manager
+	row       store.Run
+	createdAt int64
+	done      chan struct{} // closed when the run's goroutine has ended
+
+	// model and modelInfo describe the model of this run. Only the run's goroutine uses them.
+	model     llm.Model
+	modelInfo protocol.ModelInfo
+
+	mu     sync.Mutex // guards the fields below
+	cancel context.CancelCauseFunc
+	info   protocol.RunInfo
+	// text and thinking hold the text of info. They are builders because an answer arrives in
+	// thousands of pieces.
+	text, thinking strings.Builder
+	lastTextStep   int // step of the last chat delta, or 0
+}
+
+func (r *run) setCancel(cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel = cancel
+}
+
+// stop cancels the run as the person wants it. It does nothing before the run has started.
+func (r *run) stop() {
+	r.mu.Lock()
+	cancel := r.cancel
+	r.mu.Unlock()
+	if cancel != nil {
+		cancel(errCancelled)
+	}
+}
+
+func (r *run) snapshot() protocol.RunInfo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.info
+}
+
+// publish publishes the state of the run to windows.
+func (r *run) publish() {
+	info := r.snapshot()
+	info.Text, info.Thinking = "", "" // they are sent as deltas
+	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+}
+
+// publishChat publishes a chat event, which clients of the original system understand.
+func (r *run) publishChat(e protocol.ChatEvent) {
+	id := r.row.ID
+	e.RunID, e.SessionKey = &id, r.row.Session
+	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
+}
+
+// execute runs the agent and publishes how the run ended.
+func (r *run) execute(ctx context.Context) {
+	r.publish()
+	r.finishUnlessSuspended(ctx, r.runAgent(ctx))
+}
+
+// finishUnlessSuspended finishes the run, unless the gateway is stopping: then the next start
+// resumes it.
+func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
+	cause := context.Cause(ctx)
+	if errors.Is(err, approval.ErrSuspended) || errors.Is(cause, approval.ErrSuspended) {
+		return
+	}
+	if cause != nil {
+		err = cause
+	}
+	r.finish(err)
+}
+
+// maxHistory is the number of stored messages that a run loads in a chat without compaction; few
+// models can read more.
+const maxHistory = 4000
+
+// runAgent prepares and runs the agent loop.
+func (r *run) runAgent(ctx context.Context) error {
+	m, cfg := r.m, r.m.opts.Config()
+	s, err := m.store.Sessions.Get(ctx, r.row.Session)
+	if err != nil {
+		return m.pauseOnStoreError(err)
+	}
+	_, d := splitDirectives(r.row)
+	ref, thinking := m.settings.model(s, d)
+	r.mu.Lock()
+	r.info.Model = ref
+	r.mu.Unlock()
+	if r.model, r.modelInfo, err = m.opts.Models.Open(ctx, ref); err != nil {
+		return err
+	}
+	limit := maxHistory
+	if s.Cut > 0 {
+		limit = 0 // the summary may come before the last messages, and compaction limits their number
+	}
+	history, err := m.store.Messages.List(ctx, r.row.Session, 0, limit)
+	if err != nil {
+		return m.pauseOnStoreError(err)
+	}
+	loop := agent.Run{
+		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
+		Patience: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: r, History: summary.View(history, s.Cut),
+		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node),
+	}
+	if cfg.Compaction.Enabled {
+		loop.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
+	}
+	if r.modelInfo.ContextWindow != s.ContextWindow {
+		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = r.modelInfo.ContextWindow }); err != nil {
+			return m.pauseOnStoreError(err)
+		}
+	}
+	if more, err := r.askContinueAgain(ctx); err != nil || !more {
+		return cmp.Or(err, error(protocol.ErrCancelled.With("Stopped. Send a message to continue.")))
+	}
+	return m.pauseOnStoreError(loop.Do(ctx))
+}
+
+// finish stores the end of a run and publishes it: exactly once, with one terminal chat event.
+func (r *run) finish(err error) {
+	if !r.m.runs.remove(r) {
+		return
+	}
+	r.mu.Lock()
+	r.info.EndedAt, r.info.Notice = now(), ""
+	r.clearText()
+	switch {
+	case err == nil:
+		r.info.State = protocol.RunDone
+	case errors.Is(err, errCancelled):
+		r.info.State = protocol.RunCancelled
+	default:
+		r.info.State, r.info.Error = protocol.RunFailed, protocol.AsError(err)
+	}
+	info := r.info
+	r.mu.Unlock()
+
+	ctx := context.WithoutCancel(r.m.ctx)
+	row := r.row
+	row.State, row.EndedAt, row.Step, row.Error = info.State, info.EndedAt, info.Step, info.Error
+	if storeErr := r.m.pauseOnStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
+		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
+	}
+	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(row) {
+		r.postNotice(ctx, info)
+	}
+	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+	r.m.publishSession(info.SessionKey)
+	if err != nil {
+		r.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
+		return
+	}
+	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: r.lastMessage(ctx)})
+}
+
+// postNotice adds a notice about a failed or cancelled run to the conversation. Only people see it,
+// not the model.
+func (r *run) postNotice(ctx context.Context, info protocol.RunInfo) {
+	text := "Stopped."
+	if info.Error != nil {
+		text = info.Error.Message
+	}
+	if r.row.StartedAt == 0 && info.State == protocol.RunCancelled {
+		return // the run was still queued
+	}
+	msg := notice(r.row.ID, text)
+	if info.Error != nil {
+		msg.StopReason, msg.ErrorMessage = "error", info.Error.Message
+	}
+	if _, err := r.Append(ctx, msg); err != nil {
+		slog.Error("Storing a notice failed", "run", r.row.ID, "err", err)
+	}
+}
+
+// notice returns a message that only people see, not the model.
+func notice(id protocol.RunID, text string) protocol.Message {
+	return protocol.Message{
+		RunID: id, Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}, Timestamp: now(),
+	}
+}
+
+// lastMessage returns the run's last message.
+func (r *run) lastMessage(ctx context.Context) *protocol.Message {
+	msgs, err := r.m.store.Messages.OfRun(ctx, r.row.ID)
+	if err != nil || len(msgs) == 0 {
+		return &protocol.Message{RunID: r.row.ID, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: now()}
+	}
+	return &msgs[len(msgs)-1]
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Limits of a chat's settings. Every window receives the settings with the list of chats.
+const (
+	maxModel  = 200     // bytes of the name of a provider or model
+	maxPrompt = 100_000 // bytes of a system prompt, the same as for all files of a prompt together
+	maxTrust  = 12 * time.Hour
+)
+
+// builtIn is the provider that works without a model. It follows simple requests and cannot
+// summarize.
+const builtIn = "operator"
+
+// settings answers what holds for a chat: its own settings come first, then its agent's, then the
+// gateway's.
+type settings struct{ config func() config.Config }
+
+// agent returns the configuration of a chat's agent.
+func (c settings) agent(key protocol.SessionKey) config.AgentEntry {
+	for _, a := range c.config().Agents.List {
+		if config.AgentName(a.ID) == agentOf(key) {
+			return a
+		}
+	}
+	return config.AgentEntry{}
+}
+
+// model returns the model and thinking level for the next message. The message's own settings, d,
+// take precedence; nil means none.
+func (c settings) model(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
+	cfg := c.config().Model
+	if own := c.agent(s.Key).Model; own != nil && own.Provider != "" {
+		cfg = *own
+	}
+	ref := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}
+	// Provider and ID may be set one after the other.
+	if own := s.Prefs.Model; own != nil && own.Provider != "" && own.ID != "" {
+		ref = *own
+	}
+	thinking := cmp.Or(s.Prefs.ThinkingLevel, cfg.ThinkingLevel)
+	if d == nil {
+		return ref, thinking
+	}
+	if d.Model != nil {
+		ref = protocol.ModelRef{Provider: cmp.Or(d.Model.Provider, ref.Provider), ID: d.Model.ID}
+	}
+	return ref, cmp.Or(d.ThinkLevel, thinking)
+}
+
+// parseModel parses "provider/id", or the ID of a model of the current provider.
+func (c settings) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
+	if strings.ContainsAny(text, " \t\n") {
+		return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID, without spaces")
+	}
+	if len(text) > maxModel {
+		return protocol.ModelRef{}, fmt.Errorf("the name of a model may have at most %d bytes", maxModel)
+	}
+	if provider, id, ok := strings.Cut(text, "/"); ok {
+		if provider == "" || id == "" {
+			return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID")
+		}
+		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
+	}
+	ref, _ := c.model(s, nil)
+	return protocol.ModelRef{Provider: ref.Provider, ID: text}, nil
+}
+
+// resetPolicy returns the chat's own reset policy, or the gateway's.
+func (c settings) resetPolicy(s store.Session) protocol.ResetPolicy {
+	p := s.ResetPolicy
+	if p.Mode == "" {
+		p = c.config().Session.DefaultResetPolicy
+	}
+	p.Mode = cmp.Or(p.Mode, "manual")
+	return p
+}
+
+// zone returns the person's time zone.
+func (c settings) zone() *time.Location {
+	if zone, err := time.LoadLocation(c.config().UserTimezone); err == nil {
+		return zone
+	}
+	return time.Local
+}
+
+// heartbeat returns the heartbeat prompt of a chat's agent.
+func (c settings) heartbeat(key protocol.SessionKey) string {
+	if own := c.agent(key).Heartbeat; own != nil && own.Prompt != "" {
+		return own.Prompt
+	}
+	return c.config().Agents.DefaultHeartbeat.Prompt
+}
+
+// checkSettings validates settings for a chat; nil changes nothing.
+func checkSettings(in *protocol.SessionPrefsPatch) error {
+	if in == nil {
+		return nil
+	}
+	tooLong := func(name *string) bool { return name != nil && len(*name) > maxModel }
+	if l := in.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
+	}
+	if n := in.MaxTokens; n != nil && *n < 0 {
+		return protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
+	}
+	if p := in.SystemPrompt; p != nil && len(*p) > maxPrompt {
+		return protocol.ErrTooLarge.With(fmt.Sprintf("settings.systemPrompt has %d bytes, more than %d; put it into a file such as AGENTS.md", len(*p), maxPrompt))
+	}
+	if ref := in.Model; ref != nil && (tooLong(ref.Provider) || tooLong(ref.ID)) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have at most %d bytes each", maxModel))
+	}
+	return checkMode(in.Approvals)
+}
+
+func checkMode(mode *protocol.ApprovalMode) error {
+	if mode == nil {
+		return nil
+	}
+	switch mode.Mode {
+	case "", protocol.ModeAsk, protocol.ModeAcceptEdits, protocol.ModeReadOnly, protocol.ModePaused:
+		mode.Until = 0
+		return nil
+	case protocol.ModeTrust:
+		if left := mode.Until - now(); left <= 0 || left > maxTrust.Milliseconds() {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("trust must end within %d hours: set settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
+		}
+		return nil
+	}
+	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
+}
+
+// modelTimeout is the time limit for one answer of a model.
+func (c settings) modelTimeout() time.Duration {
+	return time.Duration(c.config().Timeouts.LLM) * time.Millisecond
+}

@@ -1,0 +1,158 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/summary"
+)
+
+// Append implements agent.Sink.
+func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+	files := r.m.media.Upload()
+	defer files.Close()
+	for i := range msgs {
+		msgs[i].Content = files.Images(msgs[i].Content)
+	}
+	stored, err := r.m.store.Messages.Append(ctx, r.row.Session, msgs...)
+	if err != nil {
+		return nil, r.m.pauseOnStoreError(err)
+	}
+	r.mu.Lock()
+	r.clearText()
+	r.mu.Unlock()
+	for _, msg := range stored {
+		r.m.publishMessage(r.row.Session, msg)
+		if msg.Role == protocol.RoleAssistant && msg.Origin == protocol.OriginPerson && len(msg.Content.Calls()) > 0 && msg.Content.Text() != "" {
+			r.publishChat(protocol.ChatEvent{State: protocol.ChatPartial, Message: &msg})
+		}
+	}
+	return stored, nil
+}
+
+// Ready implements agent.Sink.
+func (r *run) Ready(ctx context.Context) error { return r.m.pause.wait(ctx) }
+
+// Step implements agent.Sink.
+func (r *run) Step(step int) {
+	r.mu.Lock()
+	r.info.Step = step
+	r.clearText()
+	r.mu.Unlock()
+}
+
+// clearText discards the streamed text. The caller must hold the lock.
+func (r *run) clearText() {
+	r.info.Text, r.info.Thinking = "", ""
+	r.text.Reset()
+	r.thinking.Reset()
+}
+
+// Delta implements agent.Sink.
+func (r *run) Delta(thinking bool, text string) {
+	if text == "" {
+		return
+	}
+	separator := ""
+	r.mu.Lock()
+	d := protocol.Delta{RunID: r.row.ID, Step: r.info.Step, Thinking: thinking, Text: text}
+	if thinking {
+		d.Offset = r.thinking.Len()
+		r.thinking.WriteString(text)
+		r.info.Thinking = r.thinking.String()
+	} else {
+		if r.lastTextStep != 0 && r.lastTextStep != d.Step {
+			separator = "\n\n" // chat events carry no step; clients concatenate their texts
+		}
+		r.lastTextStep = d.Step
+		d.Offset = r.text.Len()
+		r.text.WriteString(text)
+		r.info.Text = r.text.String()
+	}
+	r.mu.Unlock()
+	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: r.row.Session, Delta: &d})
+	if !thinking {
+		r.publishChat(protocol.ChatEvent{State: protocol.ChatDelta, Text: separator + text})
+	}
+}
+
+// State implements agent.Sink.
+func (r *run) State(state, notice string) {
+	r.mu.Lock()
+	r.info.State, r.info.Notice = state, notice
+	r.mu.Unlock()
+	r.publish()
+}
+
+// Used implements agent.Sink.
+func (r *run) Used(u protocol.Usage) {
+	r.mu.Lock()
+	sum := protocol.Usage{}
+	if r.info.Usage != nil {
+		sum = *r.info.Usage
+	}
+	sum.Add(u)
+	r.info.Usage = &sum
+	r.mu.Unlock()
+	r.publish()
+	r.m.publishSession(r.row.Session)
+}
+
+// Hydrate implements agent.Sink.
+func (r *run) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
+	msgs = r.m.media.WithImages(msgs)
+	if r.snapshot().Model.Provider == builtIn {
+		return msgs // the built-in operator uses only the text
+	}
+	return withTimes(msgs, r.m.settings.zone())
+}
+
+// Shorten implements agent.Sink: it reduces the chat to its newest messages of about keep tokens.
+// It returns nil if nothing can be removed.
+func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
+	m := r.m
+	s, err := m.store.Sessions.Get(ctx, r.row.Session)
+	if err != nil {
+		return nil, m.pauseOnStoreError(err)
+	}
+	msgs, err := m.store.Messages.List(ctx, s.Key, 0, 0)
+	if err != nil {
+		return nil, m.pauseOnStoreError(err)
+	}
+	at := cutForTokens(msgs, keep)
+	if at == 0 {
+		return nil, nil
+	}
+	r.State(protocol.RunThinking, "Summarizing the chat so far to make room")
+	model := r.model
+	if r.snapshot().Model.Provider == builtIn {
+		model = nil
+	}
+	_, notice, err := m.compact(ctx, s, model, r.modelInfo, msgs, at, "")
+	if errors.Is(err, protocol.ErrConflict) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return summary.View(append(slices.Clone(msgs[at:]), notice), notice.Compaction.Through), nil
+}
+
+// cutForTokens returns the position at which a conversation is cut so that about keep tokens
+// remain, or 0.
+func cutForTokens(msgs []protocol.Message, keep int64) int {
+	want, sum := len(msgs), int64(0)
+	for want > 1 && (sum == 0 || sum+llm.EstimateTokens(msgs[want-1:want]) <= keep) {
+		want--
+		sum += llm.EstimateTokens(msgs[want : want+1])
+	}
+	at := summary.Boundary(msgs, want, 2)
+	// A long message of the person fills most of the retained part.
+	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) {
+		at = summary.Boundary(msgs, want, 1)
+	}
+	return at
+}

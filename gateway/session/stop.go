@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fairlead/gateway/protocol"
+)
+
+// errCancelled is the cause for cancelling a run that the person stopped.
+//
+//lint:ignore ST1005 the original's text, which its clients show
+var errCancelled = errors.New("Run cancelled by user")
+
+// Cancel stops a run: without an ID the one in progress, with an ID that one, or removes its
+// message from the queue. The other queued messages stay queued, and the next one starts when the
+// stopped run has ended.
+func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+	res := protocol.ChatCancelResult{OK: true}
+	err := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) {
+		if id := s.stop(in.RunID); id != "" {
+			res.RunID, res.Cancelled = id, true
+		}
+	})
+	if err != nil {
+		return protocol.ChatCancelResult{}, err
+	}
+	return res, nil
+}
+
+// stop cancels a run as Cancel describes, and returns its ID, or "" if there is none.
+func (s *session) stop(id protocol.RunID) protocol.RunID {
+	runs := s.m.runs
+	// A run that is not registered any more has already sent its terminal event.
+	if s.run != nil && (id == "" || id == s.run.row.ID) && runs.get(s.run.row.ID) != nil {
+		s.run.stop()
+		return s.run.row.ID
+	}
+	for i, row := range s.unresumed {
+		if row.ID == id || id == "" && !isDirect(row) {
+			s.unresumed = slices.Delete(slices.Clone(s.unresumed), i, i+1)
+			runs.get(row.ID).finish(errCancelled)
+			return row.ID
+		}
+	}
+	if r := runs.get(id); r != nil && isDirect(r.row) {
+		r.stop()
+		return id
+	}
+	if i := s.queue.index(id); i >= 0 {
+		s.queue = s.queue.without(i)
+		runs.get(id).finish(errCancelled)
+		return id
+	}
+	return ""
+}
+
+// stopAll cancels all runs of the session, the queued ones too. The caller must wait for the
+// returned channels before it changes the session's messages.
+func (s *session) stopAll() (wait []<-chan struct{}) {
+	for _, row := range append(s.unresumed, s.queue...) {
+		s.m.runs.get(row.ID).finish(errCancelled)
+	}
+	s.unresumed, s.queue = nil, nil
+	for _, r := range s.m.runs.commandsOf(s.key) {
+		r.stop()
+		wait = append(wait, r.done)
+	}
+	if s.run != nil {
+		s.run.stop()
+		wait = append(wait, s.run.done)
+	}
+	return wait
+}
+
+// stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
+func (m *Manager) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
+	var wait []<-chan struct{}
+	if err := m.do(ctx, key, func(s *session) { s.blocks++; wait = s.stopAll() }); err != nil {
+		return err
+	}
+	for _, done := range wait {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			m.unblock(key)
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it
+// returns a protocol.ErrConflict that names the requested action.
+func (m *Manager) blockIdle(ctx context.Context, key protocol.SessionKey, action string) error {
+	busy := false
+	var ending <-chan struct{} // of a run that has already sent its terminal event
+	if err := m.do(ctx, key, func(s *session) {
+		if s.run != nil {
+			busy, ending = m.runs.get(s.run.row.ID) != nil, s.run.done
+		}
+		if !busy {
+			s.blocks++
+		}
+	}); err != nil {
+		return err
+	}
+	if busy {
+		return protocol.ErrConflict.With("A run is in progress. Wait for it or send /stop, then " + action + ".")
+	}
+	if ending != nil {
+		<-ending
+	}
+	return nil
+}
+
+// unblock reverts stopAndBlock or blockIdle, and starts the next queued message.
+func (m *Manager) unblock(key protocol.SessionKey) {
+	m.do(context.WithoutCancel(m.ctx), key, func(s *session) { s.blocks--; s.startNext() })
+}
