@@ -167,7 +167,7 @@ func (g *Gateway) openWorkspaces() error {
 	return err
 }
 
-// openTools opens what runs a tool call: approvals, rules, schedules, transfers and the gateway's
+// openTools opens what runs a tool call: approvals, rules, transfers and the gateway's
 // own tools.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.gate = approval.New(g.store.Approvals, g.bus, g.remindOfApproval)
@@ -179,18 +179,11 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
-		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) { return g.channels.Deliver(ctx, d) },
-		LastActive: func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
-			return g.channels.LastActive(ctx, agent)
-		},
-	})
 	g.transfers = transfer.New(transfer.Options{
 		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
 	g.tools = native.New(g.hub, native.Services{
-		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool[tool.Call]{g.schedules.Tool()},
+		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool[tool.Call]{cron.Tool(func() *cron.Scheduler { return g.schedules })},
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
 			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Words{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
@@ -209,7 +202,13 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: func() { g.status.Publish() },
 	})
 	g.tools.Serve(g.sessions)
-	g.schedules.Serve(g.sessions)
+	g.schedules = cron.New(cron.Options{
+		Store: g.store, Bus: g.bus, Sessions: g.sessions, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
+		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) { return g.channels.Deliver(ctx, d) },
+		LastActive: func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
+			return g.channels.LastActive(ctx, agent)
+		},
+	})
 	g.guardTransfers(g.rules.Version)
 	g.channels = channel.New(channel.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,

@@ -34,7 +34,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 		Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "run touch forbidden.txt"},
 	}).Job
 	w.write(t, "run touch forbidden.txt")
-	const missed = "1 call was not made, because nobody answered the question about it in time."
+	const missed = "1 call was not made, because its approval expired."
 	if beat := call(t, conn, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{}); !strings.Contains(beat.Message, missed) {
 		t.Errorf("the heartbeat: %+v", beat)
 	}

@@ -16,7 +16,7 @@ func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, er
 		sent, err := h.Say(ctx, home, Words{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
 		return sent.receiver(), err
 	}
-	if d.Seen {
+	if d.InMainChat {
 		sent, err := h.Say(ctx, home, Words{Text: d.Text, Later: true})
 		// nobody writes to the agent over a channel
 		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {

@@ -12,9 +12,9 @@ import (
 func TestWhatCouldNotBeUsedIsRefusedAtOnce(t *testing.T) {
 	s := open(t, memory{}, t.TempDir())
 	for _, c := range []struct{ path, value, why string }{
-		{"agents.defaultHeartbeat.every", `"soon"`, `agents.defaultHeartbeat.every: "soon" is no length of time: write it as 20 minutes or 2 hours, or 0m for never`},
+		{"agents.defaultHeartbeat.every", `"soon"`, `agents.defaultHeartbeat.every: "soon" is not a duration: write 20 minutes or 2 hours, or 0m for never`},
 		{"agents.defaultHeartbeat", `{"every":"-5m"}`, "agents.defaultHeartbeat.every"},
-		{"agents.list", `[{"id":"a"},{"id":"b","heartbeat":{"every":"1 moon"}}]`, `agents.list.1.heartbeat.every: "moon" is no unit`},
+		{"agents.list", `[{"id":"a"},{"id":"b","heartbeat":{"every":"1 moon"}}]`, `agents.list.1.heartbeat.every: "moon" is not a unit`},
 		{"agents.defaultHeartbeat.activeHours.start", `"breakfast"`, "agents.defaultHeartbeat.activeHours.start must be a time of day such as 08:00"},
 		{"agents.defaultHeartbeat.activeHours.end", `"25:00"`, "agents.defaultHeartbeat.activeHours.end must be"},
 		{"agents.defaultHeartbeat.activeHours.timezone", `"Mars/Olympus"`, "Europe/Berlin"},

@@ -12,7 +12,7 @@ import (
 // ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is
 // connected. A delivery that names a channel or a receiver fails with a protocol.ErrUnavailable.
 func ToMain(ctx context.Context, st *store.DB, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
-	if d.Seen {
+	if d.InMainChat {
 		return "", nil
 	}
 	if d.Channel != "" {

@@ -10,14 +10,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-// due handles a job whose time has come, or has passed while the gateway was off, the machine slept
+// runDue handles a job whose time has come, or has passed while the gateway was off, the machine slept
 // or an earlier run was in progress.
-func (s *Scheduler) due(j *job, at int64) {
+func (p *planner) runDue(j *job, at int64) {
 	first := j.State.NextRunAtMs
-	latest := s.latestDue(j, at)
-	onTime := func(due int64) bool { return at-due <= grace.Milliseconds() || due == j.onTime }
+	latest := p.latestDue(j, at)
+	onTime := func(due int64) bool { return at-due <= onTimeLimit.Milliseconds() || due == j.onTime }
 	run := func(due int64) {
-		if err := s.start(j, due, at); err != nil {
+		if err := p.start(j, due, at); err != nil {
 			slog.Error("A job could not be started", "job", j.ID, "err", err)
 		}
 	}
@@ -25,25 +25,25 @@ func (s *Scheduler) due(j *job, at int64) {
 	case onTime(first):
 		run(first)
 	case j.Missed == protocol.MissedSkip && onTime(latest):
-		s.skip(j, first, at, latest-1)
+		p.skip(j, first, at, latest-1)
 		run(latest)
 	case j.Missed == protocol.MissedSkip:
-		s.skip(j, latest, at, at)
+		p.skip(j, latest, at, at)
 	case j.Missed == protocol.MissedAll:
 		for n, t := 1, first; ; n++ {
-			t = nextRun(j.Schedule, j.Base, t, s.zone())
+			t = nextRun(j.Schedule, j.Base, t, p.o.zone())
 			if j.Schedule.Kind == protocol.CronAt || t == 0 || t > at {
 				break
 			}
 			if n == maxCatchUp {
-				s.skip(j, first, at, latest-1)
+				p.skip(j, first, at, latest-1)
 				run(latest)
 				return
 			}
 		}
 		run(first)
 	case j.Missed == protocol.MissedAsk:
-		s.ask(j, latest)
+		p.ask(j, latest)
 	default:
 		run(latest)
 	}
@@ -51,12 +51,12 @@ func (s *Scheduler) due(j *job, at int64) {
 
 // latestDue returns the last due time of a job that is not after at, but at least its next planned
 // time.
-func (s *Scheduler) latestDue(j *job, at int64) int64 {
+func (p *planner) latestDue(j *job, at int64) int64 {
 	first := j.State.NextRunAtMs
 	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
 		return first
 	}
-	zone := s.zone()
+	zone := p.o.zone()
 	latest := first
 	// Search backwards in growing steps, because the last step contains few due times.
 	for back := time.Hour.Milliseconds(); ; back *= 2 {
@@ -71,28 +71,28 @@ func (s *Scheduler) latestDue(j *job, at int64) int64 {
 }
 
 // skip stores that due times up to until were skipped.
-func (s *Scheduler) skip(j *job, due, at, until int64) {
+func (p *planner) skip(j *job, due, at, until int64) {
 	next := j.Job
 	next.LastDue = due
 	next.State.NextRunAtMs = 0
 	if j.Schedule.Kind == protocol.CronAt {
 		next.Enabled = false
 	} else {
-		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, s.zone())
+		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, p.o.zone())
 	}
-	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Its time passed while it could not run."
+	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "The gateway was not running at its time."
 	r := store.JobRun{
 		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
 		NextRunAt: next.State.NextRunAtMs,
 	}
-	stored, err := s.o.Store.Jobs.StartRun(s.ctx, next, r)
+	stored, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
 	j.Job = next
 	if err != nil {
-		slog.Warn("It could not be written down that a job was left out", "job", j.ID, "err", err)
-		s.put(j)
+		slog.Warn("A skipped run could not be stored", "job", j.ID, "err", err)
+		p.save(j)
 		return
 	}
-	s.log(j, stored, false)
+	p.record(j, stored, false)
 }
 
 // question is a pending approval about a job.
@@ -100,51 +100,51 @@ type question struct{ withdraw context.CancelFunc }
 
 // ask asks the person whether to run a missed job now. The job waits meanwhile. The next start asks
 // again.
-func (s *Scheduler) ask(j *job, due int64) {
-	ctx, cancel := context.WithCancel(s.ctx)
+func (p *planner) ask(j *job, due int64) {
+	ctx, cancel := context.WithCancel(p.ctx)
 	q := &question{cancel}
-	j.asking = q
+	j.question = q
 	a := protocol.Approval{
-		Kind: protocol.AskContinue, SessionKey: s.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
-		Why: fmt.Sprintf("the job %q should have run on %s, but its time passed while it could not; allow to run it now, or deny to leave it out", j.Name,
-			time.UnixMilli(due).In(s.zone()).Format("2 January 2006 at 15:04 (MST)")),
+		Kind: protocol.AskContinue, SessionKey: p.o.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
+		Why: fmt.Sprintf("the schedule %q missed its run on %s; allow to run it now, deny to skip it", j.Name,
+			time.UnixMilli(due).In(p.o.zone()).Format("2 January 2006 at 15:04 (MST)")),
 		Choices: []string{protocol.ScopeOnce},
 	}
 	id := j.ID
-	s.wg.Go(func() {
+	p.wg.Go(func() {
 		defer cancel()
-		end, err := s.o.Ask(ctx, a, 0, nil)
+		end, err := p.o.Ask(ctx, a, 0, nil)
 		if ctx.Err() != nil {
 			return
 		}
-		s.report(func() {
-			if j := s.jobs[id]; j != nil && j.asking == q {
-				j.asking = nil
-				s.answered(j, end, err)
+		p.report(func() {
+			if j := p.jobs[id]; j != nil && j.question == q {
+				j.question = nil
+				p.handleAnswer(j, end, err)
 			}
 		})
 	})
 }
 
-func (s *Scheduler) answered(j *job, end protocol.Approval, err error) {
+func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
 	at := now()
 	switch {
 	case err != nil:
-		slog.Error("The person could not be asked about a missed job", "job", j.ID, "err", err)
+		slog.Error("The approval of a missed job failed", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
 	case end.Allowed():
-		if err := s.start(j, s.latestDue(j, at), at); err != nil {
+		if err := p.start(j, p.latestDue(j, at), at); err != nil {
 			slog.Error("A job could not be started", "job", j.ID, "err", err)
 		}
 	default:
-		s.skip(j, s.latestDue(j, at), at, at)
+		p.skip(j, p.latestDue(j, at), at, at)
 	}
 }
 
-// withdraw cancels the question about a job, because the job was changed, removed or run meanwhile.
-func (j *job) withdraw() {
-	if j.asking != nil {
-		j.asking.withdraw()
-		j.asking = nil
+// withdrawQuestion cancels the question about a job, because the job was changed, removed or run meanwhile.
+func (j *job) withdrawQuestion() {
+	if j.question != nil {
+		j.question.withdraw()
+		j.question = nil
 	}
 }

@@ -19,8 +19,9 @@ import (
 // a skip adds nothing, and a repeated hour runs twice.
 //
 // Fairlead has its own parser because the available libraries do not do this: robfig/cron drops
-// skipped times, netresearch/go-cron 0.9.1 runs repeated ones twice, and both handle only changes
-// of whole hours, which is wrong for Lord Howe Island.
+// skipped times, netresearch/go-cron 0.9.1 runs repeated ones twice, both handle only changes of
+// whole hours, which is wrong for Lord Howe Island, and adhocore/gronx 1.20.4 reads 5/10 as a range,
+// requires both day fields for */2, and accepts expressions that never match.
 type Expr struct {
 	minute, hour, dom, month, dow uint64 // one bit per value
 	anyHour, anyDOM, anyDOW       bool
@@ -52,7 +53,7 @@ func ParseExpr(text string, zone *time.Location) (*Expr, error) {
 		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
 		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
 	}
-	if _, ok := e.after(civil(time.Unix(0, 0).UTC()), nil); !ok {
+	if _, ok := e.nextMatch(civil(time.Unix(0, 0).UTC()), nil); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
 	}
 	return e, nil
@@ -75,7 +76,7 @@ func parseField(text string, low, high int) (bits uint64, err error) {
 				}
 			}
 			if to < from {
-				return 0, fmt.Errorf("%.20q ends before it begins", span)
+				return 0, fmt.Errorf("the end of %.20q is before its start", span)
 			}
 		}
 		step := 1
@@ -117,7 +118,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 	at := civil(t)
 	start, end := t.ZoneBounds()
 	if !e.anyHour && !start.IsZero() {
-		at = later(at, seen(start))
+		at = latest(at, lastShown(start))
 	}
 	for {
 		_, offset := t.Zone()
@@ -127,7 +128,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 			last := civil(end.UTC()).Add(shift)
 			stop = &last
 		}
-		if found, ok := e.after(at, stop); ok {
+		if found, ok := e.nextMatch(at, stop); ok {
 			return found.Add(-shift).In(e.zone)
 		}
 		if end.IsZero() || end.After(limit) {
@@ -141,7 +142,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		case e.anyHour:
 			at = next.Add(-time.Second)
 		case next.After(before): // the clock skipped the time between
-			if _, ok := e.after(before.Add(-time.Second), &next); ok {
+			if _, ok := e.nextMatch(before.Add(-time.Second), &next); ok {
 				return t
 			}
 			at = next.Add(-time.Second)
@@ -151,10 +152,10 @@ func (e *Expr) Next(t time.Time) time.Time {
 	}
 }
 
-// seen returns the last clock time that was shown before start. Earlier times must not match again.
-func seen(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
+// lastShown returns the last clock time that was shown before start. Earlier times must not match again.
+func lastShown(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
 
-func later(a, b time.Time) time.Time {
+func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -164,9 +165,9 @@ func later(a, b time.Time) time.Time {
 // civil returns the clock time of t in its zone, as a time in UTC.
 func civil(t time.Time) time.Time { return when.Shown(t) }
 
-// after returns the first matching minute after t and, if stop is set, before stop. Both are clock
+// nextMatch returns the first matching minute after t and, if stop is set, before stop. Both are clock
 // times without a zone.
-func (e *Expr) after(t time.Time, stop *time.Time) (time.Time, bool) {
+func (e *Expr) nextMatch(t time.Time, stop *time.Time) (time.Time, bool) {
 	limit := t.Add(horizon)
 	if stop != nil && stop.Before(limit) {
 		limit = *stop

@@ -19,7 +19,7 @@ func TestAnEmptyHeartbeatFileHasNothingToDo(t *testing.T) {
 		"- [ ] mail":                                             false,
 		"#!/bin/sh is fine":                                      true,
 	} {
-		if nothingToDo(text) != want {
+		if isEmptyChecklist(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
@@ -65,11 +65,11 @@ func TestActiveHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := active(&config.ActiveHours{Start: c.start, End: c.end, Timezone: c.tz}, day); got != c.want {
+		if got := isActive(&config.ActiveHours{Start: c.start, End: c.end, Timezone: c.tz}, day); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	if !active(nil, time.Now()) {
+	if !isActive(nil, time.Now()) {
 		t.Error("no hours restrict")
 	}
 }
@@ -80,7 +80,7 @@ func TestWhatOfAHeartbeatsAnswerIsForThePerson(t *testing.T) {
 		"HEARTBEAT_OK\n\nDisk is full.": "Disk is full.", "Disk is full.\nHEARTBEAT_OK": "Disk is full.", "Disk is full.": "Disk is full.",
 		"The word HEARTBEAT_OK is known.": "The word HEARTBEAT_OK is known.",
 	} {
-		if got := alert(answer); got != want {
+		if got := alertText(answer); got != want {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 	if in.Name == "" || in.Schedule == nil || in.Spec == nil {
 		return out, protocol.ErrBadRequest.With("name, schedule and spec required")
 	}
-	when, err := s.inMillis(*in.Schedule)
+	when, err := s.resolveSchedule(*in.Schedule)
 	if err != nil {
 		return out, bad(err)
 	}
@@ -51,15 +51,15 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		return out, bad(err)
 	}
 	if j.Enabled {
-		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.zone())
+		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.o.zone())
 	}
 	doErr := s.do(ctx, func() {
-		if limit := s.o.Config().Cron.MaxJobs; len(s.jobs) >= limit {
+		if limit := s.o.Config().Cron.MaxJobs; len(s.planner.jobs) >= limit {
 			err = protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
 			return
 		}
 		if err = s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err == nil {
-			s.jobs[j.ID] = &job{Job: j}
+			s.planner.jobs[j.ID] = &job{Job: j}
 		}
 	})
 	return protocol.CronJobResult{OK: true, Job: j.CronJob}, errors.Join(doErr, err)
@@ -79,7 +79,7 @@ func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 	case !slices.Contains([]string{"", protocol.MissedSkip, protocol.MissedLatest, protocol.MissedAll, protocol.MissedAsk}, j.Missed):
 		return fmt.Errorf("missed must be skip, latest, all or ask, not %.20q", j.Missed)
 	}
-	if j.Schedule, err = checkSchedule(j.Schedule, s.zone()); err != nil {
+	if j.Schedule, err = checkSchedule(j.Schedule, s.o.zone()); err != nil {
 		return err
 	}
 	j.Spec, err = checkSpec(j.Spec)
@@ -125,7 +125,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 		return out, protocol.ErrBadRequest.With("id and patch required")
 	}
 	doErr := s.do(ctx, func() {
-		j := s.jobs[in.ID]
+		j := s.planner.jobs[in.ID]
 		if j == nil {
 			err = unknown(in.ID)
 			return
@@ -139,7 +139,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 			return
 		}
 		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
-			j.withdraw()
+			j.withdrawQuestion()
 		}
 		j.Job = next
 		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
@@ -155,7 +155,7 @@ func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, 
 	set(&j.Enabled, p.Enabled)
 	set(&j.DeleteAfterRun, p.DeleteAfterRun)
 	if p.Schedule != nil {
-		when, err := s.inMillis(*p.Schedule)
+		when, err := s.resolveSchedule(*p.Schedule)
 		if err != nil {
 			return was, err
 		}
@@ -184,9 +184,9 @@ func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, 
 		j.State.NextRunAtMs = 0
 	case p.Schedule == nil && was.Enabled:
 	case j.Schedule.Kind == protocol.CronAt && *j.Schedule.AtMs == j.LastDue:
-		return was, protocol.ErrConflict.With("The job has run at its time already: give it a new one")
+		return was, protocol.ErrConflict.With("The job has already run at its time: set a new time")
 	default:
-		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.zone())
+		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.o.zone())
 	}
 	return j, nil
 }
@@ -219,11 +219,11 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 		return out, protocol.ErrBadRequest.With("id required")
 	}
 	doErr := s.do(ctx, func() {
-		j := s.jobs[in.ID]
+		j := s.planner.jobs[in.ID]
 		out = protocol.CronRemoveResult{OK: true, Removed: j != nil}
 		if err = s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err == nil && j != nil {
-			j.withdraw()
-			delete(s.jobs, in.ID)
+			j.withdrawQuestion()
+			delete(s.planner.jobs, in.ID)
 		}
 	})
 	return out, errors.Join(doErr, err)

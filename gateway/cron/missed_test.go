@@ -24,8 +24,8 @@ func TestWhatBecomesOfMissedTimes(t *testing.T) {
 	}{
 		{"", 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
 		{protocol.MissedLatest, 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
-		{protocol.MissedSkip, 35 * time.Minute, "[600 3000]", "[ok skipped Its time passed while it could not run. ok]"},
-		{protocol.MissedSkip, 30 * time.Minute, "[600 2400 3000]", "[ok skipped Its time passed while it could not run. ok ok]"},
+		{protocol.MissedSkip, 35 * time.Minute, "[600 3000]", "[ok skipped The gateway was not running at its time. ok]"},
+		{protocol.MissedSkip, 30 * time.Minute, "[600 2400 3000]", "[ok skipped The gateway was not running at its time. ok ok]"},
 		{protocol.MissedAll, 35 * time.Minute, "[600 2700 2700 2700 3000]", "[ok ok ok ok ok]"},
 	} {
 		t.Run(fmt.Sprint(c.missed, c.off), func(t *testing.T) {
@@ -53,14 +53,14 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 		if n := len(r.agent.Sent()); n != 1 {
 			t.Errorf("%d runs after a day of every minute", n)
 		}
-		if got := fmt.Sprint(r.runs()); got != "[skipped Its time passed while it could not run. ok]" {
+		if got := fmt.Sprint(r.runs()); got != "[skipped The gateway was not running at its time. ok]" {
 			t.Errorf("history %s", got)
 		}
 	})
 }
 
 func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
-	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped Its time passed while it could not run.]"} {
+	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped The gateway was not running at its time.]"} {
 		t.Run(answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				var asked []protocol.Approval
@@ -79,7 +79,7 @@ func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
 				r.add(protocol.CronAddParams{Name: "Backup", Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")})
 				r.off(150 * time.Minute)
 				r.off(time.Minute) // a restart asks again
-				if len(asked) != 2 || !strings.Contains(asked[1].Why, `"Backup" should have run on 1 January 2000 at 02:00 (UTC)`) || asked[1].AskedBy.Kind != "schedule" {
+				if len(asked) != 2 || !strings.Contains(asked[1].Why, `"Backup" missed its run on 1 January 2000 at 02:00 (UTC)`) || asked[1].AskedBy.Kind != "schedule" {
 					t.Fatalf("asked %+v", asked)
 				}
 				if n := len(r.agent.Sent()); n != 0 {

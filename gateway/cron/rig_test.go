@@ -55,7 +55,6 @@ func (r *rig) open() {
 		r.opts(&o)
 	}
 	r.sched = cron.New(o)
-	r.sched.Serve(r.agent)
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := r.sched.Load(ctx); err != nil {
 		r.t.Fatal(err)

@@ -23,7 +23,7 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		if s.AtMs == nil {
 			return s, errors.New("schedule.atMs must be a finite number")
 		}
-		if *s.AtMs < 0 || *s.AtMs > farAway {
+		if *s.AtMs < 0 || *s.AtMs > maxTime {
 			return s, errors.New("schedule.atMs must be a time in milliseconds since 1970")
 		}
 		return protocol.CronSchedule{Kind: s.Kind, AtMs: s.AtMs}, nil
@@ -31,13 +31,13 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		if s.EveryMs < MinEvery.Milliseconds() || s.EveryMs > maxAhead.Milliseconds() {
 			return s, fmt.Errorf("schedule.everyMs must be a number of milliseconds, %d or more", MinEvery.Milliseconds())
 		}
-		if s.AnchorMs != nil && (*s.AnchorMs < 0 || *s.AnchorMs > farAway) {
+		if s.AnchorMs != nil && (*s.AnchorMs < 0 || *s.AnchorMs > maxTime) {
 			return s, errors.New("schedule.anchorMs must be a time in milliseconds since 1970")
 		}
 		return protocol.CronSchedule{Kind: s.Kind, EveryMs: s.EveryMs, AnchorMs: s.AnchorMs}, nil
 	case protocol.CronExpr:
 		zone, err := zoneOf(s.TZ, person)
-		expr := inNumbers(s.Expr)
+		expr := normalizeExpr(s.Expr)
 		if err == nil {
 			_, err = ParseExpr(expr, zone)
 		}
@@ -46,24 +46,24 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 	return s, fmt.Errorf("schedule.kind must be %s, %s or %s, not %.20q", protocol.CronAt, protocol.CronEvery, protocol.CronExpr, s.Kind)
 }
 
-// words are the names of crontab(5) for the numbers of a field, which models often write: months
+// fieldNames are the names of crontab(5) for the numbers of a field, which models often write: months
 // start at 1, days of the week at 0.
-var words = map[int][]string{
+var fieldNames = map[int][]string{
 	3: {"", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
 	4: {"sun", "mon", "tue", "wed", "thu", "fri", "sat"},
 }
 
-var word = regexp.MustCompile(`-?[a-z]+`)
+var fieldName = regexp.MustCompile(`-?[a-z]+`)
 
-// inNumbers normalizes a cron expression to single spaces and numbers. Unknown words stay
+// normalizeExpr normalizes a cron expression to single spaces and numbers. Unknown words stay
 // unchanged. A range of days that ends on Sunday ends with 7.
-func inNumbers(expr string) string {
+func normalizeExpr(expr string) string {
 	fields := strings.Fields(expr)
-	for i, known := range words {
+	for i, known := range fieldNames {
 		if i >= len(fields) {
 			continue
 		}
-		fields[i] = word.ReplaceAllStringFunc(strings.ToLower(fields[i]), func(w string) string {
+		fields[i] = fieldName.ReplaceAllStringFunc(strings.ToLower(fields[i]), func(w string) string {
 			name, isEnd := strings.CutPrefix(w, "-")
 			n := slices.Index(known, name)
 			switch {
@@ -80,8 +80,8 @@ func inNumbers(expr string) string {
 	return strings.Join(fields, " ")
 }
 
-// farAway is the latest time in a schedule: the year 9999, in milliseconds.
-const farAway = 253_402_300_799_999
+// maxTime is the latest time in a schedule: the year 9999, in milliseconds.
+const maxTime = 253_402_300_799_999
 
 func zoneOf(name string, person *time.Location) (*time.Location, error) {
 	if name == "" {

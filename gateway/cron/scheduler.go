@@ -3,7 +3,6 @@ package cron
 import (
 	"context"
 	"reflect"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -31,14 +30,15 @@ type Delivery struct {
 	Channel, To string
 	Text        string
 	From        protocol.SessionKey // the chat that produced the answer
-	Seen        bool                // the main chat already has it, so it is only sent to a channel, if the person wrote over one
+	InMainChat  bool                // the main chat already has it, so it is only sent to a channel, if the person wrote over one
 }
 
 // Options configure a scheduler. All fields except LastActive are required.
 type Options struct {
-	Store  *store.DB
-	Bus    *event.Bus
-	Config func() config.Config
+	Store    *store.DB
+	Bus      *event.Bus
+	Sessions Sessions
+	Config   func() config.Config
 	// Deliver delivers an answer to the person and returns a description of where. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask publishes an approval, calls put, and waits for the approval's end.
@@ -50,77 +50,47 @@ type Options struct {
 	LastActive func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive
 }
 
-const (
-	// lookAgain is the longest sleep of the loop while there are jobs: timers stop while the
-	// machine sleeps, and the wall clock may be set forward.
-	lookAgain = time.Minute
-	// grace is the delay up to which a run counts as on time.
-	grace = 2 * time.Minute
-	// retryAfter is the delay before a retry when a job's start could not be stored.
-	retryAfter = time.Minute
-	// maxCatchUp is the largest number of missed times that MissedAll runs.
-	maxCatchUp = 100
-)
+// maxSleep is the longest sleep of the loop while there are jobs: timers stop while the machine
+// sleeps, and the wall clock may be set forward.
+const maxSleep = time.Minute
 
-// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Serve and Load, then Run,
-// each once.
+// zone returns the person's time zone. An unknown one counts as UTC, as in the original system.
+func (o *Options) zone() *time.Location {
+	zone, err := time.LoadLocation(o.Config().UserTimezone)
+	if err != nil || o.Config().UserTimezone == "Local" {
+		return time.UTC
+	}
+	return zone
+}
+
+func (o *Options) mainSession(agent protocol.AgentID) protocol.SessionKey {
+	return o.Config().Session.Main(agent)
+}
+
+// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, each once.
 type Scheduler struct {
-	o        Options
-	sessions Sessions
-	inbox    chan func()
-	wake     chan struct{} // holds a token when the loop should check again
-	ended    chan struct{} // closed when Run returns
+	*loop
+	o          *Options
+	planner    *planner
+	heartbeats *heartbeats
+	wake       chan struct{} // holds a token when the loop should check again
 
-	// The fields below belong to Run's goroutine, and to Load before it.
-	ctx      context.Context
-	wg       sync.WaitGroup
-	jobs     map[protocol.CronJobID]*job
-	requests []*request
-	beats    map[protocol.AgentID]*beat
-	ready    bool
-	last     int64 // the wall clock at the last check
-
-	// The state at the last published change of schedules.
-	told       bool
-	shown      []protocol.CronJob
-	shownBeats map[protocol.AgentID]protocol.HeartbeatState
+	// The state at the last published change of schedules; they belong to Run's goroutine.
+	published      bool
+	publishedJobs  []protocol.CronJob
+	publishedBeats map[protocol.AgentID]protocol.HeartbeatState
 }
 
-// job is a job with its state in memory.
-type job struct {
-	store.Job
-	run     *running  // nil when the job is not running
-	asking  *question // not nil while the person is asked about missed times
-	onTime  int64     // a due time that came on time but without a free slot
-	retryAt int64
-}
-
-// running is a run in progress.
-type running struct {
-	store.JobRun
-	waiting bool          // for an approval; it occupies no slot
-	done    chan struct{} // closed when result is set
-	result  protocol.CronRunResult
-}
-
-// request is a requested run of a job.
-type request struct {
-	id    protocol.CronJobID
-	force bool
-	began chan *running // receives the run once, or nil when there will be none
-}
-
-// New returns a scheduler. Serve connects it to the sessions.
+// New returns a scheduler.
 func New(o Options) *Scheduler {
+	l := &loop{inbox: make(chan func()), ended: make(chan struct{})}
+	x := &runner{&o}
 	return &Scheduler{
-		o: o, inbox: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		jobs: make(map[protocol.CronJobID]*job), beats: make(map[protocol.AgentID]*beat),
+		loop: l, o: &o, wake: make(chan struct{}, 1),
+		planner:    &planner{loop: l, o: &o, runner: x, jobs: make(map[protocol.CronJobID]*job)},
+		heartbeats: &heartbeats{loop: l, o: &o, runner: x, beats: make(map[protocol.AgentID]*beat)},
 	}
 }
-
-// Serve connects the scheduler to the sessions. Call it once, before Run. It is separate from New
-// because the sessions need the tools first, and gsv__Cron is one of them.
-func (s *Scheduler) Serve(sessions Sessions) { s.sessions = sessions }
 
 // Load reads the jobs from the store.
 func (s *Scheduler) Load(ctx context.Context) error {
@@ -130,14 +100,14 @@ func (s *Scheduler) Load(ctx context.Context) error {
 	}
 	for _, j := range jobs {
 		j.State.RunningAtMs = 0 // Run resumes a run that an earlier start left
-		s.jobs[j.ID] = &job{Job: j}
+		s.planner.jobs[j.ID] = &job{Job: j}
 	}
 	beats, err := s.o.Store.Heartbeats.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, b := range beats {
-		s.beats[b.AgentID] = &beat{state: b}
+		s.heartbeats.beats[b.AgentID] = &beat{state: b}
 	}
 	return nil
 }
@@ -151,16 +121,17 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	defer s.wg.Wait()
 	defer cancel()
 	s.ctx = ctx
-	s.last = now()
-	s.realign(s.last)
+	p := s.planner
+	p.last = now()
+	p.realign(p.last)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		wait := time.Duration(0)
-		if s.ready && ctx.Err() == nil {
+		if p.ready && ctx.Err() == nil {
 			wait = s.tick()
 		}
-		s.tell()
+		s.publish()
 		timer.Stop()
 		var alarm <-chan time.Time
 		if wait > 0 {
@@ -171,37 +142,54 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 		case f := <-s.inbox:
 			f()
 		case <-s.wake:
-			s.realign(now())
+			p.realign(now())
 		case <-alarm:
 		case <-ready:
-			ready, s.ready = nil, true
-			s.takeUp()
+			ready, p.ready = nil, true
+			p.resume()
 		case <-ctx.Done():
-			for _, r := range s.requests {
-				r.began <- nil
+			for _, r := range p.requests {
+				r.started <- nil
 			}
 			return
 		}
 	}
 }
 
-// tell publishes a change when schedules or heartbeats have changed.
-func (s *Scheduler) tell() {
-	shown := []protocol.CronJob{}
-	for _, j := range s.byNextRun() {
-		shown = append(shown, j.Job.CronJob)
+// tick starts what is due and returns the time to sleep; 0 means until something changes.
+func (s *Scheduler) tick() time.Duration {
+	at := now()
+	next := s.planner.tick(at)
+	longest := maxSleep
+	if next == 0 {
+		longest = 10 * maxSleep // heartbeats may be that late after a sleep
+	}
+	if beat := s.heartbeats.tick(at); beat > 0 && (next == 0 || beat < next) {
+		next = beat
+	}
+	if next == 0 {
+		return 0
+	}
+	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
+}
+
+// publish publishes a change when schedules or heartbeats have changed.
+func (s *Scheduler) publish() {
+	jobs := []protocol.CronJob{}
+	for _, j := range s.planner.sortedJobs() {
+		jobs = append(jobs, j.Job.CronJob)
 	}
 	beats := make(map[protocol.AgentID]protocol.HeartbeatState)
-	for id, b := range s.beats {
+	for id, b := range s.heartbeats.beats {
 		beats[id] = b.state
 	}
-	if s.told && reflect.DeepEqual(shown, s.shown) && reflect.DeepEqual(beats, s.shownBeats) {
+	if s.published && reflect.DeepEqual(jobs, s.publishedJobs) && reflect.DeepEqual(beats, s.publishedBeats) {
 		return
 	}
-	if s.told {
+	if s.published {
 		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
 	}
-	s.shown, s.shownBeats, s.told = shown, beats, true
+	s.publishedJobs, s.publishedBeats, s.published = jobs, beats, true
 }
 
 // Wake makes the scheduler read the configuration again.
@@ -209,30 +197,6 @@ func (s *Scheduler) Wake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
-	}
-}
-
-var errStopping = protocol.ErrUnavailable.With("the gateway stops")
-
-// do runs f on the loop's goroutine and waits for it.
-func (s *Scheduler) do(ctx context.Context, f func()) error {
-	done := make(chan struct{})
-	select {
-	case s.inbox <- func() { defer close(done); f() }:
-		<-done
-		return nil
-	case <-s.ended:
-		return errStopping
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// report passes f to the loop from another goroutine. f is dropped when the loop has ended.
-func (s *Scheduler) report(f func()) {
-	select {
-	case s.inbox <- f:
-	case <-s.ctx.Done():
 	}
 }
 

@@ -148,7 +148,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 		gone := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
 		failed := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(61 * time.Second)}, Spec: task("fail x")})
 		time.Sleep(2 * time.Minute)
-		if got := fmt.Sprint(r.runs()); got != "[ok skipped Its time passed while it could not run. ok error x]" {
+		if got := fmt.Sprint(r.runs()); got != "[ok skipped The gateway was not running at its time. ok error x]" {
 			t.Errorf("history %s", got)
 		}
 		for _, id := range []protocol.CronJobID{past.ID, late.ID, failed.ID} {
@@ -162,7 +162,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 		}
 		yes := true
 		_, err := r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: past.ID, Patch: &protocol.CronJobPatch{Enabled: &yes}})
-		if !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "give it a new one") {
+		if !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "set a new time") {
 			t.Errorf("enabled again: %v", err)
 		}
 		again := protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}

@@ -37,10 +37,11 @@ type toolArgs struct {
 	Patch           map[string]any     `json:"patch,omitempty"`
 }
 
-// Tool returns gsv__Cron. Besides the schedules of cron.add it accepts schedules as people write
-// them.
-func (s *Scheduler) Tool() toolkit.Tool[tool.Call] {
-	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, s.call)
+// Tool returns gsv__Cron, which acts on the scheduler that of returns at the time of a call. Besides
+// the schedules of cron.add it accepts schedules as people write them.
+func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
+	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
+	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
 	var schema bytes.Buffer
 	if err := json.Compact(&schema, toolSchema); err != nil { // the schema is part of the program
 		panic(err)
@@ -78,14 +79,14 @@ func (s *Scheduler) call(ctx context.Context, call tool.Call, in toolArgs) (any,
 		return s.List(ctx, protocol.CronListParams{AgentID: in.AgentID, IncludeDisabled: in.IncludeDisabled, Limit: limit, Offset: offset})
 	case "add":
 		var p protocol.CronAddParams
-		if err := s.plain("job", in.Job, &p); err != nil {
+		if err := s.decodeJob("job", in.Job, &p); err != nil {
 			return nil, err
 		}
 		p.AgentID = cmp.Or(p.AgentID, in.AgentID, call.Agent())
 		return s.Add(ctx, p)
 	case "update":
 		var p protocol.CronJobPatch
-		if err := s.plain("patch", in.Patch, &p); err != nil {
+		if err := s.decodeJob("patch", in.Patch, &p); err != nil {
 			return nil, err
 		}
 		return s.Update(ctx, protocol.CronUpdateParams{ID: in.ID, Patch: &p})
@@ -107,12 +108,12 @@ func (s *Scheduler) call(ctx context.Context, call tool.Call, in toolArgs) (any,
 	return nil, protocol.ErrBadRequest.With(fmt.Sprintf("action must be status, list, add, update, remove, run or runs, not %.20q", in.Action))
 }
 
-// plain converts a job or patch to the form of cron.add and decodes it into out.
-func (s *Scheduler) plain(name string, given map[string]any, out any) error {
+// decodeJob converts a job or patch to the form of cron.add and decodes it into out.
+func (s *Scheduler) decodeJob(name string, given map[string]any, out any) error {
 	if given == nil {
 		return protocol.ErrBadRequest.With(name + " required")
 	}
-	if err := twins(name, given); err != nil {
+	if err := checkDuplicates(name, given); err != nil {
 		return err
 	}
 	given = maps.Clone(given)
@@ -121,7 +122,7 @@ func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 		if err != nil {
 			return err
 		}
-		if given["schedule"], err = ParseSchedule(raw, time.Now(), s.zone()); err != nil {
+		if given["schedule"], err = ParseSchedule(raw, time.Now(), s.o.zone()); err != nil {
 			return bad(err)
 		}
 	}
@@ -135,18 +136,18 @@ func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 	return nil
 }
 
-// twins rejects names that differ only in case: the approval would show one of them, and the other
+// checkDuplicates rejects names that differ only in case: the approval would show one of them, and the other
 // would be decoded after it.
-func twins(in string, v map[string]any) error {
+func checkDuplicates(in string, v map[string]any) error {
 	seen := make(map[string]bool, len(v))
 	for name, value := range v {
 		folded := strings.ToLower(strings.ToUpper(name))
 		if seen[folded] {
-			return protocol.ErrBadRequest.With(fmt.Sprintf("%s has %.40q twice, in letters of another case", in, name))
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%s has %.40q twice, in upper and lower case", in, name))
 		}
 		seen[folded] = true
 		if below, ok := value.(map[string]any); ok {
-			if err := twins(in+"."+name, below); err != nil {
+			if err := checkDuplicates(in+"."+name, below); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -17,7 +18,7 @@ import (
 func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.UserTimezone = "Europe/Berlin" })
-		cronTool := r.sched.Tool()
+		cronTool := cron.Tool(func() *cron.Scheduler { return r.sched })
 		call := func(args string) map[string]any {
 			t.Helper()
 			if err := toolkit.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
@@ -98,8 +99,8 @@ func TestAToolNeverWaitsForAPlace(t *testing.T) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
-		raw, err := r.sched.Tool().Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
-		if err != nil || !strings.Contains(string(raw), "begins when another job has ended") {
+		raw, err := cron.Tool(func() *cron.Scheduler { return r.sched }).Call(t.Context(), tool.Call{}, json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
+		if err != nil || !strings.Contains(string(raw), "waiting for another job to finish") {
 			t.Errorf("%s %v", raw, err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		const missed = "1 call was not made, because nobody answered the question about it in time."
+		const missed = "1 call was not made, because its approval expired."
 		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
 		once := r.add(protocol.CronAddParams{Name: "Back up", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec, DeleteAfterRun: true})
 		time.Sleep(time.Minute)
@@ -37,10 +37,10 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 
 func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		const missed = "1 call was not made, because nobody answered the question about it in time."
+		const missed = "1 call was not made, because its approval expired."
 		r.beating("unanswered HEARTBEAT_OK", nil)
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
-		if err != nil || res.Message != "There was nothing new to tell. "+missed {
+		if err != nil || res.Message != "Nothing to report. "+missed {
 			t.Errorf("%+v %v", res, err)
 		}
 		synctest.Wait() // the waiting request is notified first

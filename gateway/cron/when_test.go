@@ -48,9 +48,9 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "write it as", "soon": "write it as", "2026-03-29 02:30": "does not exist in Europe/Berlin", "tomorrow 02:30": "does not exist", "in 5": "no unit", "in x": "no length",
-		"in 0 minutes": "too short", "in 999999 weeks": "too long", "today 25:00": "no such time", "today 13pm": "no such time", "2026-02-30": "no such date",
-		"2026-04-01 24:00": "no such date", "2026-04-01 10:00 EST": "not unique", "9999999999999999": "too far", "1969-01-01": "too far", "5": "never",
+		"": "write it as", "soon": "write it as", "2026-03-29 02:30": "does not exist in Europe/Berlin", "tomorrow 02:30": "does not exist", "in 5": "not a unit", "in x": "not a duration",
+		"in 0 minutes": "too short", "in 999999 weeks": "too long", "today 25:00": "does not exist", "today 13pm": "does not exist", "2026-02-30": "does not exist",
+		"2026-04-01 24:00": "does not exist", "2026-04-01 10:00 EST": "not unique", "9999999999999999": "too far", "1969-01-01": "too far", "5": "never",
 	} {
 		got, err := ParseTime(text, now, berlin)
 		if text == "5" { // a bare hour is a time of day
@@ -105,7 +105,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"every"}`: "needs everyMinutes", `{"kind":"every","everyMs":5}`: "1000 or more",
 		`{"kind":"every","everyMinutes":90,"everyHours":1.5}`: "both everyMinutes and everyHours", `{"kind":"every","everyMinutes":"x"}`: "must be a number",
 		`{"kind":"every","everyMinutes":-1}`: "negative", `{"kind":"cron","expr":"* *"}`: "exactly 5", `{"kind":"cron","expr":"* * * * *","tz":"Mars"}`: "no time zone",
-		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "no unit", `""`: "write it as",
+		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "not a unit", `""`: "write it as",
 	} {
 		if got, err := ParseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v %v, want %q", raw, got, err, want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -161,6 +162,11 @@ func (r *run) finish(err error) {
 	ctx := context.WithoutCancel(r.m.ctx)
 	row := r.row
 	row.State, row.EndedAt, row.Step, row.Error = info.State, info.EndedAt, info.Step, info.Error
+	msgs, msgsErr := r.m.store.Messages.OfRun(ctx, row.ID)
+	if msgsErr != nil {
+		slog.Error("Reading the messages of a run failed", "run", row.ID, "err", msgsErr)
+	}
+	row.Answer = finalAnswer(msgs)
 	if storeErr := r.m.pauseOnStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
 		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
 	}
@@ -173,7 +179,7 @@ func (r *run) finish(err error) {
 		r.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
 		return
 	}
-	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: r.lastMessage(ctx)})
+	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: r.lastMessage(msgs)})
 }
 
 // postNotice adds a notice about a failed or cancelled run to the conversation. Only people see it,
@@ -202,10 +208,19 @@ func notice(id protocol.RunID, text string) protocol.Message {
 	}
 }
 
-// lastMessage returns the run's last message.
-func (r *run) lastMessage(ctx context.Context) *protocol.Message {
-	msgs, err := r.m.store.Messages.OfRun(ctx, r.row.ID)
-	if err != nil || len(msgs) == 0 {
+// finalAnswer returns the last text that the agent wrote in a run.
+func finalAnswer(msgs []protocol.Message) string {
+	for _, m := range slices.Backward(msgs) {
+		if m.Role == protocol.RoleAssistant && m.Origin == protocol.OriginPerson && m.Content.Text() != "" {
+			return m.Content.Text()
+		}
+	}
+	return ""
+}
+
+// lastMessage returns the last one of the run's messages.
+func (r *run) lastMessage(msgs []protocol.Message) *protocol.Message {
+	if len(msgs) == 0 {
 		return &protocol.Message{RunID: r.row.ID, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: now()}
 	}
 	return &msgs[len(msgs)-1]

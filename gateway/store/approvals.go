@@ -129,6 +129,16 @@ func (s *Approvals) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	return list, nil
 }
 
+// ExpiredCount returns the number of a run's calls that were not made because their approval
+// expired.
+func (s *Approvals) ExpiredCount(ctx context.Context, run protocol.RunID) (n int, err error) {
+	err = s.read(ctx, "count expired approvals", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(*) FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
+			WHERE c.run_id = ? AND c.run_id <> '' AND c.state = 'denied' AND q.state = 'expired'`, string(run)).Scan(&n).Error
+	})
+	return n, err
+}
+
 // Unanswered reports whether the last of a run's approvals for finished calls expired without an
 // answer.
 func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {

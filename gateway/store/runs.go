@@ -23,7 +23,9 @@ type Run struct {
 	Principal                     string
 	CreatedAt, StartedAt, EndedAt int64
 	Step                          int
-	Error                         *protocol.Error
+	// Answer is the last text that the agent wrote, once the run has ended.
+	Answer string
+	Error  *protocol.Error
 }
 
 // Runs are the runs of agents, including queued messages.
@@ -43,6 +45,7 @@ type runRow struct {
 	StartedAt  int64
 	EndedAt    int64
 	Step       int
+	Answer     string
 	Error      string
 }
 
@@ -54,7 +57,7 @@ func rowOfRun(r Run) runRow {
 	}
 	row := runRow{
 		ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: text(r.Params), Images: text(r.Images),
-		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Error: "null",
+		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Answer: r.Answer, Error: "null",
 	}
 	if r.Error != nil {
 		row.Error = text(r.Error)
@@ -65,7 +68,7 @@ func rowOfRun(r Run) runRow {
 func (r runRow) run() (Run, error) {
 	out := Run{
 		ID: protocol.RunID(r.ID), Session: protocol.SessionKey(r.SessionKey), State: r.State, Principal: r.Principal,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Answer: r.Answer,
 	}
 	err := errors.Join(json.Unmarshal([]byte(r.Params), &out.Params), json.Unmarshal([]byte(r.Images), &out.Images),
 		json.Unmarshal([]byte(r.Error), &out.Error))

@@ -52,6 +52,7 @@ CREATE TABLE runs (
   started_at  INTEGER NOT NULL DEFAULT 0,
   ended_at    INTEGER NOT NULL DEFAULT 0,
   step        INTEGER NOT NULL DEFAULT 0,
+  answer      TEXT NOT NULL DEFAULT '',            -- the agent's last words, once the run has ended
   error       TEXT NOT NULL DEFAULT 'null'         -- protocol.Error
 ) STRICT;
 CREATE INDEX runs_open ON runs (ended_at, created_at);

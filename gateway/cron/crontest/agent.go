@@ -68,7 +68,7 @@ func (a *Agent) Options() cron.Options {
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
-		Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg },
+		Store: a.Store, Bus: a.Bus, Sessions: a, Config: func() config.Config { return cfg },
 		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) {
 			return cron.ToMain(ctx, a.Store, a.Bus, cfg.Session.Main(d.Agent), d)
 		},
@@ -200,6 +200,7 @@ func (a *Agent) run(r store.Run, stop chan struct{}) {
 		if _, err := a.Store.Messages.Append(context.Background(), r.Session, msg); err != nil {
 			panic(err)
 		}
+		r.Answer = answer
 	}
 	r.State, r.EndedAt, r.Error = info.State, info.EndedAt, end
 	if err := a.Store.Runs.Put(context.Background(), r); err != nil {

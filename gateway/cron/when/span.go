@@ -40,7 +40,7 @@ func OfDay(text string) (hour, minute int, err error) {
 	minute, _ = strconv.Atoi(m[2])
 	if m[3] != "" {
 		if hour < 1 || hour > 12 {
-			return 0, 0, errors.New("there is no such time of day")
+			return 0, 0, errors.New("this time of day does not exist")
 		}
 		hour %= 12
 		if m[3] == "pm" {
@@ -48,7 +48,7 @@ func OfDay(text string) (hour, minute int, err error) {
 		}
 	}
 	if hour > 23 || minute > 59 {
-		return 0, 0, errors.New("there is no such time of day")
+		return 0, 0, errors.New("this time of day does not exist")
 	}
 	return hour, minute, nil
 }
@@ -66,14 +66,14 @@ func Parse(text string) (time.Duration, error) {
 		}
 		m := spanForm.FindStringSubmatch(rest)
 		if m == nil {
-			return 0, fmt.Errorf("%.40q is no length of time: write it as 20 minutes or 2 hours", text)
+			return 0, fmt.Errorf("%.40q is not a duration: write 20 minutes or 2 hours", text)
 		}
 		unit, ok := units[m[2]]
 		if !ok {
 			unit, ok = units[strings.TrimSuffix(m[2], "s")]
 		}
 		if !ok {
-			return 0, fmt.Errorf("%.20q is no unit of time: take seconds, minutes, hours, days or weeks", m[2])
+			return 0, fmt.Errorf("%.20q is not a unit of time: use seconds, minutes, hours, days or weeks", m[2])
 		}
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {

@@ -17,7 +17,6 @@ func realSchedules(t *testing.T) (s Schedules, stop func()) {
 	}
 	agent := crontest.New(t, dir)
 	sched := cron.New(agent.Options())
-	sched.Serve(agent)
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := sched.Load(ctx); err != nil {
 		t.Fatal(err)

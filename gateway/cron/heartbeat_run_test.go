@@ -207,7 +207,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			t.Errorf("switched off: %s", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "often" })
-		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.Contains(st.LastError, "cannot be read") {
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.Contains(st.LastError, "is invalid") {
 			t.Errorf("a wrong interval: %+v", st)
 		}
 		r.set(func(c *config.Config) {

@@ -11,7 +11,7 @@ import (
 
 // Status returns the number of jobs and their states.
 func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (out protocol.CronStatus, err error) {
-	of, err := owned(in.AgentID)
+	of, err := ofAgent(in.AgentID)
 	if err != nil {
 		return out, err
 	}
@@ -19,7 +19,7 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 		cfg := s.o.Config().Cron
 		out = protocol.CronStatus{Enabled: cfg.Enabled, MaxJobs: cfg.MaxJobs, MaxConcurrentRuns: cfg.MaxConcurrent}
 		at := now()
-		for _, j := range s.jobs {
+		for _, j := range s.planner.jobs {
 			if !of(j) {
 				continue
 			}
@@ -42,8 +42,8 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 	return out, err
 }
 
-// owned returns a filter for the jobs of an agent, or of all agents when agent is empty.
-func owned(agent protocol.AgentID) (func(*job) bool, error) {
+// ofAgent returns a filter for the jobs of an agent, or of all agents when agent is empty.
+func ofAgent(agent protocol.AgentID) (func(*job) bool, error) {
 	if agent == "" {
 		return func(*job) bool { return true }, nil
 	}
@@ -51,7 +51,7 @@ func owned(agent protocol.AgentID) (func(*job) bool, error) {
 	return func(j *job) bool { return j.AgentID == agent }, err
 }
 
-func limitOf(given *int, usual, most int) (int, error) {
+func pageLimit(given *int, usual, most int) (int, error) {
 	switch {
 	case given == nil:
 		return usual, nil
@@ -65,20 +65,20 @@ var errOffset = protocol.ErrBadRequest.With("offset must not be negative")
 
 // List returns a page of the jobs.
 func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out protocol.CronListResult, err error) {
-	limit, err := limitOf(in.Limit, 200, 500)
+	limit, err := pageLimit(in.Limit, 200, 500)
 	if err != nil {
 		return out, err
 	}
 	if in.Offset < 0 {
 		return out, errOffset
 	}
-	of, err := owned(in.AgentID)
+	of, err := ofAgent(in.AgentID)
 	if err != nil {
 		return out, err
 	}
 	out.Jobs = []protocol.CronJob{}
 	err = s.do(ctx, func() {
-		for _, j := range s.byNextRun() {
+		for _, j := range s.planner.sortedJobs() {
 			if !of(j) || !j.Enabled && in.IncludeDisabled != nil && !*in.IncludeDisabled {
 				continue
 			}
@@ -94,7 +94,7 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 // Runs returns a page of the history.
 func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (protocol.CronRunsResult, error) {
 	out := protocol.CronRunsResult{Runs: []protocol.CronRun{}}
-	limit, err := limitOf(in.Limit, 200, 2000)
+	limit, err := pageLimit(in.Limit, 200, 2000)
 	if err != nil {
 		return out, err
 	}
@@ -126,27 +126,27 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 	var wanted []*request
 	var err error
 	doErr := s.do(ctx, func() {
-		if in.ID != "" && s.jobs[in.ID] == nil {
+		if in.ID != "" && s.planner.jobs[in.ID] == nil {
 			err = unknown(in.ID)
 			return
 		}
 		at := now()
-		for _, j := range s.byNextRun() {
+		for _, j := range s.planner.sortedJobs() {
 			due := j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
 			switch {
 			case in.ID != "" && j.ID != in.ID:
 			case force && j.run != nil:
 				out.Results = append(out.Results, protocol.CronRunResult{
-					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is running already.",
+					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.",
 					NextRunAtMs: j.State.NextRunAtMs,
 				})
 			case force || due && s.o.Config().Cron.Enabled:
-				wanted = append(wanted, &request{id: j.ID, force: force, began: make(chan *running, 1)})
+				wanted = append(wanted, &request{id: j.ID, force: force, started: make(chan *running, 1)})
 			}
 		}
-		s.requests = append(s.requests, wanted...)
-		if s.ready {
-			s.serveRequests(at)
+		s.planner.requests = append(s.planner.requests, wanted...)
+		if s.planner.ready {
+			s.planner.serveRequests(at)
 		}
 	})
 	if err := errors.Join(doErr, err); err != nil {
@@ -171,19 +171,19 @@ func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res prot
 	var run *running
 	if !wait {
 		select {
-		case run = <-r.began:
+		case run = <-r.started:
 		default:
-			return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "begins when another job has ended"}, true, nil
+			return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "waiting for another job to finish"}, true, nil
 		}
 	} else {
 		select {
-		case run = <-r.began:
+		case run = <-r.started:
 		case <-ctx.Done():
 			return res, false, ctx.Err()
 		}
 	}
 	if run == nil {
-		res = protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It runs already, was removed, or could not be started."}
+		res = protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started."}
 		return res, false, nil
 	}
 	if !wait {

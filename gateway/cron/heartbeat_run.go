@@ -19,35 +19,35 @@ import (
 // heartbeatOK is the agent's answer when there is nothing to report.
 const heartbeatOK = "HEARTBEAT_OK"
 
-// sameText is the time during which the same text is not delivered again.
-const sameText = 24 * time.Hour
+// repeatAfter is the time during which the same text is not delivered again.
+const repeatAfter = 24 * time.Hour
 
-const heartbeatPrompt = "This is your regular look around. HEARTBEAT.md below says what to look after; do what it asks now. " +
-	"Do not repeat what earlier chats left open. If nothing needs the person, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
+const heartbeatPrompt = "This is your regular check. HEARTBEAT.md below lists what to check; do it now. " +
+	"Do not repeat unfinished work of earlier chats. If nothing needs the person's attention, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
 
-// whyNot returns the reason for skipping a heartbeat, or "".
-func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.Heartbeat, at time.Time) string {
-	if !active(h.ActiveHours, at) {
+// skipReason returns the reason for skipping a heartbeat, or "".
+func (hb *heartbeats) skipReason(ctx context.Context, id protocol.AgentID, h config.Heartbeat, at time.Time) string {
+	if !isActive(h.ActiveHours, at) {
 		return protocol.SkipOutsideHours
 	}
-	text, err := s.o.HeartbeatFile(id)
+	text, err := hb.o.HeartbeatFile(id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return protocol.SkipNoFile
-	case err == nil && nothingToDo(text):
+	case err == nil && isEmptyChecklist(text):
 		return protocol.SkipEmptyFile
 	}
-	st, err := s.sessions.Stats(ctx, protocol.SessionParams{SessionKey: s.mainSession(id)})
+	st, err := hb.o.Sessions.Stats(ctx, protocol.SessionParams{SessionKey: hb.o.mainSession(id)})
 	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
 		return protocol.SkipBusy
 	}
 	return ""
 }
 
-// active reports whether a time, given in the person's time zone, lies in the active hours: from
+// isActive reports whether a time, given in the person's time zone, lies in the active hours: from
 // start until just before end, across midnight when end is earlier. start defaults to 00:00 and end
 // to 24:00. Invalid values do not restrict.
-func active(h *config.ActiveHours, at time.Time) bool {
+func isActive(h *config.ActiveHours, at time.Time) bool {
 	if h == nil {
 		return true
 	}
@@ -80,9 +80,9 @@ func minutes(text string) (int, error) {
 	return hour*60 + minute, err
 }
 
-// nothingToDo reports whether a HEARTBEAT.md contains only headings, comments, horizontal rules and
+// isEmptyChecklist reports whether a HEARTBEAT.md contains only headings, comments, horizontal rules and
 // empty list items.
-func nothingToDo(text string) bool {
+func isEmptyChecklist(text string) bool {
 	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with a byte order mark
 	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
 		if !emptyLine.MatchString(strings.TrimSpace(line)) {
@@ -92,66 +92,62 @@ func nothingToDo(text string) bool {
 	return true
 }
 
-// heartbeat runs the agent and delivers its report. told is the delivered report, or "" when there
-// is nothing new. missed is the result of [Scheduler.unanswered].
-func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (told, missed string, err error) {
+// runAgent runs the agent and delivers its report. told is the delivered report, or "" when there
+// is nothing new. missed is the result of [runner.expiredText].
+func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (delivered, expired string, err error) {
 	prompt := h.Prompt
 	if prompt == "" {
 		prompt = heartbeatPrompt
 	}
-	if text, err := s.o.HeartbeatFile(id); err == nil && !nothingToDo(text) {
+	if text, err := hb.o.HeartbeatFile(id); err == nil && !isEmptyChecklist(text) {
 		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
 	}
 	key := protocol.SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", id))
-	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
+	if _, err := hb.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
 		return "", "", err
 	}
 	daily, hour := "daily", 4
 	policy := &protocol.ResetPolicyPatch{Mode: &daily, AtHour: &hour}
-	if _, err := s.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
+	if _, err := hb.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
 		return "", "", err
 	}
 	run := protocol.RunID(protocol.NewID())
-	watch := s.watch(key, run)
+	watch := hb.runner.follow(key, run)
 	defer watch.sub.Close()
-	at := time.UnixMilli(now()).In(s.zone())
+	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
-	if _, err := s.sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
+	if _, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
 		return "", "", err
 	}
 	end, err := watch.wait(ctx, 0)
 	if err != nil {
 		return "", "", err
 	}
-	answer, err := s.answer(ctx, end)
-	if err != nil {
+	if expired, err = hb.runner.expiredText(ctx, run); err != nil {
 		return "", "", err
 	}
-	if missed, err = s.unanswered(ctx, run); err != nil {
-		return "", "", err
-	}
-	answer = alert(answer)
+	answer := alertText(end.Answer)
 	if answer == "" || h.Target == "none" ||
-		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < sameText.Milliseconds() {
-		return "", missed, nil
+		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < repeatAfter.Milliseconds() {
+		return "", expired, nil
 	}
 	d := Delivery{Agent: id, Name: "Heartbeat", Text: answer, From: key}
 	if h.Target != "" && h.Target != "last" {
-		if la := s.lastActive(id); la == nil || la.Channel != h.Target {
-			return "", missed, nil // a named channel gets the report only if the person used it last
+		if la := hb.lastActive(id); la == nil || la.Channel != h.Target {
+			return "", expired, nil // a named channel gets the report only if the person used it last
 		}
 		d.Channel = h.Target
 	}
-	if _, err := s.o.Deliver(ctx, d); err != nil {
-		return "", missed, fmt.Errorf("it could not be delivered: %w", err)
+	if _, err := hb.o.Deliver(ctx, d); err != nil {
+		return "", expired, fmt.Errorf("deliver the report: %w", err)
 	}
-	return answer, missed, nil
+	return answer, expired, nil
 }
 
-// alert returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK at
+// alertText returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK at
 // the beginning or end, and "" when no words remain. The original system drops every text below 300
 // characters, and with it most real alerts.
-func alert(answer string) string {
+func alertText(answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, marks), heartbeatOK); ok {

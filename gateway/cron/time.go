@@ -39,7 +39,7 @@ func ParseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 		return time.Time{}, fmt.Errorf("%.60q: %w", text, err)
 	}
 	if t.Before(time.UnixMilli(0)) || t.After(now.Add(maxAhead)) {
-		return time.Time{}, fmt.Errorf("%.60q: the time lies too far away", text)
+		return time.Time{}, fmt.Errorf("%.60q: the time is too far away", text)
 	}
 	return t.Truncate(time.Millisecond), nil
 }
@@ -85,7 +85,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 		}
 		plain := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
 		if int(plain.Month()) != n[1] || plain.Day() != n[2] || plain.Hour() != n[3] || plain.Minute() != n[4] {
-			return time.Time{}, errors.New("there is no such date or time")
+			return time.Time{}, errors.New("this date or time does not exist")
 		}
 		return wall(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], zone)
 	}
@@ -115,7 +115,7 @@ func wall(year int, month time.Month, day, hour, minute, second int, zone *time.
 	t, exists := when.Moment(year, month, day, hour, minute, second, zone)
 	if !exists {
 		want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
-		return t, fmt.Errorf("%s does not exist in %s, because the clock is put forward then", want.Format("2 January 2006 15:04"), zone)
+		return t, fmt.Errorf("%s does not exist in %s, because the clock is set forward", want.Format("2 January 2006 15:04"), zone)
 	}
 	return t, nil
 }

@@ -37,7 +37,7 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	case kind != "":
 	case f.has("expr"):
 		kind = protocol.CronExpr
-	case slices.ContainsFunc(everyFields, func(e piece) bool { return f.has(e.name) }) || f.has("every"):
+	case slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) }) || f.has("every"):
 		kind = protocol.CronEvery
 	default:
 		kind = protocol.CronAt
@@ -58,8 +58,8 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
 }
 
-// inMillis converts the text forms in a schedule of cron.add or cron.update to milliseconds.
-func (s *Scheduler) inMillis(in protocol.CronSchedule) (protocol.CronSchedule, error) {
+// resolveSchedule converts the text forms in a schedule of cron.add or cron.update to milliseconds.
+func (s *Scheduler) resolveSchedule(in protocol.CronSchedule) (protocol.CronSchedule, error) {
 	if in.Kind == "" || in.CronWritten == (protocol.CronWritten{}) {
 		return in, nil
 	}
@@ -67,7 +67,7 @@ func (s *Scheduler) inMillis(in protocol.CronSchedule) (protocol.CronSchedule, e
 	if err != nil {
 		return in, err
 	}
-	return ParseSchedule(raw, time.Now(), s.zone())
+	return ParseSchedule(raw, time.Now(), s.o.zone())
 }
 
 func scheduleOfText(text string, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
@@ -129,7 +129,7 @@ func at(t time.Time) protocol.CronSchedule {
 // fields are the unparsed fields of a schedule object.
 type fields map[string]json.RawMessage
 
-type piece struct {
+type unitField struct {
 	name string
 	unit time.Duration
 }
@@ -157,7 +157,7 @@ func (f fields) number(name string) (float64, bool) {
 }
 
 // span adds up the given fields.
-func (f fields) span(from []piece) (d time.Duration, any bool, err error) {
+func (f fields) span(from []unitField) (d time.Duration, any bool, err error) {
 	var sum float64
 	for _, s := range from {
 		if !f.has(s.name) {
@@ -170,7 +170,7 @@ func (f fields) span(from []piece) (d time.Duration, any bool, err error) {
 		sum, any = sum+n*float64(s.unit), true
 	}
 	if any && (sum < 0 || sum > float64(maxAhead)) {
-		return 0, true, errors.New("the schedule's length of time is too long or negative")
+		return 0, true, errors.New("the interval of the schedule is too long or negative")
 	}
 	return time.Duration(sum).Truncate(time.Millisecond), any, nil
 }
@@ -187,7 +187,7 @@ func (f fields) moment(now time.Time, person *time.Location, names ...string) (m
 			return t.UnixMilli(), true, err
 		}
 		n, ok := f.number(name)
-		if !ok || n < 0 || n > farAway {
+		if !ok || n < 0 || n > maxTime {
 			return 0, true, fmt.Errorf("schedule.%s must be a time", name)
 		}
 		if n >= 1e9 && n < 1e10 && name != "atMs" && name != "anchorMs" { // ten digits are seconds
@@ -259,7 +259,7 @@ func (f fields) oneLength() error {
 }
 
 var (
-	inFields = []piece{
+	inFields = []unitField{
 		{"inMs", time.Millisecond},
 		{"delayMs", time.Millisecond},
 		{"inSeconds", time.Second},
@@ -267,7 +267,7 @@ var (
 		{"inHours", time.Hour},
 		{"inDays", 24 * time.Hour},
 	}
-	everyFields = []piece{
+	everyFields = []unitField{
 		{"everyMs", time.Millisecond},
 		{"everySeconds", time.Second},
 		{"everyMinutes", time.Minute},

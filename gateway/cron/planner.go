@@ -1,0 +1,172 @@
+package cron
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const (
+	// onTimeLimit is the delay up to which a run counts as on time.
+	onTimeLimit = 2 * time.Minute
+	// retryAfter is the delay before a retry when a job's start could not be stored.
+	retryAfter = time.Minute
+	// maxCatchUp is the largest number of missed times that MissedAll runs.
+	maxCatchUp = 100
+)
+
+// planner decides when jobs run. Its fields belong to the loop's goroutine.
+type planner struct {
+	*loop
+	o        *Options
+	runner   *runner
+	jobs     map[protocol.CronJobID]*job
+	requests []*request
+	ready    bool  // runs may start
+	last     int64 // the wall clock at the last check
+}
+
+// job is a job with its state in memory.
+type job struct {
+	store.Job
+	run      *running  // nil when the job is not running
+	question *question // not nil while the person is asked about missed times
+	onTime   int64     // a due time that came on time but without a free slot
+	retryAt  int64
+}
+
+// running is a run in progress.
+type running struct {
+	store.JobRun
+	waiting bool          // for an approval; it occupies no slot
+	done    chan struct{} // closed when result is set
+	result  protocol.CronRunResult
+}
+
+// request is a requested run of a job.
+type request struct {
+	id      protocol.CronJobID
+	force   bool
+	started chan *running // receives the run once, or nil when there will be none
+}
+
+// tick starts the due jobs and returns the time at which to look again; 0 means when something
+// changes.
+func (p *planner) tick(at int64) (next int64) {
+	if at < p.last-time.Minute.Milliseconds() {
+		slog.Info("The clock was set back; planning all schedules again", "by", time.Duration(p.last-at)*time.Millisecond)
+		p.realign(at)
+	}
+	p.last = at
+	p.serveRequests(at)
+	if !p.o.Config().Cron.Enabled {
+		return 0
+	}
+	sooner := func(t int64) {
+		if t > 0 && (next == 0 || t < next) {
+			next = t
+		}
+	}
+	for _, j := range p.sortedJobs() {
+		switch due := j.State.NextRunAtMs; {
+		case !j.Enabled || due == 0 || j.run != nil || j.question != nil:
+		case j.retryAt > at:
+			sooner(j.retryAt)
+		case due > at:
+			sooner(due)
+		case p.freeSlots() <= 0:
+			if at-due <= onTimeLimit.Milliseconds() {
+				j.onTime = due // the end of a run wakes the loop
+			}
+		default:
+			p.runDue(j, at)
+			sooner(j.retryAt)
+			if j.run == nil && j.question == nil {
+				sooner(j.State.NextRunAtMs)
+			}
+		}
+	}
+	return next
+}
+
+// freeSlots returns the number of further runs that may work at the same time. Runs that wait for an
+// approval do not count: otherwise a few unanswered approvals would block all jobs.
+func (p *planner) freeSlots() int {
+	n := p.o.Config().Cron.MaxConcurrent
+	for _, j := range p.jobs {
+		if j.run != nil && !j.run.waiting {
+			n--
+		}
+	}
+	return n
+}
+
+// sortedJobs returns the jobs in the order of their next runs. Jobs without one come last.
+func (p *planner) sortedJobs() []*job {
+	list := make([]*job, 0, len(p.jobs))
+	for _, j := range p.jobs {
+		list = append(list, j)
+	}
+	never := func(j *job) int {
+		if j.State.NextRunAtMs == 0 {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(list, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(never(a), never(b)), cmp.Compare(a.State.NextRunAtMs, b.State.NextRunAtMs),
+			cmp.Compare(a.CreatedAtMs, b.CreatedAtMs), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// realign recomputes the next times of recurring jobs if these lie in the future, because the clock
+// or the person's time zone may have changed.
+func (p *planner) realign(at int64) {
+	zone := p.o.zone()
+	for _, j := range p.jobs {
+		if !j.Enabled || j.Schedule.Kind == protocol.CronAt || j.run != nil || j.State.NextRunAtMs != 0 && j.State.NextRunAtMs <= at {
+			continue
+		}
+		if next := nextRun(j.Schedule, j.Base, at, zone); next != j.State.NextRunAtMs {
+			j.State.NextRunAtMs = next
+			p.save(j)
+		}
+	}
+}
+
+// save stores a job. If that fails, the job continues from memory and is stored at its next change.
+func (p *planner) save(j *job) {
+	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), j.Job); err != nil {
+		slog.Error("A job could not be stored", "job", j.ID, "err", err)
+	}
+}
+
+// serveRequests starts the requested runs, as far as slots are free.
+func (p *planner) serveRequests(at int64) {
+	for len(p.requests) > 0 {
+		r := p.requests[0]
+		j := p.jobs[r.id]
+		switch {
+		case j == nil || j.run != nil:
+			r.started <- nil
+		case p.freeSlots() <= 0:
+			return
+		default:
+			due := int64(0)
+			if !r.force {
+				due = p.latestDue(j, at)
+			}
+			if err := p.start(j, due, at); err != nil {
+				slog.Error("A job could not be started", "job", j.ID, "err", err)
+			}
+			r.started <- j.run
+		}
+		p.requests = p.requests[1:]
+	}
+}
