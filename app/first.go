@@ -39,7 +39,7 @@ func newFirstPage(u *ui) *firstPage {
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { u.main.endFirstRun(); u.settings.open() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
-		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.Limit(620, false, widgets.Col(style.Group,
+		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
 			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. Which model should answer you?", style.ColorText, "text"),
 			choice("The built-in operator", "Carries out simple requests, such as “run ls -la” or “read README.md”. It needs no key and no network. You can connect a model at any time.",

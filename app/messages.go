@@ -45,7 +45,7 @@ func (m *messages) showNotice(v state.View) {
 }
 
 func (m *messages) showFor(text string, d time.Duration) {
-	m.toast.Say(text, nil, time.Now(), time.Now().Add(d))
+	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(d))
 	m.ui.main.body.Refresh()
 }
 
@@ -57,7 +57,7 @@ func (m *messages) showMissingSecrets(v state.View) {
 	}
 	m.missingSecrets = missing
 	if missing != "" {
-		m.toast.Say(state.MissingSecrets(v.Status)+" "+state.SecretsDo(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
+		m.toast.ShowMessage(state.MissingSecrets(v.Status)+" "+state.SecretsDo(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
 		m.ui.main.body.Refresh()
 	}
 }
@@ -66,15 +66,15 @@ func (m *messages) showMissingSecrets(v state.View) {
 func (m *messages) showProblem(v state.View) {
 	switch {
 	case v.Status.Storage != "":
-		m.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until this is fixed.", Button: "Resume"})
+		m.banner.Set(widgets.Problem{Title: v.Status.Storage, Advice: "The agent is paused until this is fixed.", Button: "Resume"})
 		m.banner.OnButton = func() { m.ui.b.state.Pause(false) }
 	case !v.Loaded && v.Problem != "" && m.ui.b.f.join == "":
-		m.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
+		m.banner.Set(widgets.Problem{Title: "The gateway did not start.", Advice: v.Problem, Button: "Try again"})
 		m.banner.OnButton = m.ui.b.retry
 	case !v.Loaded && v.Problem != "":
-		m.banner.Set(widgets.Problem{What: "No connection to the gateway " + m.ui.b.f.joined() + ".", Do: v.Problem})
+		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.b.f.joined() + ".", Advice: v.Problem})
 	case !v.Connected && v.Problem != "" && m.ui.b.f.join != "":
-		m.banner.Set(widgets.Problem{What: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Do: "You are seeing the last known state. The chat shows the reason."})
+		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {
 			m.banner.Hide()
@@ -93,7 +93,7 @@ func (m *messages) showProblem(v state.View) {
 func (m *messages) layout() { m.foot.Layout.Layout(m.foot.Objects, m.foot.Size()) }
 
 func (m *messages) show(text string) {
-	m.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(6*time.Second))
 	m.ui.main.body.Refresh()
 }
 
@@ -101,7 +101,7 @@ func (m *messages) show(text string) {
 func (m *messages) showIn(w fyne.Window, text string) {
 	for _, c := range m.ui.chats.windows {
 		if c.window == w {
-			c.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+			c.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(6*time.Second))
 			c.foot.Refresh()
 			return
 		}
@@ -117,7 +117,7 @@ const maxUndos = 5
 // whatever other messages follow.
 func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 	t := widgets.NewToast()
-	t.Say(text, undo, time.Now(), until)
+	t.ShowMessage(text, undo, time.Now(), until)
 	m.undos = append(m.undos, t)
 	if len(m.undos) > maxUndos {
 		m.undos = m.undos[1:]

@@ -168,7 +168,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
-	n.menuButton = widgets.NewQuiet("", "menu", n.ui.main.toggleDrawer)
+	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
 	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(0, -1, n.menuButton)))
 	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), n.head}
 	n.ui.main.closeDrawer()
@@ -198,10 +198,10 @@ func (n *navigator) arrange() bool {
 		return false
 	}
 	if n.ui.main.narrow {
-		widgets.LeadPages(n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0))
+		widgets.ReserveTitleSpace(n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0))
 		n.head.Show()
 	} else {
-		widgets.LeadPages(fyne.Size{})
+		widgets.ReserveTitleSpace(fyne.Size{})
 		n.head.Hide()
 	}
 	n.box.Show()

@@ -79,11 +79,11 @@ func (o *opener) openImage(r fyne.Resource) {
 	w.Canvas().SetOnTypedRune(func(r rune) {
 		switch r {
 		case '+', '=':
-			z.By(1)
+			z.Step(1)
 		case '-':
-			z.By(-1)
+			z.Step(-1)
 		case '0':
-			z.By(0)
+			z.Step(0)
 		}
 	})
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {

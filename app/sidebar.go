@@ -43,8 +43,8 @@ func newSidebar(u *ui) *sidebar {
 	b := &sidebar{ui: u, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
 	name := widgets.NewHeading(cmp.Or(u.b.f.joined(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true
-	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: widgets.KeyWords("N", false)}, u.chats.create)
-	b.search = widgets.NewSearchField("Search", widgets.KeyWords("K", false))
+	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Detail: widgets.ShortcutName("N", false)}, u.chats.create)
+	b.search = widgets.NewSearchField("Search", widgets.ShortcutName("K", false))
 	b.search.OnChanged = b.find
 	b.search.OnCancel = func() {
 		b.search.SetText("")

@@ -90,10 +90,10 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if n.Local && !v.Elsewhere {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
-			item.Trail = state.PresenceText(v, n, b.now())
+			item.Detail = state.PresenceText(v, n, b.now())
 		}
 		if !n.Online {
-			item.Icon, item.Color, item.Muted, item.Trail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
+			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
 		item.Selected = u.nav.title == machinesTitle && u.nav.machine == n.ID
 		lines = append(lines, line{item: item, tap: func() { u.nav.openMachine(n.ID) }})
@@ -108,9 +108,9 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		case channelsTitle:
 			item.Count = v.Strangers
 		case transfersTitle:
-			item.Trail = ""
+			item.Detail = ""
 			if n := len(v.Transfers); n > 0 {
-				item.Trail = fmt.Sprint(n)
+				item.Detail = fmt.Sprint(n)
 			}
 		}
 		if item != row.Item() {
@@ -123,16 +123,16 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 	item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: selected}
 	for _, r := range v.Runs {
 		if r.SessionKey == e.SessionKey && !r.Over() {
-			item.Trail = "working"
+			item.Detail = "working"
 		}
 	}
-	if item.Unread = b.ui.unread.has(e); item.Unread && item.Trail == "" {
-		item.Trail = "new"
+	if item.Unread = b.ui.unread.has(e); item.Unread && item.Detail == "" {
+		item.Detail = "new"
 	}
 	for _, a := range v.Approvals {
 		if a.SessionKey == e.SessionKey {
 			item.Count++
-			item.Trail = ""
+			item.Detail = ""
 		}
 	}
 	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}

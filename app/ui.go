@@ -140,7 +140,7 @@ func (u *ui) revealFocused() {
 		f := w.Canvas().Focused()
 		has[w] = f
 		if o, ok := f.(fyne.CanvasObject); ok && f != u.focused[w] {
-			widgets.Reveal(o)
+			widgets.ScrollIntoView(o)
 		}
 	}
 	u.focused = has

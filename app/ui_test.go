@@ -56,7 +56,7 @@ func (w *window) lines() string {
 	var out []string
 	for _, r := range w.sidebar.pool[:w.sidebar.used] {
 		i := r.Item()
-		line := strings.TrimSpace(i.Title + " " + i.Trail)
+		line := strings.TrimSpace(i.Title + " " + i.Detail)
 		if i.Count > 0 {
 			line += fmt.Sprintf(" (%d)", i.Count)
 		}

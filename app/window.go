@@ -38,7 +38,7 @@ func newWindow(u *ui) *window {
 	u.main = w
 	w.conversation = newConversation(u, fw)
 	w.sidebar = newSidebar(u)
-	w.menuButton = widgets.NewQuiet("", "menu", w.toggleDrawer)
+	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
 	w.drawer = container.NewStack()
 	w.drawer.Hide()
 	w.first = newFirstPage(u)

@@ -27,10 +27,10 @@ type buttons struct {
 func newButtons(d *Dialog) *buttons {
 	b := &buttons{
 		deny:           widgets.NewButton("Deny", "denied", d.deny),
-		denyWithReason: widgets.NewQuiet("Deny with reason…", "", d.askReason),
-		notNow:         widgets.NewQuiet("Not now", "clock", d.snooze),
-		next:           widgets.NewQuiet("Next", "right", func() { d.show(d.queue.index + 1) }),
-		edit:           widgets.NewQuiet("Edit…", "", d.startEdit),
+		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", d.askReason),
+		notNow:         widgets.NewQuietButton("Not now", "clock", d.snooze),
+		next:           widgets.NewQuietButton("Next", "right", func() { d.show(d.queue.index + 1) }),
+		edit:           widgets.NewQuietButton("Edit…", "", d.startEdit),
 		allow:          widgets.NewSplitButton("Allow once", true, func() { d.allow(d.options.scope) }, d.scopeMenu),
 		reason:         newTextEntry(d.keys.handle, d.arming.keyPressed),
 		back:           widgets.NewButton("Back", "back", d.leaveStep),

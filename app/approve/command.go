@@ -27,7 +27,7 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
 	box := container.NewStack(background, text)
 	if v.copyText != nil {
-		copyButton := widgets.NewQuiet("", "copy", func() { v.copyText(state.QuestionText(q)) })
+		copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
 		copyButton.Muted = true
 		copyButton.OnKey = v.onKey
 		box = container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))
@@ -66,5 +66,5 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	details, _ = state.Reveal(details)
 	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
 	description.Wrapping = fyne.TextWrapWord
-	return widgets.Lead(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.Bleed(description))
+	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.WithoutPadding(description))
 }

@@ -22,7 +22,7 @@ type inboxRow struct {
 	mark        *widgets.Rect
 	title, text *widgets.Text
 	trail       *widgets.Text
-	press       *widgets.Press
+	press       *widgets.Clickable
 	all         *widgets.Button // replaces Review for identical approvals
 	deny, later *widgets.Button
 	box         fyne.CanvasObject
@@ -35,7 +35,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 	}
 	r.title.Ellipsis, r.text.Ellipsis = true, true
 	r.mark.SetMinSize(fyne.NewSquareSize(12))
-	r.press = widgets.NewPress(widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside,
+	r.press = widgets.NewClickable(widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside,
 		widgets.Row(style.Inside, 2, r.mark, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.Col(2, r.title, r.text), r.trail)), r.review)
 	r.press.OnMenu = func(at fyne.Position) {
 		widgets.ShowMenuAt(in.rows, at, []*fyne.MenuItem{fyne.NewMenuItem("Review", r.review), fyne.NewMenuItem("Open chat", func() { in.h.Chat(r.group.SessionKey) })})
@@ -56,9 +56,9 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		return true
 	}
 	r.all = widgets.NewButton("Review", "eye", r.review)
-	r.deny = widgets.NewQuiet("Deny", "denied", func() { in.h.Deny(r.group.All) })
+	r.deny = widgets.NewQuietButton("Deny", "denied", func() { in.h.Deny(r.group.All) })
 	r.deny.Danger = true
-	r.later = widgets.NewQuiet("Not now", "clock", func() {
+	r.later = widgets.NewQuietButton("Not now", "clock", func() {
 		if r.group.Later != 0 {
 			for _, q := range r.group.All {
 				in.h.Wake(q.ID)
@@ -101,9 +101,9 @@ func (r *inboxRow) set(g state.Group) {
 		color = style.ColorMuted
 		r.later.SetText("Show now")
 	}
-	r.title.Tail = ""
+	r.title.Suffix = ""
 	if where != "" {
-		r.title.Tail = " " + where
+		r.title.Suffix = " " + where
 	}
 	r.title.Set(title, color)
 	r.title.Refresh()

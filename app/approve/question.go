@@ -160,7 +160,7 @@ func labelled(label string, o fyne.CanvasObject) fyne.CanvasObject {
 
 func warning(text string) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou))
-	return widgets.Lead("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
+	return widgets.WithIcon("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
 // factLayout puts a label of fixed width before a wrapping text.

@@ -40,7 +40,7 @@ func (d *Dialog) startRule(scope string) {
 		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
 		rows = append(rows, row)
 	}
-	r.expiry = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
+	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = d.keys.handle
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
 	r.setExpiry(protocol.RuleEnds[0])

@@ -36,7 +36,7 @@ type Page struct {
 	app *state.App
 	h   Handlers
 	key protocol.SessionKey
-	widgets.Sheet
+	widgets.Body
 
 	list    *widgets.ItemList
 	known   []protocol.ArchiveInfo
@@ -52,7 +52,7 @@ type Page struct {
 
 // New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
 func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, key: key, Sheet: widgets.NewSheet(), now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, key: key, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.known[i], "", 0) })
 	p.draw()
 	return p
@@ -82,14 +82,14 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 // draw shows the list.
 func (p *Page) draw() {
 	var body fyne.CanvasObject
-	back := widgets.NewQuiet("Back to chat", "back", p.toChat)
+	back := widgets.NewQuietButton("Back to chat", "back", p.toChat)
 	switch {
 	case p.problem != "":
-		body = widgets.NewFailed("The earlier conversations could not be loaded.", p.problem, p.Load)
+		body = widgets.NewLoadError("The earlier conversations could not be loaded.", p.problem, p.Load)
 	case !p.loaded:
 		body = widgets.NewLoading()
 	case len(p.known) == 0:
-		body = widgets.NewNothing("clock", "No earlier conversations",
+		body = widgets.NewEmptyPage("clock", "No earlier conversations",
 			"When you clear a chat, its messages are archived here. This chat was never cleared.", widgets.NewButton("Back to chat", "back", p.toChat))
 		back.Hide()
 	default:
@@ -143,13 +143,13 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	h := p.h.Chat
 	h.Older, h.Reload = c.Older, c.Reload
 	p.pane = chat.NewReader(h, p.h.Machines)
-	back := widgets.NewQuiet("Earlier conversations", "back", p.back)
+	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
 	p.bring = widgets.NewButton("Restore", "undo", func() { p.bringBack(a) })
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
 		". Restoring it replaces the current conversation, which is archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
-		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
+		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
 	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.bring, export), banner)
 	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())

@@ -11,8 +11,8 @@ import (
 )
 
 func pick(text string, menu func() []*fyne.MenuItem) *widgets.Button {
-	b := widgets.NewQuiet(text, "", nil)
-	b.Trail = "down"
+	b := widgets.NewQuietButton(text, "", nil)
+	b.TrailingIcon = "down"
 	b.OnTap = func() { widgets.ShowMenu(b, menu()) }
 	return b
 }

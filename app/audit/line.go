@@ -19,7 +19,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	title, text := state.AuditLine(e, v)
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
-	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Trail: state.When(e.At, now)}
+	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Detail: state.When(e.At, now)}
 	if e.Kind == protocol.AuditCall {
 		it.Icon, it.Color = "check", style.ColorGood
 		if e.Verdict == "deny" {
@@ -59,7 +59,7 @@ func (p *Page) open(i int) {
 			value, _ := state.Reveal(f.value)
 			l := widget.NewLabel(value)
 			l.Selectable, l.Wrapping = true, fyne.TextWrapWord
-			rows = append(rows, widgets.NewField(f.name, widgets.Bleed(l)))
+			rows = append(rows, widgets.NewField(f.name, widgets.WithoutPadding(l)))
 		}
 	}
 	var buttons []fyne.CanvasObject
@@ -67,14 +67,14 @@ func (p *Page) open(i int) {
 		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
 	if state.Gave(e) {
-		undo := widgets.NewQuiet("Revoke this permission", "undo", func() { p.undo(e) })
+		undo := widgets.NewQuietButton("Revoke this permission", "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)
 	}
 	if buttons != nil {
 		rows = append(rows, widgets.Flow(style.Inside, buttons...))
 	}
-	back := widgets.NewQuiet("All entries", "back", p.openList)
+	back := widgets.NewQuietButton("All entries", "back", p.openList)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back)}
 	p.Box.Refresh()
 }

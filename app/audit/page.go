@@ -87,7 +87,7 @@ func newPage(b Backend, h Handlers) *Page {
 	}
 	p.node, p.chat = pick("All machines", p.machines), pick("All chats", p.chats)
 	p.kind, p.since = pick("Everything", p.kinds), pick("Any time", p.times)
-	p.older = widgets.NewQuiet("Older entries", "down", p.next)
+	p.older = widgets.NewQuietButton("Older entries", "down", p.next)
 	p.openList()
 	return p
 }
@@ -96,11 +96,11 @@ func (p *Page) openList() {
 	p.one = false
 	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.chain)
 	widgets.SetVisible(p.chain, p.chain.Text() != "")
-	body := widgets.Over(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
+	body := widgets.WithHeader(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit", body, widgets.NewQuiet("Verify", "shield", p.verify), export, widgets.NewQuiet("", "reset", p.Load))}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit", body, widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
 	p.draw()
 }
 
@@ -126,7 +126,7 @@ func (p *Page) fetch(before int64) {
 			return
 		}
 		if err != nil {
-			p.none.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The audit log could not be loaded.", Do: err.Error(), Button: "Try again"}, p.Load))}
+			p.none.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "The audit log could not be loaded.", Advice: err.Error(), Button: "Try again"}, p.Load))}
 			p.none.Show()
 			p.list.Hide()
 			p.Box.Refresh()

@@ -49,7 +49,7 @@ func newDetail(p *Page, key string) *detail {
 	})
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
 	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
-	d.logout = widgets.NewQuiet("Log out", "trash", func() {
+	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
 		if !d.sure {
 			d.sure = true
 			d.show()
@@ -105,9 +105,9 @@ func (d *detail) show() {
 	d.policy.show(p.view.Policies[a.Channel], state.ChannelTitle(a.Kind, a.Channel))
 	if !d.drawn {
 		d.drawn = true
-		back := widgets.NewQuiet("All channels", "back", p.back)
+		back := widgets.NewQuietButton("All channels", "back", p.back)
 		p.Put(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
-			widgets.Lead("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
+			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
 	}
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of wrapped text is known only after its first layout
@@ -149,7 +149,7 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 		size := pictureSize(l.QR)
 		img.SetMinSize(fyne.NewSquareSize(size))
 		paper := widgets.NewRect(style.ColorPaper, "", style.Corner)
-		rows = append(rows, widgets.Limit(size+2*style.Group, true, container.NewStack(paper, widgets.Inset(style.Group, style.Group, style.Group, style.Group, img))))
+		rows = append(rows, widgets.LimitWidth(size+2*style.Group, true, container.NewStack(paper, widgets.Inset(style.Group, style.Group, style.Group, style.Group, img))))
 	}
 	if l.Message != "" {
 		rows = append(rows, widgets.NewParagraph(l.Message, style.ColorText, "text"))
@@ -157,7 +157,7 @@ func (d *detail) showLogin(l state.ChannelLogin) {
 	if l.QR != nil {
 		done := widgets.NewButton("I've scanned it", "check", func() { d.p.m.Start(d.a) })
 		done.Primary = true
-		rows = append(rows, widgets.Flow(style.Inside, done, widgets.NewQuiet("New QR code", "reset", func() { d.p.m.Login(d.a) })))
+		rows = append(rows, widgets.Flow(style.Inside, done, widgets.NewQuietButton("New QR code", "reset", func() { d.p.m.Login(d.a) })))
 	}
 	d.scan.Objects = []fyne.CanvasObject{widgets.Col(style.Inside, rows...)}
 }

@@ -63,11 +63,11 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 			o.f = state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel))
 			o.draw()
 		}
-		kind = widgets.Limit(320, true, choose)
+		kind = widgets.LimitWidth(320, true, choose)
 	}
 	o.save = widgets.NewButton("Log in and connect", "check", o.submit)
 	o.save.Primary = true
-	cancel := widgets.NewQuiet("Cancel", "", o.cancel)
+	cancel := widgets.NewQuietButton("Cancel", "", o.cancel)
 	o.draw()
 	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(style.Inside, -1, o.save, cancel))
 	p.Put(widgets.NewPage(title, o.scroll))
@@ -177,11 +177,11 @@ func (o *form) cancel() {
 // problem shows an error, with a button to continue.
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
-	what := widgets.Problem{What: "The account was not connected.", Do: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
+	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
 	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
-		what = widgets.Problem{What: "The account is not connected yet.", Do: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
+		what = widgets.Problem{Title: "The account is not connected yet.", Advice: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {
 			p.m.Start(a)

@@ -29,7 +29,7 @@ type Page struct {
 	ctx context.Context
 	m   *state.Channels
 	h   Handlers
-	widgets.Sheet
+	widgets.Body
 
 	view   state.ChannelsView
 	detail *detail // nil while the list or the form is shown
@@ -60,7 +60,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), waiting: waitingShown, now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), waiting: waitingShown, now: time.Now}
 	p.openList()
 	return p
 }
@@ -125,7 +125,7 @@ func (p *Page) drawList() {
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
-		body = widgets.NewFailed("The channels could not be loaded.", v.Problem, p.reload)
+		body = widgets.NewLoadError("The channels could not be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
@@ -133,13 +133,13 @@ func (p *Page) drawList() {
 		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 		make.Primary = true
 		first = make
-		body = widgets.NewNothing("channel", "No channels yet",
+		body = widgets.NewEmptyPage("channel", "No channels yet",
 			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", make)
 	default:
 		var rows []fyne.CanvasObject
 		rows, first = p.strangers(first)
 		if len(v.Accounts) > 0 {
-			rows = append(rows, widgets.NewPart("ACCOUNTS"))
+			rows = append(rows, widgets.NewSectionHeading("ACCOUNTS"))
 			var accounts []fyne.CanvasObject
 			for _, a := range v.Accounts {
 				accounts = append(accounts, p.row(a))
@@ -201,7 +201,7 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 		trail.Set(trail.Text, style.ColorNeedsYou)
 	}
 	line := widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn(icon, color)), widgets.Col(0, title, text), trail)
-	press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
+	press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
 	p.keys["open "+a.Key()] = press
 	return press
 }

@@ -48,7 +48,7 @@ func newPolicy(p *Page, channel string) *policy {
 	o.name = widget.NewEntry()
 	o.name.SetPlaceHolder("ann@example.org")
 	o.name.OnSubmitted = func(string) { o.add() }
-	o.box = widgets.Col(style.Group, o.part, widgets.Col(style.Gap, widgets.Limit(320, true, o.choose), o.about),
+	o.box = widgets.Col(style.Group, o.part, widgets.Col(style.Gap, widgets.LimitWidth(320, true, o.choose), o.about),
 		widgets.NewField("Listed", o.listed, widgets.Row(style.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
 	return o
 }
@@ -63,7 +63,7 @@ func (o *policy) value() string {
 // show shows the policy in force.
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
-	o.part.Objects = []fyne.CanvasObject{widgets.NewPart("WHO MAY WRITE ON " + strings.ToUpper(title))}
+	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
 	o.quiet = true
 	for i, x := range policies {
 		if x.value == o.value() {
@@ -97,7 +97,7 @@ func (o *policy) list() {
 		}
 		name := widgets.NewText(shown, style.ColorText, "text")
 		name.Ellipsis = true
-		o.listed.Objects = append(o.listed.Objects, widgets.Row(style.Inside, 0, name, widgets.NewQuiet("Remove", "cross", func() { o.remove(i, who) })))
+		o.listed.Objects = append(o.listed.Objects, widgets.Row(style.Inside, 0, name, widgets.NewQuietButton("Remove", "cross", func() { o.remove(i, who) })))
 	}
 	o.listed.Refresh()
 }

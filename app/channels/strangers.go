@@ -22,10 +22,10 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 		return nil, first
 	}
 	_, about := state.PendingText(list[0])
-	rows := []fyne.CanvasObject{widgets.NewPart("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
+	rows := []fyne.CanvasObject{widgets.NewSectionHeading("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
 	for i, s := range list {
 		if i == p.waiting {
-			more := widgets.NewQuiet(fmt.Sprintf("%d more", len(list)-i), "down", func() {
+			more := widgets.NewQuietButton(fmt.Sprintf("%d more", len(list)-i), "down", func() {
 				p.waiting += waitingShown
 				p.drawList()
 			})
@@ -70,6 +70,6 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
 	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))
-	text := widgets.Lead("text", 0, widget.NewIcon(style.IconIn("person", style.ColorNeedsYou)), widgets.Col(style.Gap, parts...))
+	text := widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("person", style.ColorNeedsYou)), widgets.Col(style.Gap, parts...))
 	return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Border(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
 }

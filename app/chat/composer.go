@@ -61,14 +61,14 @@ func newComposer(p *Pane) *composer {
 	c.imageStrip.Hide()
 	c.problem.Ellipsis = true
 	c.problem.Hide()
-	c.attach = widgets.NewQuiet("", "attach", func() {
+	c.attach = widgets.NewQuietButton("", "attach", func() {
 		if p.handlers.PickFiles != nil {
 			p.handlers.PickFiles(p.AddFiles)
 		}
 	})
 	c.attach.Muted = true
-	c.machineButton = widgets.NewQuiet("", "machine", nil)
-	c.machineButton.Small, c.machineButton.Muted, c.machineButton.Trail = true, true, "down"
+	c.machineButton = widgets.NewQuietButton("", "machine", nil)
+	c.machineButton.Small, c.machineButton.Muted, c.machineButton.TrailingIcon = true, true, "down"
 	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
@@ -171,7 +171,7 @@ func (c *composer) showThumbnails() {
 				c.pane.handlers.OpenImage(r)
 			}
 		})
-		remove := widgets.NewQuiet("Remove", "cross", func() {
+		remove := widgets.NewQuietButton("Remove", "cross", func() {
 			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
 			c.showThumbnails()
 			c.pane.FocusComposer() // the focused button was removed

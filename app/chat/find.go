@@ -40,9 +40,9 @@ func newFinder(p *Pane) *finder {
 	}
 	f.field.OnCancel = f.close
 	f.field.OnMove = f.move
-	up := widgets.NewQuiet("", "up", func() { f.move(-1) })
-	down := widgets.NewQuiet("", "down", func() { f.move(1) })
-	f.allChats = widgets.NewQuiet("All chats", "search", func() {
+	up := widgets.NewQuietButton("", "up", func() { f.move(-1) })
+	down := widgets.NewQuietButton("", "down", func() { f.move(1) })
+	f.allChats = widgets.NewQuietButton("All chats", "search", func() {
 		if p.handlers.SearchAll != nil {
 			query := f.field.Text
 			f.close()
@@ -50,7 +50,7 @@ func newFinder(p *Pane) *finder {
 		}
 	})
 	f.allChats.Small, f.allChats.Muted = true, true
-	shut := widgets.NewQuiet("", "cross", f.close)
+	shut := widgets.NewQuietButton("", "cross", f.close)
 	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
 		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, f.allChats, shut)))
 	f.box.Hide()

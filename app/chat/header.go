@@ -35,14 +35,14 @@ func newHeader(p *Pane) *header {
 	h.name = newNameEntry(h.endRename)
 	h.name.Hide()
 	pick := func(open func()) *widgets.Button {
-		b := widgets.NewQuiet("", "", open)
-		b.Trail, b.Muted, b.Small = "down", true, true
+		b := widgets.NewQuietButton("", "", open)
+		b.TrailingIcon, b.Muted, b.Small = "down", true, true
 		return b
 	}
 	h.model = pick(func() { widgets.ShowMenu(h.model, h.modelMenu()) })
 	h.thinking = pick(func() { widgets.ShowMenu(h.thinking, h.thinkingMenu()) })
 	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
-	h.menu = widgets.NewQuiet("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
+	h.menu = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
 	title := container.NewStack(h.title, h.name)
 	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.leading, title, h.mode, h.model, h.thinking, h.menu))
 	return h

@@ -52,7 +52,7 @@ func lines(items []transcript.Item) string {
 		case noticeData:
 			out = append(out, "- "+d.text)
 		case problemData:
-			out = append(out, "! "+d.problem.What+" <"+d.action+">")
+			out = append(out, "! "+d.problem.Title+" <"+d.action+">")
 		case dayData:
 			out = append(out, "-- "+d.text)
 		case queuedData:

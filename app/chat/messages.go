@@ -125,7 +125,7 @@ func (p *pass) assistant(key string, i int) {
 	if m.ErrorMessage != "" && m.StopReason == "error" && !p.state.showsFailure(m.RunID) {
 		problem, action := runProblem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
 		if !p.isNewest(i) {
-			problem, action = widgets.Problem{What: problem.What}, actionNone
+			problem, action = widgets.Problem{Title: problem.Title}, actionNone
 		}
 		p.add(key+"/error", kindProblem, 90, problemData{problem, action, m.RunID})
 	}
@@ -158,7 +158,7 @@ func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 	if p.state.showsFailure(m.RunID) {
 		return
 	}
-	d := problemData{problem: widgets.Problem{What: sentence(m.ErrorMessage)}, run: m.RunID}
+	d := problemData{problem: widgets.Problem{Title: sentence(m.ErrorMessage)}, run: m.RunID}
 	if newest {
 		d.problem.Button, d.action = "Try again", actionRetry
 	}

@@ -160,7 +160,7 @@ func (p *Pane) show() {
 	widgets.SetVisible(p.problemBox, trouble)
 	widgets.SetVisible(p.loadingText, loading && p.now.Sub(p.loadingSince) >= 300*time.Millisecond)
 	if trouble {
-		p.problemBox.Set(widgets.Problem{What: sentence(p.state.Problem), Button: "Try again"})
+		p.problemBox.Set(widgets.Problem{Title: sentence(p.state.Problem), Button: "Try again"})
 	}
 	p.relayout()
 }

@@ -16,10 +16,10 @@ import (
 func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
-	var chips []*widgets.Press
+	var chips []*widgets.Clickable
 	var visit func(o fyne.CanvasObject)
 	visit = func(o fyne.CanvasObject) {
-		if p, ok := o.(*widgets.Press); ok {
+		if p, ok := o.(*widgets.Clickable); ok {
 			chips = append(chips, p)
 		}
 		if c, ok := o.(*fyne.Container); ok {

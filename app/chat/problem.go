@@ -20,31 +20,31 @@ const (
 // runProblem explains a run's error and what to do about it.
 func runProblem(e *protocol.Error) (widgets.Problem, string) {
 	if e == nil {
-		return widgets.Problem{What: "The answer was interrupted.", Button: "Try again"}, actionRetry
+		return widgets.Problem{Title: "The answer was interrupted.", Button: "Try again"}, actionRetry
 	}
 	is := func(target error) bool { return errors.Is(e, target) }
-	p := widgets.Problem{What: sentence(e.Message)}
+	p := widgets.Problem{Title: sentence(e.Message)}
 	switch {
 	case is(protocol.ErrModelAuth):
-		p.Do, p.Button, p.Again = "Check this provider's key in the settings, then try again.", "Open settings", true
+		p.Advice, p.Button, p.CanRetry = "Check this provider's key in the settings, then try again.", "Open settings", true
 		return p, actionSettings
 	case is(protocol.ErrModelRateLimit) && !e.Retryable: // waiting does not help
-		p.Do, p.Button, p.Again = "Check your plan or balance with the provider, or choose another model.", "Open settings", true
+		p.Advice, p.Button, p.CanRetry = "Check your plan or balance with the provider, or choose another model.", "Open settings", true
 		return p, actionSettings
 	case is(protocol.ErrModelRateLimit):
-		p.Do, p.Button = "The provider's rate limit was reached. Wait a moment and try again, or choose another model.", "Try again"
+		p.Advice, p.Button = "The provider's rate limit was reached. Wait a moment and try again, or choose another model.", "Try again"
 		return p, actionRetry
 	case is(protocol.ErrContextOverflow):
-		p.Do, p.Button, p.Again = "Clear the chat, or choose a model with a larger context.", "Clear chat", true
+		p.Advice, p.Button, p.CanRetry = "Clear the chat, or choose a model with a larger context.", "Clear chat", true
 		return p, actionReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
 		p.Button = "Try again"
 		if !strings.Contains(e.Message, "another model") { // the message itself says what to do
-			p.Do = "Try again, or choose another model at the top."
+			p.Advice = "Try again, or choose another model at the top."
 		}
 		return p, actionRetry
 	case is(protocol.ErrStorage):
-		p.Do, p.Button = "Free up disk space or check permissions. No saved messages were lost.", "Try again"
+		p.Advice, p.Button = "Free up disk space or check permissions. No saved messages were lost.", "Try again"
 		return p, actionRetry
 	}
 	p.Button = "Try again"

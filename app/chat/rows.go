@@ -62,7 +62,7 @@ func (p *Pane) noticeRow() *row {
 func (p *Pane) problemRow() *row {
 	var d problemData
 	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.action, d.run) })
-	e.OnAgain = func() { p.act(actionRetry, d.run) }
+	e.OnRetry = func() { p.act(actionRetry, d.run) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d = i.Data.(problemData)
 		e.Set(d.problem)
@@ -75,7 +75,7 @@ func (p *Pane) queuedRow() *row {
 	text := widgets.NewText("", style.ColorMuted, "text")
 	text.Ellipsis = true
 	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
-	takeBack := widgets.NewQuiet("Take back", "cross", func() {
+	takeBack := widgets.NewQuietButton("Take back", "cross", func() {
 		if p.handlers.Unqueue != nil {
 			p.handlers.Unqueue(d.run)
 			p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))

@@ -16,7 +16,7 @@ import (
 
 // createButtons creates the buttons for the selection.
 func (p *Page) createButtons() {
-	p.selectionButtons = []*widgets.Button{widgets.NewQuiet("", "edit", p.startRename), widgets.NewQuiet("", "trash", p.deleteSelection)}
+	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.startRename), widgets.NewQuietButton("", "trash", p.deleteSelection)}
 }
 
 // canChange reports whether files can be changed here.

@@ -74,7 +74,7 @@ func (p *Page) showChanges(chat protocol.SessionKey) {
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.relativePath(c.Path)), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.relativePath(c.Path)), Text: p.chatName(c.SessionKey), Detail: state.When(c.At, p.list.now())}
 		if c.New {
 			item.Icon = "plus"
 		}
@@ -92,9 +92,9 @@ func (p *Page) showChanges(chat protocol.SessionKey) {
 	if chat != "" {
 		which.SetText(p.chatName(chat))
 	}
-	which.Trail = "down"
+	which.TrailingIcon = "down"
 	which.OnTap = func() { widgets.ShowMenu(which, chats) }
-	p.showInstead(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuiet("All files", "back", p.close)))
+	p.showInstead(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuietButton("All files", "back", p.close)))
 }
 
 // relativePath returns an absolute path in the page's notation.
@@ -112,13 +112,13 @@ func (p *Page) showChange(c protocol.FileChange) {
 	said := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()
-	back := widgets.NewQuiet("All changes", "back", func() { p.showChanges("") })
+	back := widgets.NewQuietButton("All changes", "back", func() { p.showChanges("") })
 	load := func() {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
 			var o fyne.CanvasObject
 			switch {
 			case err != nil:
-				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "Could not show this change.", Do: err.Error()}, nil))
+				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "Could not show this change.", Advice: err.Error()}, nil))
 			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
 				o = container.NewVBox()
 			case d.Diff == "":

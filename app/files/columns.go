@@ -14,14 +14,14 @@ import (
 // columnHeads are the headings of the columns: a click sorts by a column.
 type columnHeads struct {
 	box   *fyne.Container
-	heads map[string]*widgets.Press
+	heads map[string]*widgets.Clickable
 	texts map[string]*widgets.Text
 }
 
 var columnNames = map[string]string{state.ByName: "Name", state.BySize: "Size", state.ByTime: "Modified"}
 
 func newColumnHeads(choose func(string)) *columnHeads {
-	h := &columnHeads{heads: map[string]*widgets.Press{}, texts: map[string]*widgets.Text{}}
+	h := &columnHeads{heads: map[string]*widgets.Clickable{}, texts: map[string]*widgets.Text{}}
 	var list []fyne.CanvasObject
 	for _, by := range []string{state.ByName, state.BySize, state.ByTime} {
 		t := widgets.NewText(columnNames[by], style.ColorMuted, style.SizeSmall)
@@ -29,7 +29,7 @@ func newColumnHeads(choose func(string)) *columnHeads {
 			t.Align = fyne.TextAlignTrailing
 		}
 		h.texts[by] = t
-		h.heads[by] = widgets.NewPress(t, func() { choose(by) })
+		h.heads[by] = widgets.NewClickable(t, func() { choose(by) })
 		list = append(list, h.heads[by])
 	}
 	line := widgets.NewRect(style.ColorLine, "", 0)

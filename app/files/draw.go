@@ -36,13 +36,13 @@ func (p *Page) draw() {
 	var o fyne.CanvasObject = widgets.Border(p.columnHeads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
-		o = widgets.NewFailed("Could not list the files.", v.Problem, p.model.Reload)
+		o = widgets.NewLoadError("Could not list the files.", v.Problem, p.model.Reload)
 	case v.Loading:
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
 		o = container.NewVBox(widgets.NewText("Nothing found", style.ColorMuted, "text"))
 	case len(v.Entries) == 0:
-		o = widgets.NewNothing("folder", "This folder is empty", "")
+		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
 	}
 	p.dropHighlight.Hide()
 	p.body.Objects = []fyne.CanvasObject{o, p.dropHighlight}
@@ -50,7 +50,7 @@ func (p *Page) draw() {
 	if framed {
 		return // the frame with its fields stays
 	}
-	up := widgets.NewQuiet("", "up", p.model.Up)
+	up := widgets.NewQuietButton("", "up", p.model.Up)
 	if v.Dir == "" {
 		up.Hide()
 	}
@@ -98,7 +98,7 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 		}
 		return text
 	}
-	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.model.Reload)}
+	actions := []fyne.CanvasObject{widgets.NewQuietButton("", "reset", p.model.Reload)}
 	if !p.isBeside {
 		actions = append(actions, p.place)
 	}
@@ -106,13 +106,13 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	case p.view.Place == "":
 		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.newFile))
 	case p.view.Serves && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuiet(words("Changes"), "edit", func() { p.showChanges("") }))
+		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.showChanges("") }))
 	}
 	switch {
 	case p.isBeside && p.pair.right == p:
-		actions = append(actions, widgets.NewQuiet("", "cross", p.pair.Toggle))
+		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))
 	case p.pair.hasRoom():
-		actions = append(actions, widgets.NewQuiet("", "columns", p.pair.Toggle))
+		actions = append(actions, widgets.NewQuietButton("", "columns", p.pair.Toggle))
 	}
 	if !p.isBeside {
 		return widgets.NewPage("Files", body, actions...)

@@ -61,11 +61,11 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 
 	save := widgets.NewButton("Save", "check", e.save)
 	save.Primary = true
-	e.discardButton = widgets.NewQuiet("Discard", "undo", e.discard)
+	e.discardButton = widgets.NewQuietButton("Discard", "undo", e.discard)
 	e.discardButton.Hide()
 	actions := []fyne.CanvasObject{save, e.discardButton}
 	if e.exists {
-		actions = append(actions, widgets.NewQuiet("Delete", "trash", e.delete))
+		actions = append(actions, widgets.NewQuietButton("Delete", "trash", e.delete))
 	}
 	if e.isNew {
 		e.confirmLeave(back)

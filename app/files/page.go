@@ -102,7 +102,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.columnHeads = newColumnHeads(p.sortBy)
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewButton("", "folder", nil)
-	p.place.Trail = "down"
+	p.place.TrailingIcon = "down"
 	p.place.OnTap = func() { widgets.ShowMenu(p.place, p.placeMenu()) }
 	p.createButtons()
 	p.model.Sort(h.Sort)

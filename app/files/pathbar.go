@@ -42,9 +42,9 @@ func (w *pathBar) draw() {
 	if len(w.crumbs) == 0 {
 		top = "Top folder" // an icon alone would have no meaning
 	}
-	list := []fyne.CanvasObject{widgets.NewQuiet(top, "machine", func() { w.onEnter("") })}
+	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
 	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuiet(state.Shown(c.Name), "right", func() { w.onEnter(c.Dir) }))
+		list = append(list, widgets.NewQuietButton(state.Shown(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}
 	w.box.Objects = list
 	w.box.Refresh()

@@ -33,12 +33,12 @@ func (v *viewer) close() {
 
 func newViewer(p *Page, f state.OpenFile) *viewer {
 	v := &viewer{page: p, path: f.Path}
-	back := widgets.NewQuiet("All files", "back", func() { p.close(); p.focus() })
+	back := widgets.NewQuietButton("All files", "back", func() { p.close(); p.focus() })
 	var body fyne.CanvasObject
 	actions := []fyne.CanvasObject{}
 	switch {
 	case f.Problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "Could not show this file.", Do: f.Problem}, nil))
+		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "Could not show this file.", Advice: f.Problem}, nil))
 	case f.Editable:
 		v.edit = newEditor(p, v, f, back)
 		v.box = v.edit.box
@@ -48,7 +48,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		img.FillMode = canvas.ImageFillContain
 		body = img
 	case f.Text == "":
-		body = widgets.NewNothing("file", "This file is empty", "")
+		body = widgets.NewEmptyPage("file", "This file is empty", "")
 	default:
 		panel := code.NewPanel(100_000)
 		panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
@@ -64,10 +64,10 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		if f.Cut {
 			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, panel)
 		}
-		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
+		actions = append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}
 	if c, ok := p.view.ChangeOf(p.absolutePath(f.Path)); ok && p.view.Place != "" {
-		actions = append(actions, widgets.NewQuiet("Changed by the agent", "edit", func() { p.showChange(c) }))
+		actions = append(actions, widgets.NewQuietButton("Changed by the agent", "edit", func() { p.showChange(c) }))
 	}
 	if p.isThisComputer() {
 		actions = append(actions, widgets.NewButton("Open with default app", "external", func() { p.h.Open(p.absolutePath(f.Path)) }))

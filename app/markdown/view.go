@@ -124,7 +124,7 @@ func (m *View) show(b Block) fyne.CanvasObject {
 		}
 		return p
 	}
-	return widgets.Readable(m.prose(parse(b.Source)))
+	return widgets.LimitLineLength(m.prose(parse(b.Source)))
 }
 
 // prose creates text with the callbacks of the whole view.

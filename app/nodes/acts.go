@@ -10,14 +10,14 @@ import (
 
 // acts is the line of actions for a machine or a window. The page's show redraws it.
 type acts struct {
-	widgets.Sheet
+	widgets.Body
 	show  func()
 	sure  string // action that waits for a confirmation; empty for none
 	edit  bool   // the name is being edited
 	field *nameField
 }
 
-func newActs(show func()) acts { return acts{Sheet: widgets.NewSheet(), show: show} }
+func newActs(show func()) acts { return acts{Body: widgets.NewBody(), show: show} }
 
 // naming is the line while the name is edited.
 func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasObject {
@@ -35,14 +35,14 @@ func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasOb
 	a.field.leave = func() { end(false) }
 	// The same height as the buttons before, so that nothing below moves.
 	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
-		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
+		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 
 // twice is a button for an irreversible action. It asks for a confirmation; keep is the text of the
 // button that cancels.
 func (a *acts) twice(text, icon, really, keep string, do func()) []fyne.CanvasObject {
 	if a.sure != text {
-		return []fyne.CanvasObject{widgets.NewQuiet(text, icon, func() { a.ask(text) })}
+		return []fyne.CanvasObject{widgets.NewQuietButton(text, icon, func() { a.ask(text) })}
 	}
 	return a.really(icon, really, keep, do)
 }
@@ -55,7 +55,7 @@ func (a *acts) ask(button string) {
 
 // really are the buttons of the confirmation.
 func (a *acts) really(icon, really, keep string, do func()) []fyne.CanvasObject {
-	yes := widgets.NewQuiet(really, icon, do)
+	yes := widgets.NewQuietButton(really, icon, do)
 	yes.Danger = true
-	return []fyne.CanvasObject{yes, widgets.NewQuiet(keep, "", func() { a.ask("") })}
+	return []fyne.CanvasObject{yes, widgets.NewQuietButton(keep, "", func() { a.ask("") })}
 }

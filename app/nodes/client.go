@@ -16,7 +16,7 @@ import (
 // clientItem is the list entry of a paired window or command line.
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
-	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Trail: state.ClientPresence(p.view, d, now)}
+	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Detail: state.ClientPresence(p.view, d, now)}
 	if !d.Online {
 		item.Color, item.Muted = style.ColorMuted, true
 	}
@@ -28,11 +28,11 @@ type client struct {
 	p     *Page
 	id    protocol.DeviceID
 	acts  acts
-	facts widgets.Sheet
+	facts widgets.Body
 }
 
 func newClient(p *Page, id protocol.DeviceID) *client {
-	c := &client{p: p, id: id, facts: widgets.NewSheet()}
+	c := &client{p: p, id: id, facts: widgets.NewBody()}
 	c.acts = newActs(c.show)
 	return c
 }
@@ -47,7 +47,7 @@ func (c *client) show() {
 	}
 	drawn := p.Draw(fmt.Sprint("window ", c.id, d.Name), func() fyne.CanvasObject {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
-		return widgets.NewPage(d.Name, form, widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
+		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") }))
 	})
 	what := fmt.Sprint(state.PairingEnded(d, p.now()), d.RevokedAt > 0, c.acts.sure)
 	if c.acts.edit {

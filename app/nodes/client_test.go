@@ -243,8 +243,8 @@ func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	v.Nodes[1].Online = false
 	p.show(v)
 	p.showPairing(r)
-	if item := p.item(v.Nodes[1]); item.Trail != "expired" {
-		t.Errorf("in the list the machine is %q", item.Trail)
+	if item := p.item(v.Nodes[1]); item.Detail != "expired" {
+		t.Errorf("in the list the machine is %q", item.Detail)
 	}
 	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {
 		open()

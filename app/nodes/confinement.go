@@ -15,7 +15,7 @@ import (
 // the others with the reason.
 func Confinement(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
-		return widgets.Lead("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
+		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 	}
 	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColor(c.Level), "text")}
 	for _, w := range c.Warnings {

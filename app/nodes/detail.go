@@ -24,14 +24,14 @@ type detail struct {
 	log  *code.Panel
 	acts acts
 
-	facts, colour, runs, confined widgets.Sheet
+	facts, colour, runs, confined widgets.Body
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
 	d := &detail{p: p, id: id, log: code.NewPanel(320)}
 	d.acts = newActs(d.show)
-	for _, part := range []*widgets.Sheet{&d.facts, &d.colour, &d.runs, &d.confined} {
-		*part = widgets.NewSheet()
+	for _, part := range []*widgets.Body{&d.facts, &d.colour, &d.runs, &d.confined} {
+		*part = widgets.NewBody()
 	}
 	d.log.SetLines(code.PlainLines("Loading…"))
 	d.reload()
@@ -85,13 +85,13 @@ func (d *detail) show() {
 
 // page arranges the parts in a column.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
-	log := widgets.NewPart("LOG", widgets.NewQuiet("Reload", "reset", d.reload))
+	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
 	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box),
-		d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
-		widgets.NewPart("COMMAND CONFINEMENT"), d.confined.Box, log, d.log)
+		d.facts.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box, d.runs.Box,
+		widgets.NewSectionHeading("COMMAND CONFINEMENT"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
-	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuiet("All machines", "back", func() { d.p.Open("") }))
+	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuietButton("All machines", "back", func() { d.p.Open("") }))
 }
 
 // running lists the calls in progress on the machine, each with a button that stops it.
@@ -102,12 +102,12 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		return container.NewStack()
 	}
 	d.runs.Box.Show()
-	rows := []fyne.CanvasObject{widgets.NewPart("RUNNING NOW")}
+	rows := []fyne.CanvasObject{widgets.NewSectionHeading("RUNNING NOW")}
 	for _, c := range calls {
 		line, _ := state.Reveal(p.view.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
-		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {
+		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
 				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
 			}, func(_ protocol.Ack, err error) {
@@ -174,9 +174,9 @@ func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 		if icon != nil {
 			content = widgets.Row(style.Gap, -1, icon, text)
 		}
-		press := widgets.NewPress(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.Machines.SetColour(n.ID, name) })
+		press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.Machines.SetColour(n.ID, name) })
 		if name == n.Colour {
-			press.SetGround(style.ColorSelected)
+			press.SetBackground(style.ColorSelected)
 		}
 		chips = append(chips, press)
 	}

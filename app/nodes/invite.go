@@ -49,7 +49,7 @@ func (p *Page) openInvite() {
 	}
 	ends := state.PairingEnds[0]
 	until := widgets.NewButton(ends.Words, "clock", nil)
-	until.Trail = "down"
+	until.TrailingIcon = "down"
 	until.OnTap = func() {
 		widgets.ShowMenu(until, endItems(func(e state.PairingEnd) {
 			ends = e
@@ -79,13 +79,13 @@ func (p *Page) openInvite() {
 	load()
 	p.form = widgets.NewForm(
 		widgets.NewParagraph("Add a machine that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
-		widgets.NewPart("NETWORK"), network, widgets.Row(style.Inside, -1, turn),
-		widgets.NewPart("INVITATION"),
+		widgets.NewSectionHeading("NETWORK"), network, widgets.Row(style.Inside, -1, turn),
+		widgets.NewSectionHeading("INVITATION"),
 		widgets.NewParagraph("An invitation works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Row(style.Inside, -1, machine, client), said, p.given,
 	)
-	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
+	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
 }
 
 // invited shows the invitation for the other machine.
@@ -103,7 +103,7 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		value := code.NewPanel(120)
 		value.SetLines(code.PlainLines(text))
 		value.SetForward(p.form.Scrolled)
-		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
+		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(text) }))))
 	}
 	add("Open this link on the other machine", r.Link)
 	add("Or type this code", r.Code)

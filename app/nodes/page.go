@@ -34,7 +34,7 @@ type Page struct {
 	ctx context.Context
 	app *state.App
 	h   Handlers
-	widgets.Sheet
+	widgets.Body
 
 	view    state.View
 	pairing state.Pairing
@@ -60,7 +60,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), asking: container.NewVBox(), devices: -1, now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), asking: container.NewVBox(), devices: -1, now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
@@ -102,7 +102,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
 	}
-	if i := p.list.At(place); i >= 0 && i < len(p.view.Nodes) && !p.invite && p.client == nil && p.view.Loaded {
+	if i := p.list.ItemAt(place); i >= 0 && i < len(p.view.Nodes) && !p.invite && p.client == nil && p.view.Loaded {
 		return p.view.Nodes[i].ID
 	}
 	return ""
@@ -138,12 +138,12 @@ func (p *Page) show(v state.View) {
 }
 
 func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
-	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(p.view, n, p.now())}
+	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Detail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
 		if d, ok := p.pairing.Machine(n); ok && state.PairingEnded(d, p.now()) {
 			// that text says why it is offline
-			item.Trail = state.ClientPresence(p.view, d, p.now())
+			item.Detail = state.ClientPresence(p.view, d, p.now())
 		}
 	}
 	return item
@@ -160,7 +160,7 @@ func (p *Page) drawList() {
 		case !p.view.Loaded:
 			body = widgets.NewLoading()
 		case none:
-			body = widgets.NewNothing("machine", "No machine is connected", "The agent cannot run anything yet. Add a machine, or start Fairlead on it.")
+			body = widgets.NewEmptyPage("machine", "No machine is connected", "The agent cannot run anything yet. Add a machine, or start Fairlead on it.")
 			if len(p.clients) > 0 {
 				body = widgets.Border(widgets.Inset(0, 0, style.Page, 0, body), nil, nil, nil, p.list)
 			}
@@ -189,7 +189,7 @@ func (p *Page) showPairing(r state.Pairing) {
 
 // request is a device that waits for approval of its pairing.
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
-	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
+	rows := []fyne.CanvasObject{widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
 		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
 		words.SetText(join(q.Words))

@@ -24,7 +24,7 @@ func (p *Page) until(a *acts, d protocol.Device) []fyne.CanvasObject {
 		return a.really("clock", "End access now", "Keep end date", func() { p.setEnd(a, d.ID, p.now().UnixMilli()) })
 	}
 	b := widgets.NewButton(changeEnd, "clock", nil)
-	b.Trail = "down"
+	b.TrailingIcon = "down"
 	b.OnTap = func() { widgets.ShowMenu(b, p.endMenu(a, d.ID)) }
 	return []fyne.CanvasObject{b}
 }

@@ -57,7 +57,7 @@ func (p *Page) open(r protocol.Rule) {
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading}
 	if r.Problem != "" {
-		rows = append(rows, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)),
+		rows = append(rows, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)),
 			widgets.NewParagraph("Turned off: "+r.Problem, style.ColorNeedsYou, "text")))
 	}
 	if r.ID != "" {
@@ -83,7 +83,7 @@ func (p *Page) open(r protocol.Rule) {
 		buttons = append(buttons, keep)
 	}
 	if remove {
-		b := widgets.NewQuiet("Delete", "trash", func() { p.remove(r) })
+		b := widgets.NewQuietButton("Delete", "trash", func() { p.remove(r) })
 		if r.Origin == protocol.RuleFromChat {
 			b.SetText("Revoke")
 		}
@@ -99,7 +99,7 @@ func (p *Page) open(r protocol.Rule) {
 		}
 	}
 	rows = append(rows, widgets.Flow(style.Inside, buttons...), d.result)
-	back := widgets.NewQuiet("All rules", "back", func() { p.openList() })
+	back := widgets.NewQuietButton("All rules", "back", func() { p.openList() })
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
 	d.show()
 	p.Box.Refresh()
@@ -107,7 +107,7 @@ func (p *Page) open(r protocol.Rule) {
 
 func pick(menu func() []*fyne.MenuItem) *widgets.Button {
 	b := widgets.NewButton("", "", nil)
-	b.Trail = "down"
+	b.TrailingIcon = "down"
 	b.OnTap = func() { widgets.ShowMenu(b, menu()) }
 	return b
 }

@@ -113,7 +113,7 @@ func (p *Page) Load() {
 }
 
 func (p *Page) problem(what string, err error) {
-	box := widgets.NewErrorBox(widgets.Problem{What: what, Do: err.Error(), Button: "Try again"}, p.Load)
+	box := widgets.NewErrorBox(widgets.Problem{Title: what, Advice: err.Error(), Button: "Try again"}, p.Load)
 	p.none.Objects = []fyne.CanvasObject{container.NewVBox(box)}
 	p.none.Show()
 	p.list.Hide()
@@ -126,7 +126,7 @@ func (p *Page) openList() {
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
 	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuiet("Import…", "import", p.load), widgets.NewQuiet("Export…", "export", p.save), add)}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
 
@@ -184,12 +184,12 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 		icon, color = "question", style.ColorNeedsYou
 	}
 	words, _ := state.Reveal(r.Words)
-	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Trail: state.RuleUse(r, now)}
+	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
 	if !f.Expires.IsZero() && f.Expires.Before(now) {
-		it.Trail, it.Muted = "expired", true
+		it.Detail, it.Muted = "expired", true
 	}
 	if r.Problem != "" {
-		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "off", true, true
+		it.Icon, it.Color, it.Detail, it.Warn, it.Muted = "warning", style.ColorNeedsYou, "off", true, true
 		it.Text = r.Problem
 	}
 	return it

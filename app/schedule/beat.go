@@ -26,7 +26,7 @@ var beats = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 30 m
 func newBeat(p *Page) *beat {
 	b := &beat{p: p, line: widgets.NewParagraph("", style.ColorMuted, "text")}
 	b.drop = widgets.NewButton("Off", "", nil)
-	b.drop.Trail = "down"
+	b.drop.TrailingIcon = "down"
 	b.drop.OnTap = func() {
 		var items []*fyne.MenuItem
 		for _, o := range beats {
@@ -34,7 +34,7 @@ func newBeat(p *Page) *beat {
 		}
 		widgets.ShowMenu(b.drop, items)
 	}
-	now := widgets.NewQuiet("Now", "play", func() { p.m.Beat() })
+	now := widgets.NewQuietButton("Now", "play", func() { p.m.Beat() })
 	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(),
 		widgets.Row(style.Inside, 0, widgets.NewText("HEARTBEAT", style.ColorMuted, style.SizeSmall), b.drop, now), b.line))
 	return b

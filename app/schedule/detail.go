@@ -93,12 +93,12 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	} else {
 		text = word + ": " + text
 	}
-	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Trail: state.Length(time.Duration(r.DurationMs) * time.Millisecond)}
+	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Detail: state.Length(time.Duration(r.DurationMs) * time.Millisecond)}
 }
 
 func (d *detail) draw() fyne.CanvasObject {
 	p, j := d.p, d.job
-	back := widgets.NewQuiet("All schedules", "back", p.back)
+	back := widgets.NewQuietButton("All schedules", "back", p.back)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
 	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
 	over := state.JobOver(j, p.now())
@@ -106,7 +106,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
 	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(state.FormOf(d.job)) })
-	remove := widgets.NewQuiet("Delete", "trash", func() {
+	remove := widgets.NewQuietButton("Delete", "trash", func() {
 		undo := p.m.Delete(d.job)
 		p.back()
 		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
@@ -128,7 +128,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.none))
 	}
-	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewPart("HISTORY")), nil, nil, nil, history)
+	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 

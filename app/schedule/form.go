@@ -104,7 +104,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
 		widgets.NewField("If the gateway was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
 		said,
-		widgets.Row(style.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
+		widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", leave)))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 	widgets.Focus(name)

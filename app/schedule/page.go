@@ -28,7 +28,7 @@ type Page struct {
 	ctx context.Context
 	m   *state.Schedules
 	h   Handlers
-	widgets.Sheet
+	widgets.Body
 
 	view   state.SchedulesView
 	list   *widgets.ItemList
@@ -47,7 +47,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
 	p.beat = newBeat(p)
 	p.openList()
@@ -78,18 +78,18 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
 	switch {
 	case j.State.RunningAtMs > 0:
-		item.Trail = "running"
+		item.Detail = "running"
 	case state.JobOver(j, now):
-		item.Trail, item.Muted, item.Icon, item.Color = "done", true, "check", style.ColorMuted
+		item.Detail, item.Muted, item.Icon, item.Color = "done", true, "check", style.ColorMuted
 		if j.State.LastStatus == protocol.CronSkipped {
-			item.Trail = "skipped"
+			item.Detail = "skipped"
 		}
 	case !j.Enabled:
-		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
+		item.Detail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
 	case j.State.NextRunAtMs > 0:
-		item.Trail = state.In(j.State.NextRunAtMs, now)
+		item.Detail = state.In(j.State.NextRunAtMs, now)
 	default:
-		item.Trail = "no further runs"
+		item.Detail = "no further runs"
 	}
 	if j.State.LastStatus == protocol.CronError && j.State.RunningAtMs == 0 {
 		item.Icon, item.Color = "warning", style.ColorBad
@@ -117,14 +117,14 @@ func (p *Page) all() fyne.CanvasObject {
 	var body fyne.CanvasObject
 	switch v := p.view; {
 	case v.Problem != "":
-		body = widgets.NewFailed("The schedules could not be loaded.", v.Problem, p.reload)
+		body = widgets.NewLoadError("The schedules could not be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
 		add.Hide() // the button below does the same
 		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
 		make.Primary = true
-		body = widgets.NewNothing("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", make)
+		body = widgets.NewEmptyPage("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", make)
 	default:
 		body = p.list
 	}

@@ -173,7 +173,7 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 	later.ID, later.Schedule.AtMs = "l", &comes
 	v.Jobs = []protocol.CronJob{job, later}
 	p.show(v)
-	if done, paused := p.item(job).Trail, p.item(later).Trail; done != "done" || paused != "paused" {
+	if done, paused := p.item(job).Detail, p.item(later).Detail; done != "done" || paused != "paused" {
 		t.Errorf("they are %q and %q", done, paused)
 	}
 	p.list.OnChoose(0)

@@ -57,7 +57,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 			p.handlers.Open(p.hits[i])
 		}
 	})
-	p.more = widgets.NewQuiet(showOlder, "down", func() {
+	p.more = widgets.NewQuietButton(showOlder, "down", func() {
 		if p.searchedUntil == 0 {
 			p.wanted = len(p.hits) + state.SearchPage
 			p.find(p.next)
@@ -145,13 +145,13 @@ func (p *Page) draw(problem string) {
 	var o fyne.CanvasObject
 	switch {
 	case problem != "":
-		o = widgets.NewFailed("The search failed.", problem, func() { p.find(0) })
+		o = widgets.NewLoadError("The search failed.", problem, func() { p.find(0) })
 	case p.query == "":
-		o = widgets.NewNothing("search", "Search your chats", "A message must contain all words, in any order. Put words in double quotes to find a phrase. Archived conversations are included.")
+		o = widgets.NewEmptyPage("search", "Search your chats", "A message must contain all words, in any order. Put words in double quotes to find a phrase. Archived conversations are included.")
 	case len(p.hits) == 0 && p.searchedUntil != 0:
-		o = widgets.NewNothing("search", "Still searching", "Nothing found so far, back to "+state.When(p.searchedUntil, p.now())+".")
+		o = widgets.NewEmptyPage("search", "Still searching", "Nothing found so far, back to "+state.When(p.searchedUntil, p.now())+".")
 	case len(p.hits) == 0:
-		o = widgets.NewNothing("search", "Nothing found", "No message contains all of these words. Try fewer words.")
+		o = widgets.NewEmptyPage("search", "Nothing found", "No message contains all of these words. Try fewer words.")
 	default:
 		var foot fyne.CanvasObject
 		if p.next != 0 {

@@ -26,7 +26,7 @@ func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject
 
 // controlRow is a fact with a control of its own.
 func controlRow(label string, control fyne.CanvasObject) fyne.CanvasObject {
-	return labelled(label, widgets.Limit(240, true, control))
+	return labelled(label, widgets.LimitWidth(240, true, control))
 }
 
 // secretsText says where keys and tokens are stored.
@@ -44,7 +44,7 @@ func secretsText(st protocol.Status) string {
 func (p *Page) about(version string) fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	rows := []fyne.CanvasObject{
-		textRow("Version", version, widgets.NewQuiet("Copy", "copy", func() {
+		textRow("Version", version, widgets.NewQuietButton("Copy", "copy", func() {
 			p.handlers.Copy(fmt.Sprintf("Fairlead %s, %s/%s, %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version()))
 		})),
 	}
@@ -52,14 +52,14 @@ func (p *Page) about(version string) fyne.CanvasObject {
 		rows = append(rows, textRow("Gateway", st.Version))
 	}
 	if st.Home != "" {
-		rows = append(rows, textRow("Data", st.Home, widgets.NewQuiet("Open", "folder", func() { p.handlers.OpenPath(st.Home) })))
+		rows = append(rows, textRow("Data", st.Home, widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(st.Home) })))
 	}
 	rows = append(rows, textRow("Keys and tokens", secretsText(st)))
 	if st.StartedAt > 0 {
 		rows = append(rows, textRow("Running since", time.UnixMilli(st.StartedAt).Format("Monday 2 January, 15:04")))
 	}
 	list := container.NewVBox()
-	show := widgets.NewQuiet("Show", "down", nil)
+	show := widgets.NewQuietButton("Show", "down", nil)
 	show.OnTap = func() {
 		if len(list.Objects) > 0 {
 			list.Objects = nil

@@ -23,7 +23,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	if st.Listen != "" {
 		url := "ws://" + st.Listen + "/ws"
 		listen = url
-		copyAddress = append(copyAddress, widgets.NewQuiet("Copy", "copy", func() { p.handlers.Copy(url) }))
+		copyAddress = append(copyAddress, widgets.NewQuietButton("Copy", "copy", func() { p.handlers.Copy(url) }))
 	}
 	rows := []fyne.CanvasObject{textRow("Address", listen, copyAddress...)}
 	l := p.handlers.Local
@@ -58,7 +58,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	entry.OnSubmitted = func(string) { save() }
 	return page(section("Gateway", append(rows, textRow("Token", "Stored with the keys, never shown", token), said)...),
 		section("Listen address", field(entry, widgets.NewButton("Save", "", save)), saved),
-		section("Logs", textRow("Folder", l.LogDir(), widgets.NewQuiet("Open", "folder", func() { p.handlers.OpenPath(l.LogDir()) }))))
+		section("Logs", textRow("Folder", l.LogDir(), widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(l.LogDir()) }))))
 }
 
 // checkListenAddress checks whether a typed address is valid for a gateway to listen on.

@@ -67,9 +67,9 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.group.OnChanged = func(string) { a.draw() }
 	a.changedOnly = widget.NewCheck("Changed only", nil)
 	a.changedOnly.OnChanged = func(bool) { a.draw() }
-	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.Limit(720, true, a.column)))
+	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, a.column)))
 	head := container.New(&searchLayout{}, a.search, a.group, a.changedOnly)
-	a.box = widgets.Over(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
+	a.box = widgets.WithHeader(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
 	a.draw()
 	return a
 }
@@ -128,7 +128,7 @@ func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":
 		a.setBody("problem", page(widgets.NewErrorBox(widgets.Problem{
-			What: "Could not load the settings.", Do: a.view.Problem,
+			Title: "Could not load the settings.", Advice: a.view.Problem,
 			Button: "Try again",
 		}, a.reload)))
 		return

@@ -20,8 +20,8 @@ import (
 // keyRows is the field for an API key: stored in the keychain, and afterwards shown only as set.
 func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	if p.KeySet {
-		remove := widgets.NewQuiet("Remove", "trash", nil)
-		replace := widgets.NewQuiet("Replace", "edit", nil)
+		remove := widgets.NewQuietButton("Remove", "trash", nil)
+		replace := widgets.NewQuietButton("Replace", "edit", nil)
 		box := container.NewStack()
 		set := widgets.Flow(style.Inside, widget.NewIcon(style.IconIn("key", style.ColorGood)), widgets.NewText("A key is set.", style.ColorText, "text"), replace, remove)
 		box.Objects = []fyne.CanvasObject{set}
@@ -47,7 +47,7 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	_, entry := m.keyEntry(p, result)
 	rows := []fyne.CanvasObject{entry}
 	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
-		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
 	}
 	if p.EnvKey != "" {
 		rows = append(rows, muted(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))

@@ -103,10 +103,10 @@ func (c *computerPage) drawFolders() {
 		if f.ReadOnly {
 			way = "Read only"
 		}
-		turn := widgets.NewQuiet(way, "", func() {
+		turn := widgets.NewQuietButton(way, "", func() {
 			c.changeFolders(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list })
 		})
-		remove := widgets.NewQuiet("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
+		remove := widgets.NewQuietButton("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
 		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
 	add := widgets.NewButton("Add folder…", "plus", func() {

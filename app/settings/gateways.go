@@ -159,7 +159,7 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 			}
 		})
 	})
-	leave := widgets.NewQuiet("Unpair", "trash", nil)
+	leave := widgets.NewQuietButton("Unpair", "trash", nil)
 	if e.confirmID == g.ID {
 		leave.Text, leave.Danger = "Unpair and close its window", true
 		if g.IsMachine {

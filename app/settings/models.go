@@ -70,7 +70,7 @@ func (m *models) load(selected string) {
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{What: errorText(err), Button: "Try again"}, func() { m.load(selected) }))}
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{Title: errorText(err), Button: "Try again"}, func() { m.load(selected) }))}
 			m.detail.Refresh()
 			return
 		}
@@ -94,16 +94,16 @@ func (m *models) showProvider(id string) {
 		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
 		switch {
 		case p.ID == m.current.Provider:
-			item.Trail = "in use"
+			item.Detail = "in use"
 		case p.KeySet:
-			item.Trail = "key set"
+			item.Detail = "key set"
 		}
 		if p.Local {
 			item.Icon = "machine"
 		}
 		row := widgets.NewSidebarRow(item, func() { m.showProvider(p.ID) })
 		if p.ID == id {
-			chosen = row.Keys()
+			chosen = row.Focusable()
 		}
 		m.list.Add(row)
 	}
@@ -246,7 +246,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 			continue
 		}
 		ref := protocol.ModelRef{Provider: provider, ID: info.ID}
-		item := widgets.SidebarItem{Title: info.ID, Trail: modelFacts(info), Selected: ref == m.current.ModelRef}
+		item := widgets.SidebarItem{Title: info.ID, Detail: modelFacts(info), Selected: ref == m.current.ModelRef}
 		if ref == m.current.ModelRef {
 			item.Icon, item.Color = "check", style.ColorGood
 		}

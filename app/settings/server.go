@@ -56,7 +56,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				said := muted("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
-				rows = append(rows, widgets.Lead("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
+				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), said)
 			}
 			box.Objects = rows

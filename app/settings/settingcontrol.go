@@ -33,7 +33,7 @@ func (r *settingRow) choiceControl(list []choice[string]) {
 			menu.OnChanged = func(string) { r.saveChoice(list[menu.SelectedIndex()].value) }
 		}
 		r.focusTarget = menu
-		r.control.Objects = []fyne.CanvasObject{widgets.Limit(280, true, menu)}
+		r.control.Objects = []fyne.CanvasObject{widgets.LimitWidth(280, true, menu)}
 		return
 	}
 	buttons, set := choiceButtons(list, r.saveChoice)
@@ -69,7 +69,7 @@ func (r *settingRow) lineControl() {
 	case f.Type == "integer" || f.Type == "number":
 		width = 140
 	}
-	var o fyne.CanvasObject = widgets.Limit(width, true, e)
+	var o fyne.CanvasObject = widgets.LimitWidth(width, true, e)
 	if f.Unit != "" {
 		o = widgets.Border(nil, nil, container.NewGridWrap(fyne.NewSize(width, e.MinSize().Height), e), nil,
 			widgets.Inset(0, 0, 0, style.Inside, widgets.NewText(f.Unit, style.ColorMuted, "text")))
@@ -112,10 +112,10 @@ func (r *settingRow) secretControl() {
 	r.useEntry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	state := widgets.NewText("", style.ColorText, "text")
-	replace := widgets.NewQuiet("Replace", "edit", nil)
-	remove := widgets.NewQuiet("Remove", "trash", nil)
-	sure := widgets.NewQuiet("Remove permanently", "trash", nil)
-	keep := widgets.NewQuiet("Cancel", "", nil)
+	replace := widgets.NewQuietButton("Replace", "edit", nil)
+	remove := widgets.NewQuietButton("Remove", "trash", nil)
+	sure := widgets.NewQuietButton("Remove permanently", "trash", nil)
+	keep := widgets.NewQuietButton("Cancel", "", nil)
 	sure.Danger = true
 	icon := widget.NewIcon(style.IconIn("key", style.ColorGood))
 	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, sure, keep))
@@ -158,5 +158,5 @@ func (r *settingRow) nameControl() {
 	e.OnSubmitted = func(string) { add() }
 	r.setControl = func(string) {}
 	r.focusTarget = e
-	r.control.Objects = []fyne.CanvasObject{widgets.Limit(400, true, field(e, widgets.NewButton("Add", "plus", add)))}
+	r.control.Objects = []fyne.CanvasObject{widgets.LimitWidth(400, true, field(e, widgets.NewButton("Add", "plus", add)))}
 }

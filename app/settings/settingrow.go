@@ -42,14 +42,14 @@ func newSettingRow(a *allSettings, s state.Setting) *settingRow {
 	r.changedMark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)
 	path := widgets.NewText(s.Name, style.ColorMuted, style.SizeSmall)
 	path.Style.Monospace, path.Ellipsis = true, true
-	r.reset = widgets.NewQuiet("Reset to default", "undo", r.resetToDefault)
-	r.undo = widgets.NewQuiet("Undo", "undo", nil)
+	r.reset = widgets.NewQuietButton("Reset to default", "undo", r.resetToDefault)
+	r.undo = widgets.NewQuietButton("Undo", "undo", nil)
 	r.reset.Small, r.undo.Small = true, true
 	r.undo.Hide()
 	r.result.Hide()
 	save := widgets.NewButton("Save", "check", r.saveTyped)
 	save.Primary, save.Small = true, true
-	drop := widgets.NewQuiet("Discard", "", r.discard)
+	drop := widgets.NewQuietButton("Discard", "", r.discard)
 	drop.Small = true
 	r.saveButtons = widgets.Flow(style.Inside, save, drop)
 	r.saveButtons.Hide()

@@ -116,7 +116,7 @@ func (p *Page) Find(query string) {
 func (p *Page) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.Limit(720, true, widgets.Col(style.Page, rows...))))
+	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, widgets.Col(style.Page, rows...))))
 }
 
 // section is a group of settings with a heading.

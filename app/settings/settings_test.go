@@ -99,7 +99,7 @@ func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
 		if w.Canvas().Focused() != nil {
 			t.Errorf("%T took the keyboard from nobody", w.Canvas().Focused())
 		}
-		row := func(i int) fyne.Focusable { return m.list.Objects[i].(*widgets.SidebarRow).Keys() }
+		row := func(i int) fyne.Focusable { return m.list.Objects[i].(*widgets.SidebarRow).Focusable() }
 		w.Canvas().Focus(row(0))
 		row(0).TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 		if m.selected != "openai" || w.Canvas().Focused() != row(0) {
@@ -243,7 +243,7 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 			return v
 		})
 		page := p.about("1.2.3")
-		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.KeyWords("K", false), "Search chats"} {
+		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}

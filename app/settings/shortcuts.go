@@ -10,13 +10,13 @@ import (
 
 // shortcutList lists the keyboard shortcuts.
 func shortcutList() fyne.CanvasObject {
-	ctrl := func(key string) string { return widgets.KeyWords(key, false) }
+	ctrl := func(key string) string { return widgets.ShortcutName(key, false) }
 	var list []fyne.CanvasObject
 	for _, k := range [][2]string{
 		{ctrl("N"), "New chat"},
 		{ctrl("K"), "Search chats"},
 		{ctrl("F"), "Find in the current chat"},
-		{widgets.KeyWords("F", true), "Search all messages"},
+		{widgets.ShortcutName("F", true), "Search all messages"},
 		{ctrl("I"), "Needs you"},
 		{ctrl(","), "Settings"},
 		{ctrl("Tab"), "Next settings page"},
@@ -27,7 +27,7 @@ func shortcutList() fyne.CanvasObject {
 		{"Up, Down", "Earlier messages, in an empty field"},
 		{"Esc", "Stop the answer; deny, in an approval"},
 		{ctrl("."), "Stop the answer"},
-		{widgets.KeyWords("Enter", true), "Allow, in an approval"},
+		{widgets.ShortcutName("Enter", true), "Allow, in an approval"},
 		{ctrl("W"), "Close the window"},
 		{ctrl("Q"), "Quit"},
 	} {

@@ -41,7 +41,7 @@ func newDetail(p *Page, path string) *detail {
 	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
 	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
 	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })
-	d.remove = widgets.NewQuiet("Delete", "trash", d.delete)
+	d.remove = widgets.NewQuietButton("Delete", "trash", d.delete)
 	d.set = newSettings(p)
 	return d
 }
@@ -71,10 +71,10 @@ func (d *detail) show() {
 	d.facts.Refresh()
 	if d.drawn != d.path { // once only, so that the focus stays
 		d.drawn = d.path
-		back := widgets.NewQuiet("All skills", "back", p.back)
-		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
+		back := widgets.NewQuietButton("All skills", "back", p.back)
+		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
-			widgets.NewPart("TEXT"), widgets.Col(style.Inside, d.fault, widgets.Readable(d.text)))
+			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.fault, widgets.LimitLineLength(d.text)))
 		d.text.Forward = form.Scrolled
 		p.Put(widgets.NewPage(e.Name, form, back))
 	}
@@ -102,7 +102,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	rows = append(rows, line(icon, color, protocol.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
-		rows = append(rows, widgets.NewErrorBox(widgets.Problem{What: "Its file has an error.", Do: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
+		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}
 	from := state.SkillSource(e) + ", " + e.Location
 	if e.Source != protocol.SkillAgent {
@@ -142,7 +142,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 const machinesShown = 30
 
 func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
-	return widgets.Lead("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
+	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
 func fact(name, text string) fyne.CanvasObject {
@@ -159,7 +159,7 @@ func (d *detail) linked(name, text string) fyne.CanvasObject {
 	if r := []rune(short); len(r) > 60 {
 		short = string(r[:59]) + "…"
 	}
-	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuiet(short, "external", func() { d.p.h.OpenURL(u) })))
+	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(short, "external", func() { d.p.h.OpenURL(u) })))
 }
 
 // delete deletes one of the agent's own skills, and offers to undo that.

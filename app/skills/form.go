@@ -45,7 +45,7 @@ func (p *Page) openForm() {
 		})
 	}
 	name.OnSubmitted = func(string) { widgets.Focus(when) }
-	cancel := widgets.NewQuiet("Cancel", "", func() { p.openList(); widgets.Focus(p.search) })
+	cancel := widgets.NewQuietButton("Cancel", "", func() { p.openList(); widgets.Focus(p.search) })
 	p.Put(widgets.NewPage("New skill", widgets.NewForm(
 		widgets.NewField("Name", name, where),
 		widgets.NewField("What it does and when to use it", when,

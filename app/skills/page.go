@@ -36,7 +36,7 @@ type Page struct {
 	ctx context.Context
 	m   *state.Skills
 	h   Handlers
-	widgets.Sheet
+	widgets.Body
 
 	view   state.SkillsView
 	found  []protocol.SkillStatusEntry
@@ -59,7 +59,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), body: container.NewStack(), now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: container.NewStack(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.found) {
 			p.open(p.found[i].Path)
@@ -91,7 +91,7 @@ func (p *Page) show(v state.SkillsView) {
 // openList shows all skills.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
-	again := widgets.NewQuiet("", "reset", func() { p.run(func(ctx context.Context) { p.m.Reread(ctx) }) })
+	again := widgets.NewQuietButton("", "reset", func() { p.run(func(ctx context.Context) { p.m.Reread(ctx) }) })
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
@@ -129,12 +129,12 @@ func (p *Page) fill() {
 	var o fyne.CanvasObject = p.list
 	switch {
 	case v.Problem != "":
-		o = widgets.NewFailed("The skills could not be loaded.", v.Problem, func() { p.run(p.m.Load) })
+		o = widgets.NewLoadError("The skills could not be loaded.", v.Problem, func() { p.run(p.m.Load) })
 	case !v.Loaded:
 		o = widgets.NewLoading()
 	case len(v.Skills) == 0:
 		make := widgets.NewButton("New skill", "plus", p.openForm)
-		o = widgets.NewNothing("skill", "No skills yet",
+		o = widgets.NewEmptyPage("skill", "No skills yet",
 			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
 				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
 	case len(p.found) == 0:
@@ -173,7 +173,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	word, _ := state.SkillState(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
 	text := strings.Join(strings.Fields(e.Description), " ")
-	it := widgets.ListItem{Icon: "skill", Color: style.ColorAccent, Title: e.Name, Trail: word}
+	it := widgets.ListItem{Icon: "skill", Color: style.ColorAccent, Title: e.Name, Detail: word}
 	switch {
 	case !e.Enabled:
 		it.Color, it.Muted = style.ColorMuted, true
@@ -182,7 +182,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	}
 	if len(e.Problems) > 0 {
 		it.Icon, it.Color, it.Warn = "warning", style.ColorNeedsYou, true
-		it.Trail += ", has errors"
+		it.Detail += ", has errors"
 	}
 	text = cmp.Or(text, "no description")
 	if from != "" {

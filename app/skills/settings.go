@@ -43,10 +43,10 @@ func newSettings(p *Page) *settings {
 			p.m.SetNeeds(s.e, caps)
 		}
 	})
-	s.asFile = widgets.NewQuiet("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
-	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.Limit(320, true, s.always)),
+	s.asFile = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
+	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
 		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.asFile)))
-	s.box = widgets.Col(style.Group, widgets.NewPart("SETTINGS"), s.none, fields)
+	s.box = widgets.Col(style.Group, widgets.NewSectionHeading("SETTINGS"), s.none, fields)
 	return s
 }
 

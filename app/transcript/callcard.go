@@ -35,7 +35,7 @@ type CallCard struct {
 	open       bool
 	edge       *widgets.Rect
 	frame      *widgets.Background
-	head       *widgets.Press
+	head       *widgets.Clickable
 	dot        *widget.Icon
 	verb       *widgets.Text
 	machineDot *widgets.Rect
@@ -87,7 +87,7 @@ func NewCallCard() *CallCard {
 		code.OnMenu = c.menu
 	}
 	line := widgets.Row(style.Inside, 2, widgets.Row(6, -1, c.dot, c.verb), widgets.Row(6, -1, c.machineDot, c.machine), c.argument, c.added, c.removed, c.status, c.time, c.icon, c.arrow)
-	c.head = widgets.NewPress(widgets.Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
+	c.head = widgets.NewClickable(widgets.Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
 	c.head.OnKey = func(k fyne.KeyName) bool {
 		if k == fyne.KeyRight && !c.open || k == fyne.KeyLeft && c.open {
 			c.toggle()
@@ -96,13 +96,13 @@ func NewCallCard() *CallCard {
 		return false
 	}
 	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(c.OnStop) })
-	c.copyButton = widgets.NewQuiet("Copy", "copy", func() {
+	c.copyButton = widgets.NewQuietButton("Copy", "copy", func() {
 		if c.OnCopy != nil {
 			c.OnCopy(c.copyText())
 		}
 	})
 	c.foot = widgets.Row(style.Inside, 0, c.note, c.stop, c.copyButton)
-	c.review = widgets.NewQuiet("Review…", "", func() { widgets.Call(c.OnReview) })
+	c.review = widgets.NewQuietButton("Review…", "", func() { widgets.Call(c.OnReview) })
 	c.deny = widgets.NewButton("Deny", "", func() { widgets.Call(c.OnDeny) })
 	c.allow = widgets.NewButton("Allow once", "", func() { widgets.Call(c.OnAllow) })
 	c.allow.Primary = true

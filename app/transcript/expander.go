@@ -45,7 +45,7 @@ func NewExpander(icon string) *Expander {
 			f.OnMenu(at)
 		}
 	}
-	head := widgets.NewPress(widgets.Inset(2, style.Inside, 2, 0, widgets.Row(6, -1, f.icon, f.title, f.arrow)), func() {
+	head := widgets.NewClickable(widgets.Inset(2, style.Inside, 2, 0, widgets.Row(6, -1, f.icon, f.title, f.arrow)), func() {
 		f.Set(f.title.Text, f.text, !f.open)
 		if f.OnToggle != nil {
 			f.OnToggle(f.open)
@@ -53,7 +53,7 @@ func NewExpander(icon string) *Expander {
 	})
 	rule := widgets.NewRect(style.ColorLine, "", 1)
 	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.bodyBox = widgets.Inset(style.Gap, 0, style.Gap, 7, widgets.Border(nil, nil, rule, nil, widgets.Inset(0, 0, 0, style.Inside+2, widgets.Readable(f.body))))
+	f.bodyBox = widgets.Inset(style.Gap, 0, style.Gap, 7, widgets.Border(nil, nil, rule, nil, widgets.Inset(0, 0, 0, style.Inside+2, widgets.LimitLineLength(f.body))))
 	f.bodyBox.Hide()
 	f.body.Hide()
 	f.box = widgets.Col(0, widgets.Row(0, -1, head), f.bodyBox)

@@ -54,7 +54,7 @@ var _ fyne.SecondaryTappable = (*MessageView)(nil)
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
-	m.copyButton = widgets.NewQuiet("", "copy", func() { widgets.Call(m.OnCopy) })
+	m.copyButton = widgets.NewQuietButton("", "copy", func() { widgets.Call(m.OnCopy) })
 	m.copyButton.Muted, m.copyButton.Small = true, true
 	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyButton, m.time)
 	m.text.OnLink = func(u *url.URL) {
@@ -70,7 +70,7 @@ func NewMessageView() *MessageView {
 	m.text.OnPress, m.text.OnMenu = m.press, m.menu
 	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
 	m.plain.OnMenu = m.menu
-	m.plainBox = widgets.Readable(m.plain)
+	m.plainBox = widgets.LimitLineLength(m.plain)
 	m.images = widgets.Flow(style.Inside)
 	m.box = widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images)
 	m.ExtendBaseWidget(m)

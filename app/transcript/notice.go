@@ -22,9 +22,9 @@ type Notice struct {
 // NewNotice creates an empty notice.
 func NewNotice() *Notice {
 	n := &Notice{icon: widget.NewIcon(nil), text: widgets.NewParagraph("", style.ColorMuted, style.SizeSidebar)}
-	n.button = widgets.NewQuiet("", "", func() { widgets.Call(n.OnButton) })
+	n.button = widgets.NewQuietButton("", "", func() { widgets.Call(n.OnButton) })
 	n.button.Small = true
-	n.box = widgets.Lead(style.SizeSidebar, 3, n.icon, n.text, n.button)
+	n.box = widgets.WithIcon(style.SizeSidebar, 3, n.icon, n.text, n.button)
 	n.ExtendBaseWidget(n)
 	return n
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // NewThumbnail shows a picture of at most 160 by 120; a tap opens it.
-func NewThumbnail(r fyne.Resource, onTap func()) *widgets.Press {
+func NewThumbnail(r fyne.Resource, onTap func()) *widgets.Clickable {
 	img := canvas.NewImageFromResource(r)
 	img.FillMode = canvas.ImageFillContain
 	img.SetMinSize(fyne.NewSize(160, 120))
-	p := widgets.NewPress(widgets.Inset(4, 4, 4, 4, img), onTap)
-	p.SetGround(style.ColorCode)
+	p := widgets.NewClickable(widgets.Inset(4, 4, 4, 4, img), onTap)
+	p.SetBackground(style.ColorCode)
 	return p
 }

@@ -32,14 +32,14 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	c := &card{page: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), bar: newBar()}
 	c.title.Ellipsis, c.line.Ellipsis = true, true
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
-	c.pause = widgets.NewQuiet("Pause", "pause", func() {
+	c.pause = widgets.NewQuietButton("Pause", "pause", func() {
 		if c.paused {
 			p.app.Transfers.Resume(id)
 		} else {
 			p.app.Transfers.Pause(id)
 		}
 	})
-	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.Transfers.Cancel(id) })
+	cancel := widgets.NewQuietButton("Cancel", "cross", func() { p.app.Transfers.Cancel(id) })
 	c.cancel = cancel
 	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))

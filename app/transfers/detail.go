@@ -33,11 +33,11 @@ func (p *Page) open(t protocol.Transfer) {
 	if p.canUndo(t) {
 		acts = append(acts, widgets.NewButton("Restore replaced files", "undo", func() { p.undo(t) }))
 	}
-	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.remove(t); p.Back() }))
+	acts = append(acts, widgets.NewQuietButton("Remove from history", "trash", func() { p.remove(t); p.Back() }))
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
 		widgets.Flow(style.Inside, acts...),
-		widgets.Lead("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), selectableText(item.Text)),
+		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), selectableText(item.Text)),
 		widgets.NewField("Files", files(t)...),
 		widgets.NewField("From", selectableText(state.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", selectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
@@ -46,7 +46,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.Shown(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.Shown(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, moreText(more))
@@ -54,7 +54,7 @@ func (p *Page) open(t protocol.Transfer) {
 		rows = append(rows, widgets.NewField("Files with problems", widgets.Col(style.Gap, problems...)))
 	}
 	title := state.TransferTitle(p.view, t)
-	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuiet("All transfers", "back", func() { p.Back() })))
+	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuietButton("All transfers", "back", func() { p.Back() })))
 }
 
 // Back returns from one transfer to the list, and reports whether one was shown.
@@ -73,7 +73,7 @@ func (p *Page) Back() bool {
 func selectableText(text string) fyne.CanvasObject {
 	l := widget.NewLabel(text)
 	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
-	return widgets.Bleed(l)
+	return widgets.WithoutPadding(l)
 }
 
 // files are the names of the transferred files.

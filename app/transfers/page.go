@@ -35,7 +35,7 @@ type Page struct {
 	ctx      context.Context
 	app      *state.App
 	handlers Handlers
-	widgets.Sheet
+	widgets.Body
 
 	view            state.View
 	historyRevision int // change counter of the view that the history belongs to; -1 for none
@@ -61,7 +61,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, handlers: h, Sheet: widgets.NewSheet(), historyRevision: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
+		ctx: ctx, app: a, handlers: h, Body: widgets.NewBody(), historyRevision: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
 		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
 	p.list = widgets.NewItemList(func(i int) {
@@ -130,7 +130,7 @@ func (p *Page) showHistory(r historyPage, err error) {
 }
 
 func (p *Page) item(t protocol.Transfer) widgets.ListItem {
-	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Trail: state.When(t.EndedAt, p.now())}
+	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Detail: state.When(t.EndedAt, p.now())}
 	switch {
 	case t.State == protocol.TransferCancelled:
 		item.Icon, item.Color, item.Muted = "cross", style.ColorMuted, true
@@ -154,19 +154,19 @@ func (p *Page) draw() {
 func (p *Page) page(none bool) fyne.CanvasObject {
 	send := widgets.NewButton("Send files…", "plus", func() { p.handlers.Send() })
 	send.Primary = true
-	clear := widgets.NewQuiet("Clear history", "trash", p.clear)
+	clear := widgets.NewQuietButton("Clear history", "trash", p.clear)
 	var body fyne.CanvasObject
 	switch {
 	case p.problem != "":
-		body = widgets.NewFailed("Could not load the transfers.", p.problem, func() { p.historyRevision = -1; p.show(p.view) })
+		body = widgets.NewLoadError("Could not load the transfers.", p.problem, func() { p.historyRevision = -1; p.show(p.view) })
 	case !p.view.Loaded || !p.historyLoaded && none:
 		body = widgets.NewLoading()
 	case none:
-		body = widgets.NewNothing("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
+		body = widgets.NewEmptyPage("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
 		if len(p.history) > 0 {
-			top = widgets.Col(style.Inside, p.active, widgets.NewPart("HISTORY", clear))
+			top = widgets.Col(style.Inside, p.active, widgets.NewSectionHeading("HISTORY", clear))
 		} else {
 			rest = container.NewStack()
 		}

@@ -43,13 +43,13 @@ func (g *Background) CreateRenderer() fyne.WidgetRenderer {
 		r.band[i] = canvas.NewRectangle(nil)
 	}
 	fill, line := func() fyne.ThemeColorName { return g.Fill }, func() fyne.ThemeColorName { return g.Line }
-	r.middle, r.left, r.right = newDot(fill), newDot(line), newDot(line)
+	r.middle, r.left, r.right = newFilledRaster(fill), newFilledRaster(line), newFilledRaster(line)
 	r.update()
 	return r
 }
 
-// newDot creates an area of one colour.
-func newDot(name func() fyne.ThemeColorName) *Raster {
+// newFilledRaster creates an area of one colour.
+func newFilledRaster(name func() fyne.ThemeColorName) *Raster {
 	return NewRaster(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
 		if n := name(); n != "" {

@@ -8,12 +8,12 @@ import (
 // Beside puts left, at its own width, before right, which gets the remaining width. If that is less
 // than least, right goes below.
 func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
-	return container.New(&besideLayout{gap: gap, least: least}, left, right)
+	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
 }
 
 type besideLayout struct {
-	gap, least float32
-	height     float32 // at the width of the last layout
+	gap, minWidth float32
+	height        float32 // at the width of the last layout
 }
 
 func (l *besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -24,7 +24,7 @@ func (l *besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	a := o[0].MinSize()
 	at, width := fyne.NewPos(a.Width+l.gap, 0), size.Width-a.Width-l.gap
-	if width < l.least {
+	if width < l.minWidth {
 		at, width = fyne.NewPos(0, a.Height+l.gap), size.Width
 	}
 	o[0].Resize(a)

@@ -12,15 +12,15 @@ import (
 // Button is a compact button with a text, an icon, or both. Enter and Space press it.
 type Button struct {
 	widget.DisableableWidget
-	Text    string
-	Icon    string // name in package assets; empty for none
-	Trail   string // an icon after the text, such as "down"
-	Primary bool   // in the accent colour: one per view
-	Quiet   bool   // no background until the mouse is over it
-	Danger  bool   // in the colour of errors
-	Muted   bool   // text in the secondary colour
-	Small   bool   // 12 instead of 14
-	OnTap   func()
+	Text         string
+	Icon         string // name in package assets; empty for none
+	TrailingIcon string // an icon after the text, such as "down"
+	Primary      bool   // in the accent colour: one per view
+	Quiet        bool   // no background until the mouse is over it
+	Danger       bool   // in the colour of errors
+	Muted        bool   // text in the secondary colour
+	Small        bool   // 12 instead of 14
+	OnTap        func()
 	// OnKey receives each key first while the button has the focus, including Space; it reports
 	// whether it consumed it.
 	OnKey func(fyne.KeyName) bool
@@ -43,8 +43,8 @@ func NewButton(text, icon string, onTap func()) *Button {
 	return b
 }
 
-// NewQuiet creates a button without a background.
-func NewQuiet(text, icon string, onTap func()) *Button {
+// NewQuietButton creates a button without a background.
+func NewQuietButton(text, icon string, onTap func()) *Button {
 	b := NewButton(text, icon, onTap)
 	b.Quiet = true
 	return b
@@ -119,14 +119,14 @@ func (b *Button) Cursor() desktop.Cursor {
 
 // CreateRenderer implements fyne.Widget.
 func (b *Button) CreateRenderer() fyne.WidgetRenderer {
-	r := &buttonRenderer{b: b, ground: canvas.NewRectangle(nil), text: canvas.NewText("", nil), icon: widget.NewIcon(nil), trail: widget.NewIcon(nil)}
+	r := &buttonRenderer{b: b, background: canvas.NewRectangle(nil), text: canvas.NewText("", nil), icon: widget.NewIcon(nil), trail: widget.NewIcon(nil)}
 	r.Refresh()
 	return r
 }
 
 type buttonRenderer struct {
 	b           *Button
-	ground      *canvas.Rectangle
+	background  *canvas.Rectangle
 	text        *canvas.Text
 	icon, trail *widget.Icon
 	shown       [3]string // icon, trail, colour: resources are recreated only when these change
@@ -159,41 +159,41 @@ func (r *buttonRenderer) Refresh() {
 	case b.Danger:
 		fg = style.ColorBad
 	}
-	r.ground.FillColor, r.ground.StrokeWidth = nil, 0
+	r.background.FillColor, r.background.StrokeWidth = nil, 0
 	if fill != "" {
-		r.ground.FillColor = style.Color(fill)
+		r.background.FillColor = style.Color(fill)
 	}
 	if b.hovered && !b.Disabled() && !b.Primary {
-		r.ground.FillColor = style.Color("pressed")
+		r.background.FillColor = style.Color("pressed")
 		if b.Quiet {
-			r.ground.FillColor = style.Color(style.ColorHover)
+			r.background.FillColor = style.Color(style.ColorHover)
 		}
 	}
-	r.ground.StrokeColor = nil
+	r.background.StrokeColor = nil
 	if b.focused {
-		r.ground.StrokeColor, r.ground.StrokeWidth = style.Color(style.ColorAccent), 2
+		r.background.StrokeColor, r.background.StrokeWidth = style.Color(style.ColorAccent), 2
 		if b.Primary {
-			r.ground.StrokeColor = style.Color(style.ColorText)
+			r.background.StrokeColor = style.Color(style.ColorText)
 		}
 	}
-	r.ground.CornerRadius = style.Corner
+	r.background.CornerRadius = style.Corner
 	r.text.Text, r.text.Color = b.Text, style.Color(fg)
 	r.text.TextSize = style.Size("text")
 	if b.Small {
 		r.text.TextSize = style.Size(style.SizeSmall)
 	}
 	r.text.TextStyle.Bold = b.Primary
-	r.text.FontSource = fontOf(b.Text, r.text.TextStyle)
-	if now := [3]string{b.Icon, b.Trail, string(fg)}; now != r.shown {
+	r.text.FontSource = singleFont(b.Text, r.text.TextStyle)
+	if now := [3]string{b.Icon, b.TrailingIcon, string(fg)}; now != r.shown {
 		r.shown = now
 		SetIcon(r.icon, b.Icon, fg)
-		SetIcon(r.trail, b.Trail, fg)
+		SetIcon(r.trail, b.TrailingIcon, fg)
 	} else {
 		r.icon.Refresh()
 		r.trail.Refresh()
 	}
 	r.Layout(b.Size())
-	r.ground.Refresh()
+	r.background.Refresh()
 	r.text.Refresh()
 }
 
@@ -214,7 +214,7 @@ func (r *buttonRenderer) parts() []fyne.CanvasObject {
 	if r.b.Text != "" {
 		parts = append(parts, r.text)
 	}
-	if r.b.Trail != "" {
+	if r.b.TrailingIcon != "" {
 		parts = append(parts, r.trail)
 	}
 	return parts
@@ -224,7 +224,7 @@ func partSize(o fyne.CanvasObject) fyne.Size {
 	if t, ok := o.(*canvas.Text); ok {
 		return t.MinSize()
 	}
-	return fyne.NewSquareSize(icon())
+	return fyne.NewSquareSize(iconSize())
 }
 
 func (r *buttonRenderer) MinSize() fyne.Size {
@@ -249,7 +249,7 @@ func (r *buttonRenderer) MinSize() fyne.Size {
 }
 
 func (r *buttonRenderer) Layout(size fyne.Size) {
-	r.ground.Resize(size)
+	r.background.Resize(size)
 	w := float32(0)
 	parts := r.parts()
 	for i, p := range parts {
@@ -268,6 +268,6 @@ func (r *buttonRenderer) Layout(size fyne.Size) {
 }
 
 func (r *buttonRenderer) Objects() []fyne.CanvasObject {
-	return append([]fyne.CanvasObject{r.ground}, r.parts()...)
+	return append([]fyne.CanvasObject{r.background}, r.parts()...)
 }
 func (r *buttonRenderer) Destroy() {}

@@ -9,13 +9,13 @@ import (
 )
 
 // NewChip creates a rounded button with a short text.
-func NewChip(text, icon string, onTap func()) *Press {
+func NewChip(text, icon string, onTap func()) *Clickable {
 	line := Row(6, -1, NewText(text, style.ColorText, "text"))
 	if icon != "" {
 		line.Objects = append([]fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted))}, line.Objects...)
 	}
-	p := NewPress(container.NewStack(NewRect("", style.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
-	p.ground.Corner = 14
-	p.SetGround(style.ColorSurface)
+	p := NewClickable(container.NewStack(NewRect("", style.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
+	p.background.Corner = 14
+	p.SetBackground(style.ColorSurface)
 	return p
 }

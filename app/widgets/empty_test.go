@@ -28,7 +28,7 @@ func TestEmptyStateIsWholeInTheMiddle(t *testing.T) {
 				bottom = p.Position().Y + p.MinSize().Height
 			}
 		})
-		if s := empty.Size(); s.Width < emptyWidthLeast || s.Height < bottom {
+		if s := empty.Size(); s.Width < minEmptyWidth || s.Height < bottom {
 			t.Errorf("at %v it has %v, its text ends at %v", width, s, bottom)
 		}
 	}

@@ -34,8 +34,8 @@ func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.
 
 // Widths of an empty state: the maximum, and the minimum width that it requests.
 const (
-	emptyWidth      float32 = 620
-	emptyWidthLeast float32 = 320
+	emptyWidth    float32 = 620
+	minEmptyWidth float32 = 320
 )
 
 // emptyLayout requests the space that the text needs: by themselves, truncating headings and
@@ -44,8 +44,8 @@ type emptyLayout struct{ limitLayout }
 
 func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if o[0].Size().Width <= 0 {
-		Fit(o[0], emptyWidthLeast)
+		Fit(o[0], minEmptyWidth)
 	}
 	m := o[0].MinSize()
-	return fyne.NewSize(max(m.Width, min(o[0].Size().Width, emptyWidthLeast)), m.Height)
+	return fyne.NewSize(max(m.Width, min(o[0].Size().Width, minEmptyWidth)), m.Height)
 }

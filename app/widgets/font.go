@@ -5,12 +5,12 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// fontOf returns a single font that has all characters of a text in a style, or nil to let Fyne
+// singleFont returns a single font that has all characters of a text in a style, or nil to let Fyne
 // choose. Fyne's choice loads for each style also the fonts for emoji, symbols and the system's
 // language: 8 MB of memory, often for a few bold words or the width of a letter.
-func fontOf(text string, style fyne.TextStyle) fyne.Resource {
+func singleFont(text string, style fyne.TextStyle) fyne.Resource {
 	for _, r := range text {
-		if !plainLetter(r) {
+		if !isPlainLetter(r) {
 			return nil
 		}
 	}
@@ -23,9 +23,9 @@ func fontOf(text string, style fyne.TextStyle) fyne.Resource {
 	return nil // the regular fonts are loaded anyway
 }
 
-// plainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and their
+// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and their
 // punctuation.
-func plainLetter(r rune) bool {
+func isPlainLetter(r rune) bool {
 	switch {
 	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:
 		return true
@@ -39,6 +39,6 @@ func plainLetter(r rune) bool {
 
 // MeasureText returns the size of a line of text.
 func MeasureText(text string, size float32, style fyne.TextStyle) fyne.Size {
-	s, _ := fyne.CurrentApp().Driver().RenderedTextSize(text, size, style, fontOf(text, style))
+	s, _ := fyne.CurrentApp().Driver().RenderedTextSize(text, size, style, singleFont(text, style))
 	return s
 }

@@ -22,7 +22,7 @@ func TestPlainLettersAreInEachFontThatIsTakenAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for c := rune(0); c < 0x20000; c++ {
-			if _, ok := face.NominalGlyph(c); plainLetter(c) && !ok {
+			if _, ok := face.NominalGlyph(c); isPlainLetter(c) && !ok {
 				t.Errorf("%s lacks %U", r.Name(), c)
 			}
 		}
@@ -44,7 +44,7 @@ func TestTextsTakeOneFontOnlyWhenItHasAllTheirLetters(t *testing.T) {
 		{"שלום", bold, nil},
 		{"plain", fyne.TextStyle{}, nil},
 	} {
-		if got := fontOf(c.text, c.style); got != c.want {
+		if got := singleFont(c.text, c.style); got != c.want {
 			t.Errorf("%q takes %v", c.text, got)
 		}
 	}

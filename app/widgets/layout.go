@@ -135,39 +135,41 @@ func (l *insetLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(size.Width-l.left-l.right, size.Height-l.top-l.bottom))
 }
 
-// Bleed removes the padding around a Fyne text widget.
-func Bleed(o fyne.CanvasObject) *fyne.Container {
-	return container.New(bleedLayout{}, o)
+// WithoutPadding removes the padding around a Fyne text widget.
+func WithoutPadding(o fyne.CanvasObject) *fyne.Container {
+	return container.New(noPaddingLayout{}, o)
 }
 
-type bleedLayout struct{}
+type noPaddingLayout struct{}
 
-func (bleedLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+func (noPaddingLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	pad := 2 * theme.InnerPadding()
 	m := objects[0].MinSize()
 	return fyne.NewSize(max(m.Width-pad, 0), max(m.Height-pad, 0))
 }
 
-func (bleedLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+func (noPaddingLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	pad := theme.InnerPadding()
 	objects[0].Move(fyne.NewPos(-pad, -pad))
 	objects[0].Resize(fyne.NewSize(size.Width+2*pad, size.Height+2*pad))
 }
 
-// Readable limits text to a readable line length, at the left.
-func Readable(o fyne.CanvasObject) *fyne.Container { return container.New(readableLayout{}, o) }
+// LimitLineLength limits text to a readable line length, at the left.
+func LimitLineLength(o fyne.CanvasObject) *fyne.Container {
+	return container.New(lineLengthLayout{}, o)
+}
 
-type readableLayout struct{}
+type lineLengthLayout struct{}
 
-func (readableLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+func (lineLengthLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
 
-func (readableLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+func (lineLengthLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos(0, 0))
 	objects[0].Resize(fyne.NewSize(min(size.Width, style.Measure()), size.Height))
 }
 
-// Limit limits an object's width, centred or at the left.
-func Limit(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
+// LimitWidth limits an object's width, centred or at the left.
+func LimitWidth(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
 	return container.New(&limitLayout{width, left}, o)
 }
 
@@ -188,22 +190,22 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 }
 
-// icon is the size of a small icon.
-func icon() float32 { return style.Size(theme.SizeNameInlineIcon) }
+// iconSize is the size of a small icon.
+func iconSize() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
-// Lead puts an icon beside the first line of a text of the given size, and optional objects at the
+// WithIcon puts an icon beside the first line of a text of the given size, and optional objects at the
 // right.
-func Lead(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
-	return container.New(&leadLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
+func WithIcon(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&iconLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
 }
 
-type leadLayout struct {
+type iconLayout struct {
 	size fyne.ThemeSizeName
 	top  float32
 }
 
-func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	s := objects[1].MinSize().AddWidthHeight(icon()+6, 2*l.top)
+func (l *iconLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	s := objects[1].MinSize().AddWidthHeight(iconSize()+6, 2*l.top)
 	for _, o := range objects[2:] {
 		if o.Visible() {
 			m := o.MinSize()
@@ -213,10 +215,10 @@ func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	return s
 }
 
-func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+func (l *iconLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	line := fyne.MeasureText("M", style.Size(l.size), fyne.TextStyle{}).Height
-	objects[0].Resize(fyne.NewSquareSize(icon()))
-	objects[0].Move(fyne.NewPos(0, l.top+(line-icon())/2))
+	objects[0].Resize(fyne.NewSquareSize(iconSize()))
+	objects[0].Move(fyne.NewPos(0, l.top+(line-iconSize())/2))
 	end := size.Width
 	for _, o := range objects[2:] {
 		if o.Visible() {
@@ -227,7 +229,7 @@ func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 			end -= style.Inside
 		}
 	}
-	x := icon() + 6
+	x := iconSize() + 6
 	Fit(objects[1], max(end-x, 0))
 	objects[1].Move(fyne.NewPos(x, l.top))
 }

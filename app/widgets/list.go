@@ -11,13 +11,13 @@ import (
 
 // ListItem is a line of an [ItemList].
 type ListItem struct {
-	Icon  string              // name in package assets; empty for none
-	Color fyne.ThemeColorName // of the icon; empty is muted
-	Title string
-	Text  string // a second line, muted; empty for none
-	Trail string // muted, at the right
-	Warn  bool   // shows Trail in the *needs you* colour
-	Muted bool   // mutes the title, too
+	Icon   string              // name in package assets; empty for none
+	Color  fyne.ThemeColorName // of the icon; empty is muted
+	Title  string
+	Text   string // a second line, muted; empty for none
+	Detail string // muted, at the right
+	Warn   bool   // shows Trail in the *needs you* colour
+	Muted  bool   // mutes the title, too
 	// Heading marks the heading of the lines below. It cannot be selected, and the arrow keys skip
 	// it; it is never the last line.
 	Heading bool
@@ -34,9 +34,9 @@ type ItemList struct {
 	// Compact hides the second lines. It must be set before the list is shown.
 	Compact bool
 
-	items     []ListItem
-	highlight int
-	focused   bool // shows a focus ring on the current line
+	items       []ListItem
+	highlighted int
+	focused     bool // shows a focus ring on the current line
 }
 
 // NewItemList creates an empty list.
@@ -56,8 +56,8 @@ func NewItemList(onChoose func(i int)) *ItemList {
 		}
 	}
 	l.OnHighlighted = func(i widget.ListItemID) {
-		before := l.highlight
-		l.highlight = i
+		before := l.highlighted
+		l.highlighted = i
 		l.RefreshItem(before)
 		l.RefreshItem(i)
 	}
@@ -75,8 +75,8 @@ func (l *ItemList) Set(items []ListItem) {
 // Items returns the items. They must not be changed.
 func (l *ItemList) Items() []ListItem { return l.items }
 
-// At returns the index of the line at a position of the window; -1 is none.
-func (l *ItemList) At(place fyne.Position) int {
+// ItemAt returns the index of the line at a position of the window; -1 is none.
+func (l *ItemList) ItemAt(place fyne.Position) int {
 	at := place.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(l))
 	if size := l.Size(); at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
 		return -1
@@ -92,20 +92,20 @@ func (l *ItemList) At(place fyne.Position) int {
 func (l *ItemList) FocusGained() {
 	l.focused = true
 	l.List.FocusGained()
-	l.RefreshItem(l.highlight)
+	l.RefreshItem(l.highlighted)
 }
 
 // FocusLost implements fyne.Focusable.
 func (l *ItemList) FocusLost() {
 	l.focused = false
 	l.List.FocusLost()
-	l.RefreshItem(l.highlight)
+	l.RefreshItem(l.highlighted)
 }
 
 // TypedKey implements fyne.Focusable.
 func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
-		l.Select(l.highlight)
+		l.Select(l.highlighted)
 		return
 	}
 	if e.Name == fyne.KeyEscape {
@@ -113,7 +113,7 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 		return
 	}
 	l.List.TypedKey(e)
-	if l.highlight < len(l.items) && l.items[l.highlight].Heading {
+	if l.highlighted < len(l.items) && l.items[l.highlighted].Heading {
 		l.List.TypedKey(e)
 	}
 }
@@ -121,37 +121,37 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 // listRow is one line.
 type listRow struct {
 	widget.BaseWidget
-	list  *ItemList
-	i     int
-	item  ListItem
-	set1  bool
-	icon  *widget.Icon
-	title *Text
-	text  *Text
-	trail *Text
-	ring  *Rect
-	box   *fyne.Container
+	list      *ItemList
+	index     int
+	item      ListItem
+	hasItem   bool
+	icon      *widget.Icon
+	title     *Text
+	text      *Text
+	detail    *Text
+	focusRing *Rect
+	box       *fyne.Container
 }
 
 func newListRow(l *ItemList) *listRow {
 	r := &listRow{
 		list: l, icon: widget.NewIcon(nil), title: NewText("M", style.ColorText, "text"), text: NewText("M", style.ColorMuted, style.SizeSmall),
-		trail: NewText("", style.ColorMuted, style.SizeSmall), ring: NewRect("", style.ColorAccent, style.Corner),
+		detail: NewText("", style.ColorMuted, style.SizeSmall), focusRing: NewRect("", style.ColorAccent, style.Corner),
 	}
-	r.ring.Hide()
+	r.focusRing.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.box = container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail)), r.ring)
+	r.box = container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.detail)), r.focusRing)
 	r.ExtendBaseWidget(r)
 	return r
 }
 
 func (r *listRow) set(i int, item ListItem) {
-	r.i = i
-	SetVisible(r.ring, r.list.focused && r.list.highlight == i && !item.Heading)
-	if r.set1 && r.item == item {
+	r.index = i
+	SetVisible(r.focusRing, r.list.focused && r.list.highlighted == i && !item.Heading)
+	if r.hasItem && r.item == item {
 		return
 	}
-	r.item, r.set1 = item, true
+	r.item, r.hasItem = item, true
 	color := item.Color
 	if color == "" {
 		color = style.ColorMuted
@@ -164,7 +164,7 @@ func (r *listRow) set(i int, item ListItem) {
 	}
 	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
 	if item.Heading {
-		r.title.SizeName = style.SizeSmall // like [NewPart]
+		r.title.SizeName = style.SizeSmall // like [NewSectionHeading]
 	}
 	r.title.Set(item.Title, text)
 	r.text.SetText(item.Text)
@@ -173,7 +173,7 @@ func (r *listRow) set(i int, item ListItem) {
 	if item.Warn {
 		trail = style.ColorNeedsYou
 	}
-	r.trail.Set(item.Trail, trail)
+	r.detail.Set(item.Detail, trail)
 	Relayout(r.box)
 }
 
@@ -189,12 +189,12 @@ func (r *listRow) MinSize() fyne.Size {
 }
 
 // Tapped implements fyne.Tappable.
-func (r *listRow) Tapped(*fyne.PointEvent) { r.list.Select(r.i) }
+func (r *listRow) Tapped(*fyne.PointEvent) { r.list.Select(r.index) }
 
 // TappedSecondary implements fyne.SecondaryTappable.
 func (r *listRow) TappedSecondary(e *fyne.PointEvent) {
-	if r.list.OnMenu != nil && r.i < len(r.list.items) && !r.item.Heading {
-		r.list.OnMenu(r.i, e.AbsolutePosition)
+	if r.list.OnMenu != nil && r.index < len(r.list.items) && !r.item.Heading {
+		r.list.OnMenu(r.index, e.AbsolutePosition)
 	}
 }
 

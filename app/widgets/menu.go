@@ -13,7 +13,7 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	if c == nil || len(items) == 0 {
 		return
 	}
-	menu := widget.NewPopUpMenu(shortMenu(items, c), c)
+	menu := widget.NewPopUpMenu(fitMenu(items, c), c)
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
 	m := menu.MinSize()
 	y := at.Y + o.Size().Height + 4
@@ -27,31 +27,31 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 // ShowMenuAt opens a menu at a position of o's canvas.
 func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
-		widget.ShowPopUpMenuAtPosition(shortMenu(items, c), c, at)
+		widget.ShowPopUpMenuAtPosition(fitMenu(items, c), c, at)
 	}
 }
 
 // widestLabel is the maximum width of a menu's labels, and menuSides the part of the window's width
 // that the rest of the menu needs.
 const (
-	widestLabel = 420
-	menuSides   = 96
+	maxLabelWidth = 420
+	menuMargin    = 96
 )
 
-// shortMenu shortens a menu to its window: Fyne's menus extend beyond the edge.
-func shortMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
-	shortLabels(items, min(widestLabel*style.Size("text")/14, c.Size().Width-menuSides))
+// fitMenu shortens a menu to its window: Fyne's menus extend beyond the edge.
+func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
+	truncateLabels(items, min(maxLabelWidth*style.Size("text")/14, c.Size().Width-menuMargin))
 	return fyne.NewMenu("", items...)
 }
 
-func shortLabels(items []*fyne.MenuItem, width float32) {
+func truncateLabels(items []*fyne.MenuItem, width float32) {
 	size := style.Size("text")
 	for _, i := range items {
 		if MeasureText(i.Label, size, fyne.TextStyle{}).Width > width {
-			i.Label = cut(i.Label, width, size, fyne.TextStyle{})
+			i.Label = truncate(i.Label, width, size, fyne.TextStyle{})
 		}
 		if i.ChildMenu != nil {
-			shortLabels(i.ChildMenu.Items, width)
+			truncateLabels(i.ChildMenu.Items, width)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 		t.Fatal("no menu")
 	}
 	for _, i := range []*fyne.MenuItem{items[0], inner} {
-		if width := MeasureText(i.Label, style.Size("text"), fyne.TextStyle{}).Width; width > 480-menuSides || !strings.HasSuffix(i.Label, "…") {
+		if width := MeasureText(i.Label, style.Size("text"), fyne.TextStyle{}).Width; width > 480-menuMargin || !strings.HasSuffix(i.Label, "…") {
 			t.Errorf("%q is %v wide", i.Label, width)
 		}
 	}

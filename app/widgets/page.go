@@ -7,13 +7,13 @@ import (
 	"fairlead/app/style"
 )
 
-// lead is the space before the titles of pages.
-var lead fyne.Size
+// titleSpace is the space before the titles of pages.
+var titleSpace fyne.Size
 
-// LeadPages reserves space of a size before the title of every page for an object of the window,
+// ReserveTitleSpace reserves space of a size before the title of every page for an object of the window,
 // such as a button; the zero size removes it. It belongs to the GUI thread. Visible pages must be
 // refreshed afterwards.
-func LeadPages(room fyne.Size) { lead = room }
+func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
 
 // NewPage creates a page of the main window: its title with actions at the right, or below the
 // title if they do not fit, and the body, which gets the remaining height.
@@ -23,14 +23,14 @@ func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject)
 	return container.New(&pageLayout{title}, append(append([]fyne.CanvasObject{name}, actions...), body)...)
 }
 
-// leastName is the minimum width of a long title beside its actions.
-const leastName = 140
+// minTitleWidth is the minimum width of a long title beside its actions.
+const minTitleWidth = 140
 
 type pageLayout struct{ title string }
 
 func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	body, actions := o[len(o)-1].MinSize(), o[1:len(o)-1]
-	width, height := body.Width, max(o[0].MinSize().Height, lead.Height)
+	width, height := body.Width, max(o[0].MinSize().Height, titleSpace.Height)
 	for _, a := range actions {
 		m := a.MinSize()
 		width, height = max(width, m.Width), max(height, m.Height)
@@ -39,8 +39,8 @@ func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left, right, y := max(style.Page, lead.Width), size.Width-style.Page, style.Group
-	height, wide := max(o[0].MinSize().Height, lead.Height), float32(0)
+	left, right, y := max(style.Page, titleSpace.Width), size.Width-style.Page, style.Group
+	height, wide := max(o[0].MinSize().Height, titleSpace.Height), float32(0)
 	body, actions := o[len(o)-1], o[1:len(o)-1]
 	for _, a := range actions {
 		if m := a.MinSize(); a.Visible() {
@@ -54,7 +54,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	name := MeasureText(l.title, style.Size(style.SizeTitle), fyne.TextStyle{Bold: true}).Width
 	x := right - wide + style.Inside
-	if right-wide-left < min(name, leastName*style.Size("text")/14) {
+	if right-wide-left < min(name, minTitleWidth*style.Size("text")/14) {
 		put(o[0], left, right-left)
 		y += height + style.Gap
 		x = style.Page
@@ -77,17 +77,19 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
-// Over puts an object at the top, with its height for the width, and another one into the rest.
-func Over(top, rest fyne.CanvasObject) *fyne.Container { return container.New(overLayout{}, top, rest) }
+// WithHeader puts an object at the top, with its height for the width, and another one into the rest.
+func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
+	return container.New(headerLayout{}, top, rest)
+}
 
-type overLayout struct{}
+type headerLayout struct{}
 
-func (overLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (headerLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	a, b := o[0].MinSize(), o[1].MinSize()
 	return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height)
 }
 
-func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (headerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	h := Fit(o[0], size.Width)
 	o[0].Move(fyne.Position{})
 	o[1].Move(fyne.NewPos(0, h))
@@ -97,7 +99,7 @@ func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // NewForm creates the body of a page that scrolls as a whole. Scrolling objects in it, such as a
 // [code.Panel], must forward the scroll events that they do not use.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
-	return NewVScroll(Inset(0, style.Inside, style.Page, 0, Limit(720, true, Col(style.Group, rows...))))
+	return NewVScroll(Inset(0, style.Inside, style.Page, 0, LimitWidth(720, true, Col(style.Group, rows...))))
 }
 
 // NewField creates an input below its label.
@@ -105,9 +107,9 @@ func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
-// NewPart creates the small heading of a section of a page, with the section's actions at the
+// NewSectionHeading creates the small heading of a section of a page, with the section's actions at the
 // right.
-func NewPart(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
+func NewSectionHeading(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
 	if len(actions) == 0 {

@@ -9,8 +9,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Press makes any content a button: tap, Enter and Space press it; it shows hover and focus.
-type Press struct {
+// Clickable makes any content a button: tap, Enter and Space press it; it shows hover and focus.
+type Clickable struct {
 	widget.BaseWidget
 	OnTap func()
 	// OnMenu is called for a secondary tap, with its position on the canvas.
@@ -18,74 +18,74 @@ type Press struct {
 	// OnKey receives the other keys, and reports whether it consumed one.
 	OnKey func(fyne.KeyName) bool
 
-	ground  *Rect
-	box     *fyne.Container
-	plain   fyne.ThemeColorName
-	hovered bool
-	focused bool
+	background *Rect
+	box        *fyne.Container
+	base       fyne.ThemeColorName
+	hovered    bool
+	focused    bool
 }
 
 var (
-	_ fyne.Tappable          = (*Press)(nil)
-	_ fyne.SecondaryTappable = (*Press)(nil)
-	_ fyne.Focusable         = (*Press)(nil)
-	_ desktop.Hoverable      = (*Press)(nil)
+	_ fyne.Tappable          = (*Clickable)(nil)
+	_ fyne.SecondaryTappable = (*Clickable)(nil)
+	_ fyne.Focusable         = (*Clickable)(nil)
+	_ desktop.Hoverable      = (*Clickable)(nil)
 )
 
-// NewPress wraps content.
-func NewPress(content fyne.CanvasObject, onTap func()) *Press {
-	p := &Press{OnTap: onTap, ground: NewRect("", "", style.Corner)}
-	p.box = container.NewStack(p.ground, content)
+// NewClickable wraps content.
+func NewClickable(content fyne.CanvasObject, onTap func()) *Clickable {
+	p := &Clickable{OnTap: onTap, background: NewRect("", "", style.Corner)}
+	p.box = container.NewStack(p.background, content)
 	p.ExtendBaseWidget(p)
 	return p
 }
 
-// SetGround sets a background; empty is none.
-func (p *Press) SetGround(c fyne.ThemeColorName) { p.plain = c; p.paint() }
+// SetBackground sets a background; empty is none.
+func (p *Clickable) SetBackground(c fyne.ThemeColorName) { p.base = c; p.paint() }
 
-func (p *Press) paint() {
-	fill, line := p.plain, fyne.ThemeColorName("")
+func (p *Clickable) paint() {
+	fill, line := p.base, fyne.ThemeColorName("")
 	if p.hovered && fill != style.ColorSelected { // a selected row stays so under the mouse
 		fill = style.ColorHover
 	}
 	if p.focused {
 		line = style.ColorAccent
 	}
-	if p.ground.Fill != fill || p.ground.Line != line {
-		p.ground.Fill, p.ground.Line = fill, line
-		p.ground.Refresh()
+	if p.background.Fill != fill || p.background.Line != line {
+		p.background.Fill, p.background.Line = fill, line
+		p.background.Refresh()
 	}
 }
 
 // Tapped implements fyne.Tappable.
-func (p *Press) Tapped(*fyne.PointEvent) {
+func (p *Clickable) Tapped(*fyne.PointEvent) {
 	if p.OnTap != nil {
 		p.OnTap()
 	}
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.
-func (p *Press) TappedSecondary(e *fyne.PointEvent) {
+func (p *Clickable) TappedSecondary(e *fyne.PointEvent) {
 	if p.OnMenu != nil {
 		p.OnMenu(e.AbsolutePosition)
 	}
 }
 
 // FocusGained implements fyne.Focusable.
-func (p *Press) FocusGained() { p.focused = true; p.paint() }
+func (p *Clickable) FocusGained() { p.focused = true; p.paint() }
 
 // FocusLost implements fyne.Focusable.
-func (p *Press) FocusLost() { p.focused = false; p.paint() }
+func (p *Clickable) FocusLost() { p.focused = false; p.paint() }
 
 // TypedRune implements fyne.Focusable.
-func (p *Press) TypedRune(r rune) {
+func (p *Clickable) TypedRune(r rune) {
 	if r == ' ' {
 		p.Tapped(nil)
 	}
 }
 
 // TypedKey implements fyne.Focusable.
-func (p *Press) TypedKey(e *fyne.KeyEvent) {
+func (p *Clickable) TypedKey(e *fyne.KeyEvent) {
 	if p.OnKey != nil && p.OnKey(e.Name) {
 		return
 	}
@@ -99,13 +99,13 @@ func (p *Press) TypedKey(e *fyne.KeyEvent) {
 }
 
 // MouseIn implements desktop.Hoverable.
-func (p *Press) MouseIn(*desktop.MouseEvent) { p.hovered = true; p.paint() }
+func (p *Clickable) MouseIn(*desktop.MouseEvent) { p.hovered = true; p.paint() }
 
 // MouseMoved implements desktop.Hoverable.
-func (p *Press) MouseMoved(*desktop.MouseEvent) {}
+func (p *Clickable) MouseMoved(*desktop.MouseEvent) {}
 
 // MouseOut implements desktop.Hoverable.
-func (p *Press) MouseOut() { p.hovered = false; p.paint() }
+func (p *Clickable) MouseOut() { p.hovered = false; p.paint() }
 
 // CreateRenderer implements fyne.Widget.
-func (p *Press) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
+func (p *Clickable) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }

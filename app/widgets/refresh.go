@@ -20,7 +20,7 @@ func Relayout(o fyne.CanvasObject) {
 		}
 		return
 	}
-	if p, ok := o.(*Press); ok {
+	if p, ok := o.(*Clickable); ok {
 		Relayout(p.box)
 	}
 }

@@ -10,25 +10,25 @@ import (
 	"fairlead/app/style"
 )
 
-// scrolls are the scroll containers in use; they belong to the GUI thread.
-var scrolls []weak.Pointer[container.Scroll]
+// verticalScrolls are the scroll containers in use; they belong to the GUI thread.
+var verticalScrolls []weak.Pointer[container.Scroll]
 
-// NewVScroll scrolls content vertically and supports [Reveal]: Fyne does not scroll to the object
+// NewVScroll scrolls content vertically and supports [ScrollIntoView]: Fyne does not scroll to the object
 // that Tab focuses.
 func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	s := container.NewVScroll(content)
-	scrolls = slices.DeleteFunc(scrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
-	scrolls = append(scrolls, weak.Make(s))
+	verticalScrolls = slices.DeleteFunc(verticalScrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
+	verticalScrolls = append(verticalScrolls, weak.Make(s))
 	return s
 }
 
-// Reveal scrolls an object into view in all surrounding containers of [NewVScroll]. It does not
+// ScrollIntoView scrolls an object into view in all surrounding containers of [NewVScroll]. It does not
 // scroll to objects higher than the view.
-func Reveal(o fyne.CanvasObject) {
+func ScrollIntoView(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
-	for _, p := range scrolls {
+	for _, p := range verticalScrolls {
 		s := p.Value()
-		if s == nil || !s.Visible() || s.Size().Height <= 0 || !holds(d, s, o) {
+		if s == nil || !s.Visible() || s.Size().Height <= 0 || !contains(d, s, o) {
 			continue
 		}
 		top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s).Y
@@ -48,9 +48,9 @@ func Reveal(o fyne.CanvasObject) {
 	}
 }
 
-// holds reports whether a scroll container contains an object: Fyne does not expose an object's
+// contains reports whether a scroll container contains an object: Fyne does not expose an object's
 // parent.
-func holds(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
+func contains(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
 	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)
 	s.Content.Move(at.AddXY(0, 1))
 	moved := d.AbsolutePositionForObject(o) != before

@@ -24,14 +24,14 @@ func TestRevealScrollsToWhatHasTheKeyboardAndToNothingElse(t *testing.T) {
 		return y >= 0 && y+o.Size().Height <= s.Size().Height
 	}
 	for _, i := range []int{39, 0, 20} {
-		Reveal(list.Objects[i])
+		ScrollIntoView(list.Objects[i])
 		if !seen(list.Objects[i]) {
 			t.Errorf("button %d is out of view, at %v", i, s.Offset)
 		}
 	}
 	at := s.Offset
-	Reveal(list.Objects[20])
-	Reveal(below)
+	ScrollIntoView(list.Objects[20])
+	ScrollIntoView(below)
 	if s.Offset != at {
 		t.Errorf("it scrolled from %v to %v for what is in view, or beside it", at, s.Offset)
 	}

@@ -24,7 +24,7 @@ type Scroller struct {
 	Content fyne.CanvasObject
 	clip    *container.Clip // the area without the scroll bars
 	offset  fyne.Position
-	atEnd   bool
+	isAtEnd bool
 	hbar    *ScrollBar
 	vbar    *ScrollBar
 }
@@ -41,7 +41,7 @@ var _ fyne.Scrollable = (*Scroller)(nil)
 
 // NewScroller creates one.
 func NewScroller(content fyne.CanvasObject) *Scroller {
-	p := &Scroller{Content: content, atEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
+	p := &Scroller{Content: content, isAtEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
 	p.clip.ExtendBaseWidget(p.clip)
 	p.hbar = NewScrollBar(false, func(to float32) { p.MoveTo(fyne.NewPos(to, p.offset.Y)) })
 	p.vbar = NewScrollBar(true, func(to float32) { p.MoveTo(fyne.NewPos(p.offset.X, to)) })
@@ -51,14 +51,14 @@ func NewScroller(content fyne.CanvasObject) *Scroller {
 
 // Reset scrolls to the beginning, or with Follow to the end; for new content.
 func (p *Scroller) Reset() {
-	p.offset, p.atEnd = fyne.Position{}, true
+	p.offset, p.isAtEnd = fyne.Position{}, true
 	p.Update()
 }
 
 // Update must be called when the content's size changed.
 func (p *Scroller) Update() {
 	if s := p.Size(); s.Width > 0 {
-		p.place(s)
+		p.layOut(s)
 	}
 }
 
@@ -84,9 +84,9 @@ func (p *Scroller) Offset() fyne.Position { return p.offset }
 func (p *Scroller) MoveTo(to fyne.Position) {
 	p.offset = to
 	size := p.Size()
-	view := p.view(size)
-	p.atEnd = p.offset.Y >= p.Content.MinSize().Height-view.Height-1
-	p.place(size)
+	view := p.viewSize(size)
+	p.isAtEnd = p.offset.Y >= p.Content.MinSize().Height-view.Height-1
+	p.layOut(size)
 }
 
 // MoveBy scrolls, and reports whether it could.
@@ -96,8 +96,8 @@ func (p *Scroller) MoveBy(d fyne.Delta) bool {
 	return p.offset != before
 }
 
-// view returns the area without the scroll bars.
-func (p *Scroller) view(size fyne.Size) fyne.Size {
+// viewSize returns the area without the scroll bars.
+func (p *Scroller) viewSize(size fyne.Size) fyne.Size {
 	c, v := p.Content.MinSize(), size
 	if c.Width > v.Width {
 		v.Height -= ScrollBarWidth
@@ -111,15 +111,15 @@ func (p *Scroller) view(size fyne.Size) fyne.Size {
 	return fyne.NewSize(max(v.Width, 0), max(v.Height, 0))
 }
 
-func (p *Scroller) place(size fyne.Size) {
+func (p *Scroller) layOut(size fyne.Size) {
 	content, partial := p.Content.(partialView)
 	if partial {
 		// even without a scroll bar, so that its appearance does not change the wrapping
 		content.WrapTo(size.Width - ScrollBarWidth)
 	}
-	view := p.view(size)
+	view := p.viewSize(size)
 	full := p.Content.MinSize().Max(view)
-	if p.Follow && p.atEnd {
+	if p.Follow && p.isAtEnd {
 		p.offset.Y = full.Height
 	}
 	p.offset.X = min(max(p.offset.X, 0), full.Width-view.Width)
@@ -159,12 +159,12 @@ func (r *panRenderer) MinSize() fyne.Size {
 	return fyne.NewSize(min(m.Width, 40), h)
 }
 
-func (r *panRenderer) Layout(size fyne.Size) { r.p.place(size) }
+func (r *panRenderer) Layout(size fyne.Size) { r.p.layOut(size) }
 func (r *panRenderer) Refresh() {
 	r.p.Content.Refresh()
 	r.p.hbar.Refresh()
 	r.p.vbar.Refresh()
-	r.p.place(r.p.Size())
+	r.p.layOut(r.p.Size())
 }
 
 func (r *panRenderer) Objects() []fyne.CanvasObject {
@@ -182,7 +182,7 @@ type ScrollBar struct {
 	onMove              func(offset float32)
 	hovered             bool
 	rect                *canvas.Rectangle
-	grab                float32 // offset per unit of dragging
+	dragFactor          float32 // offset per unit of dragging
 }
 
 var (
@@ -209,7 +209,7 @@ func (b *ScrollBar) Set(offset, shown, full float32) {
 	if !b.Visible() {
 		b.Show()
 	}
-	b.place()
+	b.layOut()
 }
 
 func (b *ScrollBar) length() float32 {
@@ -219,7 +219,7 @@ func (b *ScrollBar) length() float32 {
 	return b.Size().Width
 }
 
-func (b *ScrollBar) place() {
+func (b *ScrollBar) layOut() {
 	length := b.length()
 	if b.full <= 0 || length <= 0 {
 		return
@@ -230,7 +230,7 @@ func (b *ScrollBar) place() {
 		at = (length - thumb) * min(b.offset/(b.full-b.shown), 1)
 	}
 	if length > thumb {
-		b.grab = (b.full - b.shown) / (length - thumb)
+		b.dragFactor = (b.full - b.shown) / (length - thumb)
 	}
 	thick := float32(4)
 	if b.hovered {
@@ -253,7 +253,7 @@ func (b *ScrollBar) Dragged(e *fyne.DragEvent) {
 	if b.vertical {
 		d = e.Dragged.DY
 	}
-	b.onMove(b.offset + d*b.grab)
+	b.onMove(b.offset + d*b.dragFactor)
 }
 func (b *ScrollBar) DragEnd() {}
 
@@ -270,16 +270,16 @@ func (b *ScrollBar) Tapped(e *fyne.PointEvent) {
 	}
 }
 
-func (b *ScrollBar) MouseIn(*desktop.MouseEvent)    { b.hovered = true; b.place() }
+func (b *ScrollBar) MouseIn(*desktop.MouseEvent)    { b.hovered = true; b.layOut() }
 func (b *ScrollBar) MouseMoved(*desktop.MouseEvent) {}
-func (b *ScrollBar) MouseOut()                      { b.hovered = false; b.place() }
+func (b *ScrollBar) MouseOut()                      { b.hovered = false; b.layOut() }
 
 func (b *ScrollBar) CreateRenderer() fyne.WidgetRenderer { return &barRenderer{b} }
 
 type barRenderer struct{ b *ScrollBar }
 
 func (r *barRenderer) MinSize() fyne.Size           { return fyne.NewSize(ScrollBarWidth, ScrollBarWidth) }
-func (r *barRenderer) Layout(fyne.Size)             { r.b.place() }
-func (r *barRenderer) Refresh()                     { r.b.place() }
+func (r *barRenderer) Layout(fyne.Size)             { r.b.layOut() }
+func (r *barRenderer) Refresh()                     { r.b.layOut() }
 func (r *barRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.b.rect} }
 func (r *barRenderer) Destroy()                     {}

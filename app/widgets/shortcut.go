@@ -5,9 +5,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// KeyWords returns the displayed name of a shortcut with Ctrl, and with Shift if shift is set:
+// ShortcutName returns the displayed name of a shortcut with Ctrl, and with Shift if shift is set:
 // "Ctrl N", on macOS "⌘N".
-func KeyWords(key string, shift bool) string {
+func ShortcutName(key string, shift bool) string {
 	switch mac := fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper; {
 	case mac && shift:
 		return "⇧⌘" + key

@@ -12,7 +12,7 @@ type SidebarItem struct {
 	Icon     string              // name in package assets; empty for none
 	Color    fyne.ThemeColorName // of the icon; empty is muted
 	Title    string
-	Trail    string // muted, at the right: a time, a key, a state
+	Detail   string // muted, at the right: a time, a key, a state
 	Count    int    // a badge
 	Selected bool
 	Unread   bool // has unread content: bold title, Trail in the accent colour
@@ -26,13 +26,13 @@ type SidebarRow struct {
 	OnTap  func()
 	OnMenu func(at fyne.Position)
 
-	item  SidebarItem
-	icon  *widget.Icon
-	title *Text
-	trail *Text
-	badge *Badge
-	press *Press
-	shown [2]string
+	item      SidebarItem
+	icon      *widget.Icon
+	title     *Text
+	detail    *Text
+	badge     *Badge
+	press     *Clickable
+	shownIcon [2]string
 }
 
 // NewSidebarRow creates a row.
@@ -49,10 +49,10 @@ func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
 func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 	r := &SidebarRow{
 		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", style.ColorText, style.SizeSidebar),
-		trail: NewText("", style.ColorMuted, style.SizeSmall), badge: NewBadge(0),
+		detail: NewText("", style.ColorMuted, style.SizeSmall), badge: NewBadge(0),
 	}
 	r.title.Ellipsis = true
-	r.press = NewPress(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.trail, r.badge))), func() { Call(r.OnTap) })
+	r.press = NewClickable(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.detail, r.badge))), func() { Call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {
 		if r.OnMenu != nil {
 			r.OnMenu(at)
@@ -70,8 +70,8 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	if color == "" {
 		color = style.ColorMuted
 	}
-	if now := [2]string{item.Icon, string(color)}; now != r.shown {
-		r.shown = now
+	if now := [2]string{item.Icon, string(color)}; now != r.shownIcon {
+		r.shownIcon = now
 		SetIcon(r.icon, item.Icon, color)
 	}
 	SetVisible(r.icon, item.Icon != "")
@@ -88,21 +88,21 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	if item.Unread {
 		trail = style.ColorAccent
 	}
-	r.trail.Set(item.Trail, trail)
-	SetVisible(r.trail, item.Trail != "")
+	r.detail.Set(item.Detail, trail)
+	SetVisible(r.detail, item.Detail != "")
 	r.badge.Set(item.Count)
 	ground := fyne.ThemeColorName("")
 	if item.Selected {
 		ground = style.ColorSelected
 	}
-	r.press.SetGround(ground)
+	r.press.SetBackground(ground)
 	if r.Size().Width > 0 {
 		Relayout(r.press)
 	}
 }
 
-// Keys returns the focusable object.
-func (r *SidebarRow) Keys() fyne.Focusable { return r.press }
+// Focusable returns the focusable object.
+func (r *SidebarRow) Focusable() fyne.Focusable { return r.press }
 
 // Item returns the item.
 func (r *SidebarRow) Item() SidebarItem { return r.item }

@@ -20,9 +20,9 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
-	// Tail follows the text. It stays visible when the text is cut, unless it takes most of the
+	// Suffix follows the text. It stays visible when the text is cut, unless it takes most of the
 	// width.
-	Tail string
+	Suffix string
 }
 
 // NewText creates a line of text.
@@ -73,29 +73,29 @@ func (r *textRenderer) update() {
 	r.text.Color = style.Color(r.t.Color)
 	r.text.TextSize = style.Size(r.t.SizeName)
 	r.text.TextStyle = r.t.Style
-	r.text.FontSource = fontOf(r.t.Text+r.t.Tail, r.t.Style)
+	r.text.FontSource = singleFont(r.t.Text+r.t.Suffix, r.t.Style)
 	r.text.Alignment = r.t.Align
-	r.full = MeasureText(r.t.Text+r.t.Tail, r.text.TextSize, r.text.TextStyle)
+	r.full = MeasureText(r.t.Text+r.t.Suffix, r.text.TextSize, r.text.TextStyle)
 	r.tail = 0
-	if r.t.Tail != "" {
-		r.tail = MeasureText(r.t.Tail, r.text.TextSize, r.text.TextStyle).Width
+	if r.t.Suffix != "" {
+		r.tail = MeasureText(r.t.Suffix, r.text.TextSize, r.text.TextStyle).Width
 	}
-	if r.t.Text+r.t.Tail == "" {
+	if r.t.Text+r.t.Suffix == "" {
 		r.full = fyne.NewSize(0, MeasureText("M", r.text.TextSize, r.text.TextStyle).Height)
 	}
 }
 
 func (r *textRenderer) Layout(size fyne.Size) {
-	text := r.t.Text + r.t.Tail
+	text := r.t.Text + r.t.Suffix
 	if r.t.Ellipsis && r.full.Width > size.Width+0.5 {
 		if r.tail > 0 && r.tail < size.Width/2 {
-			text = cut(r.t.Text, size.Width-r.tail, r.text.TextSize, r.text.TextStyle) + r.t.Tail
+			text = truncate(r.t.Text, size.Width-r.tail, r.text.TextSize, r.text.TextStyle) + r.t.Suffix
 		} else {
-			text = cut(text, size.Width, r.text.TextSize, r.text.TextStyle)
+			text = truncate(text, size.Width, r.text.TextSize, r.text.TextStyle)
 		}
 	}
 	if r.text.Text != text {
-		r.text.Text, r.text.FontSource = text, fontOf(text, r.t.Style)
+		r.text.Text, r.text.FontSource = text, singleFont(text, r.t.Style)
 		r.text.Refresh()
 	}
 	r.text.Move(fyne.NewPos(0, (size.Height-r.full.Height)/2))
@@ -118,8 +118,8 @@ func (r *textRenderer) Refresh() {
 func (r *textRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
 func (r *textRenderer) Destroy()                     {}
 
-// cut shortens text with … to width.
-func cut(text string, width, size float32, style fyne.TextStyle) string {
+// truncate shortens text with … to width.
+func truncate(text string, width, size float32, style fyne.TextStyle) string {
 	runes := []rune(text)
 	// no letter is narrower than a sixth of its font size
 	lo, hi := 0, min(len(runes), int(width/size*6)+1)
@@ -140,7 +140,7 @@ func NewParagraph(text string, color fyne.ThemeColorName, size fyne.ThemeSizeNam
 	p := &Paragraph{segment: &widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: color, SizeName: size}}}
 	p.rich = widget.NewRichText(p.segment)
 	p.rich.Wrapping = fyne.TextWrapWord
-	p.box = Bleed(p.rich)
+	p.box = WithoutPadding(p.rich)
 	p.ExtendBaseWidget(p)
 	return p
 }

@@ -15,32 +15,32 @@ import (
 // timer: its window calls [Toast.Tick] each second while [Toast.Visible].
 type Toast struct {
 	widget.BaseWidget
-	text  *Paragraph
-	left  *Text
-	undo  *Button
-	box   *fyne.Container
-	until time.Time
-	act   func()
+	text      *Paragraph
+	remaining *Text
+	undo      *Button
+	box       *fyne.Container
+	until     time.Time
+	onUndo    func()
 }
 
 // NewToast creates a hidden bar.
 func NewToast() *Toast {
-	t := &Toast{text: NewParagraph("", style.ColorText, "text"), left: NewText("", style.ColorMuted, style.SizeSmall)}
+	t := &Toast{text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
-	closeIt := NewQuiet("", "cross", t.Close)
+	closeIt := NewQuietButton("", "cross", t.Close)
 	t.box = container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
-		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.left, t.undo, closeIt)))
+		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, closeIt)))
 	t.ExtendBaseWidget(t)
 	t.Hide()
 	return t
 }
 
-// Say shows text until a time; undo may be nil.
-func (t *Toast) Say(text string, undo func(), now, until time.Time) {
-	t.act, t.until = undo, until
+// ShowMessage shows text until a time; undo may be nil.
+func (t *Toast) ShowMessage(text string, undo func(), now, until time.Time) {
+	t.onUndo, t.until = undo, until
 	t.text.Set(text, style.ColorText)
 	SetVisible(t.undo, undo != nil)
-	SetVisible(t.left, undo != nil)
+	SetVisible(t.remaining, undo != nil)
 	t.Show()
 	t.Tick(now)
 }
@@ -55,7 +55,7 @@ func (t *Toast) Tick(now time.Time) {
 		t.Close()
 		return
 	}
-	t.left.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
+	t.remaining.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
 	if t.Size().Width > 0 {
 		Relayout(t.box)
 	}
@@ -63,14 +63,14 @@ func (t *Toast) Tick(now time.Time) {
 
 // Undo does the same as its button.
 func (t *Toast) Undo() {
-	act := t.act
+	act := t.onUndo
 	t.Close()
 	Call(act)
 }
 
 // Close hides the bar.
 func (t *Toast) Close() {
-	t.act = nil
+	t.onUndo = nil
 	t.Hide()
 }
 

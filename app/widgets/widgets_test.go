@@ -18,13 +18,13 @@ func TestToastUndoesWithinItsTime(t *testing.T) {
 	toast := NewToast()
 	widgettest.Window(t, toast, 400, 60)
 	start := time.Unix(100, 0)
-	toast.Say("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
+	toast.ShowMessage("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
 	toast.Tick(start.Add(9 * time.Second))
 	test.Tap(toast.undo)
 	if undone != 1 || toast.Visible() {
 		t.Fatal("Undo should undo once and close the bar")
 	}
-	toast.Say("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
+	toast.ShowMessage("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
 	toast.Tick(start.Add(10 * time.Second))
 	if toast.Visible() {
 		t.Error("the bar should go when its time is over")
@@ -35,7 +35,7 @@ func TestALongMessageWrapsAndIsNotCut(t *testing.T) {
 	height := func(text string) float32 {
 		toast := NewToast()
 		widgettest.Window(t, toast, 420, 120)
-		toast.Say(text, nil, time.Unix(100, 0), time.Unix(101, 0))
+		toast.ShowMessage(text, nil, time.Unix(100, 0), time.Unix(101, 0))
 		return Fit(toast, 420)
 	}
 	line := height("Deleted.")
@@ -65,7 +65,7 @@ func TestSearchFieldKeys(t *testing.T) {
 func TestWidgetsLookAsTheyDid(t *testing.T) {
 	widgettest.Window(t, NewRect("", "", 0), 10, 10) // the theme must be set before creating widgets
 	shown := map[string]fyne.CanvasObject{
-		"sidebarrow": NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Trail: "2 ms", Count: 2}, nil),
+		"sidebarrow": NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Detail: "2 ms", Count: 2}, nil),
 		"search":     NewSearchField("Search", "Ctrl K"),
 	}
 	for name, o := range shown {
@@ -115,8 +115,8 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 				continue
 			}
 			seen++
-			if got := l.At(at); got != r.i {
-				t.Errorf("scrolled by %v: at %v is line %d, it says %d", scroll, at, r.i, got)
+			if got := l.ItemAt(at); got != r.index {
+				t.Errorf("scrolled by %v: at %v is line %d, it says %d", scroll, at, r.index, got)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 	l.ScrollToOffset(0)
 	l.Set(items[:1])
 	for _, at := range []fyne.Position{{X: 5, Y: 50}, {X: 50, Y: 5}, {X: 50, Y: 300}} {
-		if got := l.At(at); got != -1 {
+		if got := l.ItemAt(at); got != -1 {
 			t.Errorf("at %v is line %d of one", at, got)
 		}
 	}

@@ -25,7 +25,7 @@ type Zoom struct {
 // The factor of a zoom step, and the maximum zoom.
 const (
 	zoomStep float32 = 1.25
-	zoomMost float32 = 8
+	maxZoom  float32 = 8
 )
 
 var (
@@ -48,17 +48,17 @@ func NewZoom(r fyne.Resource) *Zoom {
 	return z
 }
 
-// fit returns the factor at which the whole picture is visible.
-func (z *Zoom) fit() float32 {
-	view, full := z.Scroller.Size(), z.natural()
+// fitFactor returns the factor at which the whole picture is visible.
+func (z *Zoom) fitFactor() float32 {
+	view, full := z.Scroller.Size(), z.naturalSize()
 	if full.Width <= 0 || full.Height <= 0 {
 		return 1
 	}
 	return min(view.Width/full.Width, view.Height/full.Height)
 }
 
-// natural returns the size at which a pixel of the picture is a pixel of the screen.
-func (z *Zoom) natural() fyne.Size {
+// naturalSize returns the size at which a pixel of the picture is a pixel of the screen.
+func (z *Zoom) naturalSize() fyne.Size {
 	scale := float32(1)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(z); c != nil && c.Scale() > 0 {
 		scale = c.Scale()
@@ -66,13 +66,13 @@ func (z *Zoom) natural() fyne.Size {
 	return fyne.NewSize(z.pixels.Width/scale, z.pixels.Height/scale)
 }
 
-// By zooms in by a number of steps, or out if it is negative; 0 shows the whole picture.
-func (z *Zoom) By(steps int) {
+// Step zooms in by a number of steps, or out if it is negative; 0 shows the whole picture.
+func (z *Zoom) Step(steps int) {
 	view := z.Scroller.Size()
 	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Scroller.offset)
 	now := z.factor
 	if now == 0 {
-		now = z.fit()
+		now = z.fitFactor()
 	}
 	to := now
 	for range max(steps, -steps) {
@@ -82,20 +82,20 @@ func (z *Zoom) By(steps int) {
 			to /= zoomStep
 		}
 	}
-	to = min(to, max(zoomMost, z.fit()))
-	if steps == 0 || to <= z.fit() && steps < 0 {
+	to = min(to, max(maxZoom, z.fitFactor()))
+	if steps == 0 || to <= z.fitFactor() && steps < 0 {
 		to = 0
 	}
-	z.to(to, at)
+	z.setFactor(to, at)
 }
 
-// to sets the factor, and centres the point of the picture that was at a position.
-func (z *Zoom) to(factor float32, at fyne.Position) {
+// setFactor sets the factor, and centres the point of the picture that was at a position.
+func (z *Zoom) setFactor(factor float32, at fyne.Position) {
 	if z.pixels.IsZero() {
 		return
 	}
-	full, size := z.natural(), z.Size()
-	shown := z.fit()
+	full, size := z.naturalSize(), z.Size()
+	shown := z.fitFactor()
 	if z.factor > 0 {
 		shown = z.factor
 	}
@@ -105,7 +105,7 @@ func (z *Zoom) to(factor float32, at fyne.Position) {
 	z.factor = factor
 	z.img.SetMinSize(fyne.NewSize(full.Width*factor, full.Height*factor))
 	z.Scroller.Update()
-	view := z.Scroller.view(z.Scroller.Size())
+	view := z.Scroller.viewSize(z.Scroller.Size())
 	z.Scroller.MoveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
 	z.Scroller.Refresh()
 }
@@ -113,10 +113,10 @@ func (z *Zoom) to(factor float32, at fyne.Position) {
 // Tapped implements fyne.Tappable.
 func (z *Zoom) Tapped(e *fyne.PointEvent) {
 	if z.factor > 0 {
-		z.to(0, e.Position)
+		z.setFactor(0, e.Position)
 		return
 	}
-	z.to(1, e.Position)
+	z.setFactor(1, e.Position)
 }
 
 // Dragged implements fyne.Draggable.

@@ -28,7 +28,7 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 	if want := fyne.NewSize(1600/scale, 800/scale); z.Size() != want {
 		t.Fatalf("after a tap it has %v, want %v", z.Size(), want)
 	}
-	view := z.Scroller.view(z.Scroller.Size())
+	view := z.Scroller.viewSize(z.Scroller.Size())
 	if middle := z.Scroller.offset.X + view.Width/2; middle < 1190/scale || middle > 1210/scale {
 		t.Errorf("what was tapped is not in the middle, but %v", middle)
 	}
@@ -41,19 +41,19 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 	if least := z.Scroller.MinSize(); least.Height > 200 || least.Width > 200 {
 		t.Errorf("its window would have at least %v", least)
 	}
-	z.By(1)
+	z.Step(1)
 	if z.Size().Width <= near.Width {
 		t.Error("a step nearer shows no more")
 	}
-	z.By(-20)
+	z.Step(-20)
 	if z.factor != 0 || z.Size() != fyne.NewSize(400, 400) {
 		t.Errorf("far away it has %v", z.Size())
 	}
-	z.By(100)
-	if z.factor != zoomMost {
+	z.Step(100)
+	if z.factor != maxZoom {
 		t.Errorf("the nearest is %v", z.factor)
 	}
-	z.By(0)
+	z.Step(0)
 	if z.factor != 0 {
 		t.Error("it is not shown whole again")
 	}
@@ -63,7 +63,7 @@ func TestAPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
 	z := NewZoom(fyne.NewStaticResource("a.svg", []byte("<svg/>")))
 	widgettest.Window(t, z.Scroller, 200, 200)
 	z.Scroller.Resize(fyne.NewSize(200, 200))
-	z.By(2)
+	z.Step(2)
 	test.Tap(z)
 	if z.factor != 0 {
 		t.Errorf("factor %v", z.factor)
