@@ -92,13 +92,13 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if want := call.ExpectedSHA256; want != "" && want != sum {
 		return editOut{}, workspace.ErrChanged
 	}
-	if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+	if err := compareChecksum(p, in.ExpectedSHA256, sum); err != nil {
 		return editOut{}, err
 	}
 	if err := t.Writable(p); err != nil {
 		return editOut{}, writeError(p, err)
 	}
-	data, n, err := t.change(ctx, p, old, in)
+	data, n, err := t.applyEdits(ctx, p, old, in)
 	if err != nil {
 		return editOut{}, err
 	}
@@ -118,26 +118,26 @@ func notFound(p workspace.Path) error {
 	return toolkit.Failf("File not found: '%s'. To create it, use Write.", p)
 }
 
-// checkSum compares a file's checksum with the one that the caller expects, if any.
-func checkSum(p workspace.Path, want, have string) error {
+// compareChecksum compares a file's checksum with the one that the caller expects, if any.
+func compareChecksum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil
 	}
-	return &sumError{path: p.String(), want: want, have: have}
+	return &checksumError{path: p.String(), want: want, have: have}
 }
 
-// sumError contains the file's checksum, so that the caller can start again from there. It is a
+// checksumError contains the file's checksum, so that the caller can start again from there. It is a
 // [workspace.ErrChanged].
-type sumError struct{ path, want, have string }
+type checksumError struct{ path, want, have string }
 
-func (e *sumError) Error() string {
+func (e *checksumError) Error() string {
 	return fmt.Sprintf("'%s' is not the file that was expected: its SHA-256 is %s, not %s. Nothing was written; read it again.", e.path, e.have, e.want)
 }
-func (e *sumError) Unwrap() error { return workspace.ErrChanged }
+func (e *checksumError) Unwrap() error { return workspace.ErrChanged }
 
-// change carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed or
+// applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed or
 // none is done.
-func (t *tool) change(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
+func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
 	steps := in.steps()
 	if len(steps) > maxEdits {
 		return nil, 0, toolkit.Failf("edits has %d replacements, at most %d are possible", len(steps), maxEdits)

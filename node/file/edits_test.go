@@ -223,7 +223,7 @@ func TestEditsAgreeWithASlowReference(t *testing.T) {
 			in.OldString, in.NewString, in.ReplaceAll, in.Edits = first.OldString, first.NewString, first.ReplaceAll, in.Edits[1:]
 		}
 		want, n, ok := slowEdit(file, in.steps())
-		got, m, err := f.change(t.Context(), p, []byte(file), in)
+		got, m, err := f.applyEdits(t.Context(), p, []byte(file), in)
 		if ok != (err == nil) || ok && (want != string(got) || n != m) {
 			t.Fatalf("%q, %+v: %q, %d, %v; want %q, %d, %v", file, in, got, m, err, want, n, ok)
 		}

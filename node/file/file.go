@@ -23,12 +23,12 @@ type Limits struct {
 
 func (l Limits) orDefaults() Limits {
 	return Limits{
-		ReadText: or(l.ReadText, 4<<20), ReadImage: or(l.ReadImage, 10<<20), ReadWide: or(l.ReadWide, 64<<20),
-		Write: or(l.Write, 15<<20), Edit: or(l.Edit, 64<<20),
+		ReadText: orDefault(l.ReadText, 4<<20), ReadImage: orDefault(l.ReadImage, 10<<20), ReadWide: orDefault(l.ReadWide, 64<<20),
+		Write: orDefault(l.Write, 15<<20), Edit: orDefault(l.Edit, 64<<20),
 	}
 }
 
-func or[T int | int64](v, otherwise T) T {
+func orDefault[T int | int64](v, otherwise T) T {
 	if v > 0 {
 		return v
 	}
@@ -39,7 +39,6 @@ func or[T int | int64](v, otherwise T) T {
 type tool struct {
 	access.Scope
 	limits  Limits
-	lines   *lineIndex
 	running chan struct{} // semaphore
 }
 
@@ -48,7 +47,7 @@ type tool struct {
 const maxRunning = 32
 
 func newTool(scope access.Scope, limits Limits) *tool {
-	return &tool{Scope: scope, limits: limits.orDefaults(), lines: newLineIndex(), running: make(chan struct{}, maxRunning)}
+	return &tool{Scope: scope, limits: limits.orDefaults(), running: make(chan struct{}, maxRunning)}
 }
 
 // acquire waits until a call may run; the caller calls release at its end.

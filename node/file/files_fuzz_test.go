@@ -128,7 +128,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		in := editIn{OldString: from, NewString: to, ReplaceAll: all}
 		want, n, ok := slowEdit(file, in.steps())
-		got, m, err := files.change(t.Context(), workspace.Path{Abs: "f"}, []byte(file), in)
+		got, m, err := files.applyEdits(t.Context(), workspace.Path{Abs: "f"}, []byte(file), in)
 		if ok != (err == nil) || ok && (want != string(got) || n != m) {
 			t.Fatalf("%q, %q, %q, %v: %q, %d, %v; want %q, %d, %v", file, from, to, all, got, m, err, want, n, ok)
 		}

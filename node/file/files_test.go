@@ -233,7 +233,7 @@ func TestPreviewShowsTheDiff(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p = tooltest.Preview(b, "Write", tooltest.Args{"path": "d/f", "content": strings.Repeat("a long line of text\n", 10_000)})
-	if !p.Truncated || len(p.Diff) > diffLimit || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
+	if !p.Truncated || len(p.Diff) > maxDiff || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
 		t.Errorf("%d bytes, truncated %v, %d added", len(p.Diff), p.Truncated, p.Added)
 	}
 	for n, shown := range map[int]bool{maxDiffLines: true, maxDiffLines + 1: false} {

@@ -16,27 +16,32 @@ import (
 // and frames are limited.
 const maxEncoded = 12 << 20
 
+// readBuffer is the size of one read. Lines before the first one of a page are counted in such
+// pieces: a gigabyte takes some tenths of a second.
+const readBuffer = 256 << 10
+
+var lineFeed = []byte{'\n'}
+
 var errNotText = errors.New("not UTF-8")
 
 // page is a part of a text with numbered lines.
 type page struct {
-	content string
-	lines   int
-	cut     bool // it ends early because the size limit was reached
-	end     bool // it ends at the end of the file
+	content     string
+	lines       int
+	isTruncated bool // it ends early because the size limit was reached
+	isAtEnd     bool // it ends at the end of the file
 }
 
-// lineRange is limit lines (all if negative) from offset on. The reader contains skip of the lines
-// before offset.
-type lineRange struct{ offset, skip, limit int64 }
+// lineRange is limit lines (all if negative) from offset on.
+type lineRange struct{ offset, limit int64 }
 
-// numbered reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped lines
+// numberLines reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped lines
 // only cost the search for their ends; lines after the last are not read. A page that would exceed
 // most bytes is cut between lines; a single line that is too long is cut between characters.
-func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
-	r := bufio.NewReaderSize(src, 32<<10)
-	if end, err := skipLines(ctx, r, lr.skip); end || err != nil {
-		return page{end: end}, err
+func numberLines(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
+	r := bufio.NewReaderSize(src, readBuffer)
+	if end, err := skipLines(ctx, r, lr.offset); end || err != nil {
+		return page{isAtEnd: end}, err
 	}
 	var out []byte
 	for lr.limit < 0 || int64(p.lines) < lr.limit {
@@ -51,50 +56,50 @@ func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p pag
 		out = append(out, '\t')
 		start := len(out)
 		var err error
-		for more := true; more && !p.cut; {
+		for more := true; more && !p.isTruncated; {
 			var part []byte
 			part, err = r.ReadSlice('\n')
 			out = append(out, part...)
 			more = errors.Is(err, bufio.ErrBufferFull)
-			p.cut = len(bytes.TrimSuffix(out[start:], lineFeed)) > most-start
+			p.isTruncated = len(bytes.TrimSuffix(out[start:], lineFeed)) > most-start
 		}
 		switch {
-		case p.cut && p.lines > 0:
+		case p.isTruncated && p.lines > 0:
 			out = out[:mark]
-		case p.cut:
+		case p.isTruncated:
 			out = out[:most]
 			out = out[:len(out)-textfile.Incomplete(out)]
 			p.lines++
 		case err != nil && !errors.Is(err, io.EOF):
 			return page{}, err
 		case err != nil && len(out) == start: // the end, directly after a line feed
-			out, p.end = out[:mark], true
+			out, p.isAtEnd = out[:mark], true
 		default:
 			out = bytes.TrimSuffix(out, lineFeed)
 			p.lines++
-			p.end = err != nil
+			p.isAtEnd = err != nil
 		}
 		if len(out) > start && !utf8.Valid(out[start:]) {
 			return page{}, errNotText
 		}
-		if p.cut || p.end {
+		if p.isTruncated || p.isAtEnd {
 			break
 		}
 	}
 	if encodedLen(out) > maxEncoded && most > maxEncoded/6 {
-		return page{}, errDense
+		return page{}, errTooManyControls
 	}
 	p.content = string(out)
 	return p, nil
 }
 
-// errDense is the error for a page that is too large when it is encoded.
-var errDense = errors.New("too many control characters")
+// errTooManyControls is the error for a page that is too large when it is encoded.
+var errTooManyControls = errors.New("too many control characters")
 
 // skipLines skips n lines; end reports that the text has ended.
 func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err error) {
 	for tries := 0; n > 0; tries++ {
-		if tries%4096 == 0 && ctx.Err() != nil {
+		if tries%256 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		// Count in whole buffers, which is faster than line by line.

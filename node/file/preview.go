@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	diffLimit = 64 << 10
+	maxDiff = 64 << 10
 	// maxDiffFile and maxDiffLines bound each side of a diff: comparing more takes too long for an
 	// approval, and gigabytes of memory for millions of short lines.
 	maxDiffFile  = 4 << 20
@@ -59,7 +59,7 @@ func (t *tool) previewEdit(ctx context.Context, in editIn) (protocol.CallPreview
 		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
 		return preview, nil
 	}
-	data, _, err := t.change(ctx, p, old, in)
+	data, _, err := t.applyEdits(ctx, p, old, in)
 	if err != nil {
 		preview.Problem = err.Error()
 		return preview, nil
@@ -98,7 +98,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 		return preview, old, p
 	}
 	if err = t.Writable(p); err == nil {
-		err = checkSum(p, want, preview.FileSHA256)
+		err = compareChecksum(p, want, preview.FileSHA256)
 	}
 	if err != nil {
 		preview.Problem = writeError(p, err).Error()
@@ -109,7 +109,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 // addDiff adds the unified diff with three lines of context.
 func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	name = filepath.ToSlash(name)
-	before, after = narrow(before), narrow(after)
+	before, after = decodeText(before), decodeText(after)
 	switch {
 	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile,
 		bytes.Count(before, lineFeed) > maxDiffLines, bytes.Count(after, lineFeed) > maxDiffLines, !utf8.Valid(before), !utf8.Valid(after):
@@ -123,9 +123,9 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	d := diff.New(from, name, before, after)
 	preview.Added, preview.Removed = d.Added, d.Removed
 	text := d.Text
-	if len(text) > diffLimit {
+	if len(text) > maxDiff {
 		preview.Truncated = true
-		text = text[:diffLimit]
+		text = text[:maxDiff]
 		if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 			text = text[:i+1]
 		} else {
@@ -135,8 +135,8 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	preview.Diff = text
 }
 
-// narrow returns the text of a UTF-16 file; other data is returned unchanged.
-func narrow(data []byte) []byte {
+// decodeText returns the text of a UTF-16 file; other data is returned unchanged.
+func decodeText(data []byte) []byte {
 	if w := textfile.DetectUTF16(data); w != nil {
 		if text, ok := w.Decode(data); ok {
 			return text

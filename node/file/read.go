@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	sniff = 8 << 10
+	headSize = 8 << 10
 	// readTries is how often a Read starts again when the file changes meanwhile.
 	readTries = 3
 )
@@ -92,7 +92,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 		return nil, false, access.ReadError(p, err)
 	}
 	defer file.Close()
-	head := make([]byte, sniff)
+	head := make([]byte, headSize)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, false, access.ReadError(p, err)
@@ -103,52 +103,33 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), t.limits.ReadWide)
 		}
 		if text, ok := readWide(file, w, t.limits.ReadWide); ok {
-			out, err = t.text(ctx, p, bytes.NewReader(text), lineRange{offset, offset, limit}, nil)
+			out, err = t.text(ctx, p, bytes.NewReader(text), lineRange{offset, limit}, nil)
 			return out, false, err
 		}
 	}
-	if !textStart(head, n < sniff) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
+	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
 		out, err = t.binary(p, file, head, info.Size())
 		return out, false, err
 	}
-	out, err = t.lineText(ctx, p, file, info, lineRange{offset, offset, limit})
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, false, access.ReadError(p, err)
+	}
+	var sum hash.Hash
+	if offset == 0 && info.Size() <= int64(t.limits.ReadText) {
+		sum = sha256.New()
+	}
+	out, err = t.text(ctx, p, file, lineRange{offset, limit}, sum)
 	if errors.Is(err, errNotText) {
 		out, err = t.binary(p, file, head, info.Size())
 		return out, false, err
 	}
-	if now, e := file.Stat(); errors.Is(err, errShrank) || e == nil && rewritten(info, now) {
-		t.lines.forget(info)
-		changed = true
-	}
-	if errors.Is(err, errShrank) {
-		err = access.ReadError(p, err)
-	}
-	return out, changed, err
+	now, statErr := file.Stat()
+	return out, statErr == nil && isRewritten(info, now), err
 }
 
-// rewritten reports whether a file with the earlier state before has changed other than by growing.
-func rewritten(before, now os.FileInfo) bool {
+// isRewritten reports whether a file with the earlier state before has changed other than by growing.
+func isRewritten(before, now os.FileInfo) bool {
 	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
-}
-
-// lineText reads a file whose start is text.
-func (t *tool) lineText(ctx context.Context, p workspace.Path, file *os.File, info os.FileInfo, lr lineRange) (any, error) {
-	at, skip, err := t.lines.seek(ctx, file, info, lr.offset)
-	if errors.Is(err, errShrank) || ctx.Err() != nil && err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, access.ReadError(p, err)
-	}
-	lr.skip = skip
-	if _, err := file.Seek(at, io.SeekStart); err != nil {
-		return nil, access.ReadError(p, err)
-	}
-	var sum hash.Hash
-	if lr.offset == 0 && info.Size() <= int64(t.limits.ReadText) {
-		sum = sha256.New()
-	}
-	return t.text(ctx, p, file, lr, sum)
 }
 
 // text returns the answer for a text at the beginning of src. If sum is not nil, the whole file is
@@ -162,13 +143,13 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	if sum != nil {
 		from = io.TeeReader(src, sum)
 	}
-	pg, err := numbered(ctx, from, lr, t.limits.ReadText)
-	if errors.Is(err, errDense) {
+	pg, err := numberLines(ctx, from, lr, t.limits.ReadText)
+	if errors.Is(err, errTooManyControls) {
 		if _, err := src.Seek(start, io.SeekStart); err != nil {
 			return nil, access.ReadError(p, err)
 		}
 		sum = nil
-		pg, err = numbered(ctx, src, lr, maxEncoded/6)
+		pg, err = numberLines(ctx, src, lr, maxEncoded/6)
 	}
 	switch {
 	case errors.Is(err, errNotText), ctx.Err() != nil && err != nil:
@@ -176,8 +157,8 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	case err != nil:
 		return nil, access.ReadError(p, err)
 	}
-	out := readText{Path: p.String(), Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
-	if sum != nil && pg.end {
+	out := readText{Path: p.String(), Content: pg.content, Lines: pg.lines, Truncated: pg.isTruncated}
+	if sum != nil && pg.isAtEnd {
 		out.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
 	return out, nil
@@ -191,9 +172,9 @@ func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	return ws.Resolve(path)
 }
 
-// textStart reports whether a file that begins with head can be UTF-8. A character may be cut off
+// startsAsText reports whether a file that begins with head can be UTF-8. A character may be cut off
 // at the end of head unless head is the whole file.
-func textStart(head []byte, all bool) bool {
+func startsAsText(head []byte, all bool) bool {
 	if !all {
 		head = head[:len(head)-textfile.Incomplete(head)]
 	}

@@ -38,8 +38,8 @@ func gigabyte(b *testing.B) (w *tooltest.Bench, path string, lines int) {
 	return w, path, lines
 }
 
-// BenchmarkReadFirst compares the first Read at the end of a large file with counting its lines.
-func BenchmarkReadFirst(b *testing.B) {
+// BenchmarkReadLastLines compares a Read at the end of a large file with counting its lines.
+func BenchmarkReadLastLines(b *testing.B) {
 	w, path, lines := gigabyte(b)
 	b.Run("wc", func(b *testing.B) {
 		for b.Loop() {
@@ -55,61 +55,10 @@ func BenchmarkReadFirst(b *testing.B) {
 	})
 }
 
-// BenchmarkReadAgain compares later Reads with a program that seeks from the end, and with the same
-// done in this process.
-func BenchmarkReadAgain(b *testing.B) {
-	w, path, lines := gigabyte(b)
-	b.Run("tail", func(b *testing.B) {
-		for b.Loop() {
-			if out, err := exec.Command("tail", "-n", "100", path).Output(); err != nil || len(out) == 0 {
-				b.Skipf("no tail here: %v", err)
-			}
-		}
-	})
-	b.Run("seek", func(b *testing.B) {
-		for b.Loop() {
-			seekLast(b, path, 100)
-		}
-	})
-	b.Run("Read", func(b *testing.B) {
-		f := newTool(access.Scope{Root: w.WS}, Limits{})
-		readLast(b, f, lines)
-		b.ResetTimer()
-		for b.Loop() {
-			readLast(b, f, lines)
-		}
-	})
-}
-
 func readLast(b *testing.B, f *tool, lines int) {
 	offset := float64(lines - 100)
 	out, err := f.read(context.Background(), access.Call{}, readIn{Path: "log", Offset: &offset})
 	if text, ok := out.(readText); err != nil || !ok || text.Lines != 100 {
 		b.Fatalf("%v, %v", out, err)
 	}
-}
-
-// seekLast reads the last n lines by going back from the end in blocks, as tail does.
-func seekLast(b *testing.B, path string, n int) string {
-	f, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		b.Fatal(err)
-	}
-	const block = 64 << 10
-	var text []byte
-	for at := info.Size(); at > 0 && bytes.Count(text, lineFeed) <= n; {
-		from := max(at-block, 0)
-		part := make([]byte, at-from)
-		if _, err := f.ReadAt(part, from); err != nil {
-			b.Fatal(err)
-		}
-		text, at = append(part, text...), from
-	}
-	parts := bytes.Split(text, lineFeed)
-	return string(bytes.Join(parts[len(parts)-n-1:], lineFeed))
 }

@@ -61,7 +61,7 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		if err != nil {
 			return writeOut{}, access.ReadError(p, err)
 		}
-		if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+		if err := compareChecksum(p, in.ExpectedSHA256, sum); err != nil {
 			return writeOut{}, err
 		}
 		if expected != "" && expected != sum {

@@ -21,15 +21,14 @@ const matched = 1
 type Machine struct {
 	*Program
 	// table has the transitions; an index is a row (its first index in table) plus a column.
-	table  []uint32
-	index  map[string]uint32 // rows by their seeds
-	seeds  []string          // by row / stride
-	size   int               // of all seeds together, in bytes
-	start  uint32            // the row at the beginning of a line
-	made   int               // number of states made since the machine was new
-	resets int               // number of times that all rows became invalid
-	marks  []uint32          // by instruction: the generation in which it was reached
-	gen    uint32
+	table []uint32
+	index map[string]uint32 // rows by their seeds
+	seeds []string          // by row / stride
+	size  int               // of all seeds together, in bytes
+	start uint32            // the row at the beginning of a line
+	made  int               // number of states made since the machine was new
+	marks []uint32          // by instruction: the generation in which it was reached
+	gen   uint32
 	// patience is the number of states that may be made, each from all instructions at worst,
 	// before the context is checked.
 	patience int
@@ -47,7 +46,6 @@ func (p *Program) NewMachine() *Machine {
 }
 
 func (m *Machine) reset() {
-	m.resets++
 	m.table = append(m.table[:0], make([]uint32, 2*m.stride)...)
 	m.seeds = append(m.seeds[:0], "", "")
 	m.index, m.size = map[string]uint32{}, 0

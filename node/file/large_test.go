@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -139,41 +138,6 @@ func TestReadOfAFileThatGrowsOrShrinksMeanwhileIsWhole(t *testing.T) {
 	close(stop)
 	<-done
 	lineStarts(t, b, 19_999)
-}
-
-func TestLineIndexStaysSmall(t *testing.T) {
-	m := &marks{step: indexUnit, feeds: []int64{0}}
-	for range 3 * indexMarks {
-		m.done += indexUnit
-		m.total += 7
-		if m.done%m.step == 0 {
-			m.feeds = append(m.feeds, m.total)
-		}
-		m.thin()
-	}
-	if len(m.feeds) > indexMarks || m.step != 4*indexUnit {
-		t.Fatalf("%d marks of %d bytes", len(m.feeds), m.step)
-	}
-	for i, n := range m.feeds {
-		if n != int64(i)*7*m.step/indexUnit {
-			t.Fatalf("mark %d is %d", i, n)
-		}
-	}
-	x := newLineIndex()
-	for i := range 3 * indexFiles {
-		path := filepath.Join(tooltest.Folder(t), fmt.Sprint(i))
-		os.WriteFile(path, nil, 0o600)
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first := x.of(info); first != x.of(info) {
-			t.Fatal("a file has two indexes")
-		}
-	}
-	if len(x.files) != indexFiles {
-		t.Errorf("%d files are remembered", len(x.files))
-	}
 }
 
 func TestReadEndsWithItsContext(t *testing.T) {
