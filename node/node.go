@@ -134,7 +134,7 @@ func New(opts Options) (*Node, error) {
 	jobs := shell.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
 	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
 	if n.opts.Keep != "" {
-		jobs.Ledger = filepath.Join(n.opts.Keep, "commands")
+		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
 	}
 	n.jobs = shell.NewJobs(jobs)
 	n.offer(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))
@@ -222,7 +222,7 @@ func (n *Node) Run(ctx context.Context) error {
 	})
 	wg.Go(func() {
 		for _, left := range n.jobs.Recover(calls) {
-			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.Alive)
+			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
 	})
 	wg.Go(func() { n.sweepFiles(calls) })

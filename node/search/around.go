@@ -6,43 +6,43 @@ import (
 	"fairlead/node/textfile"
 )
 
-// around returns the lines before and after the line from..to, which are offsets in the file.
-func (s *scanner) around(from, to int64) (before, after []string) {
-	b := s.spare()
+// contextLines returns the lines before and after the line from..to, which are offsets in the file.
+func (s *scanner) contextLines(from, to int64) (before, after []string) {
+	b := s.spareBuffer()
 	if s.before > 0 && from > 0 {
-		start := max(0, from-window)
-		text := s.piece(b[:from-start], start)
+		start := max(0, from-contextWindow)
+		text := s.readAt(b[:from-start], start)
 		if start > 0 { // the first line may have begun earlier
-			_, text, _ = bytes.Cut(text, feed)
+			_, text, _ = bytes.Cut(text, newline)
 		}
 		if len(text) > 0 {
-			lines := bytes.Split(bytes.TrimSuffix(text, feed), feed)
+			lines := bytes.Split(bytes.TrimSuffix(text, newline), newline)
 			for _, l := range lines[max(0, len(lines)-s.before):] {
-				before = append(before, shown(l))
+				before = append(before, displayText(l))
 			}
 		}
 	}
 	if s.after > 0 {
-		text := s.piece(b[:window], to)
-		if len(text) == window {
+		text := s.readAt(b[:contextWindow], to)
+		if len(text) == contextWindow {
 			text = text[:len(text)-textfile.Incomplete(text)]
 		}
-		text, ok := bytes.CutPrefix(text, feed)
+		text, ok := bytes.CutPrefix(text, newline)
 		if !ok || len(text) == 0 {
 			return before, nil
 		}
-		for i, l := range bytes.SplitN(bytes.TrimSuffix(text, feed), feed, s.after+1) {
+		for i, l := range bytes.SplitN(bytes.TrimSuffix(text, newline), newline, s.after+1) {
 			if i < s.after {
-				after = append(after, shown(l))
+				after = append(after, displayText(l))
 			}
 		}
 	}
 	return before, after
 }
 
-// piece reads bytes at an offset.
-func (s *scanner) piece(b []byte, at int64) []byte {
-	if s.last && at >= s.base { // small files are still in the buffer
+// readAt reads bytes at an offset.
+func (s *scanner) readAt(b []byte, at int64) []byte {
+	if s.hasEnd && at >= s.base { // small files are still in the buffer
 		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]
 	}
 	n := 0

@@ -6,41 +6,41 @@ import (
 	"sync/atomic"
 )
 
-// best retains the results of the first files in the order of their paths, up to a limit. Files are
+// topResults retains the results of the first files in the order of their paths, up to a limit. Files are
 // searched in any order; files after the last one that counts need not be searched at all.
-type best struct {
+type topResults struct {
 	limit int
-	cut   atomic.Pointer[string] // the last path that counts; nil while the limit is not reached
+	last  atomic.Pointer[string] // the last path that counts; nil while the limit is not reached
 
 	mu    sync.Mutex // guards the fields below
-	files []result
+	files []fileResult
 	total int // sum of the weights
 }
 
-// result is the result of searching one file.
-type result struct {
+// fileResult is the result of searching one file.
+type fileResult struct {
 	path string
-	found
+	fileMatches
 	weight int // its share of the limit
 }
 
-// full reports whether the limit is reached, in whichever files.
-func (b *best) full() bool { return b.cut.Load() != nil }
+// isFull reports whether the limit is reached, in whichever files.
+func (b *topResults) isFull() bool { return b.last.Load() != nil }
 
-// late reports whether results in path, or below it, cannot count any more.
-func (b *best) late(path string) bool {
-	cut := b.cut.Load()
+// isBeyond reports whether results in path, or below it, cannot count any more.
+func (b *topResults) isBeyond(path string) bool {
+	cut := b.last.Load()
 	return cut != nil && comparePaths(path, *cut) > 0
 }
 
 // add adds the result of a file. It is called once per file.
-func (b *best) add(r result) {
+func (b *topResults) add(r fileResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.late(r.path) {
+	if b.isBeyond(r.path) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(b.files, r.path, func(have result, path string) int { return comparePaths(have.path, path) })
+	at, _ := slices.BinarySearchFunc(b.files, r.path, func(have fileResult, path string) int { return comparePaths(have.path, path) })
 	b.files = slices.Insert(b.files, at, r)
 	b.total += r.weight
 	for {
@@ -53,7 +53,7 @@ func (b *best) add(r result) {
 	}
 	if b.total >= b.limit {
 		last := b.files[len(b.files)-1].path
-		b.cut.Store(&last)
+		b.last.Store(&last)
 	}
 }
 
@@ -63,10 +63,10 @@ func comparePaths(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if x, y := a[i], b[i]; x != y {
-			if separator(x) {
+			if isSeparator(x) {
 				return -1
 			}
-			if separator(y) {
+			if isSeparator(y) {
 				return 1
 			}
 			return int(x) - int(y)

@@ -11,22 +11,22 @@ import (
 func TestBestKeepsTheFirstInWhateverOrderTheyCome(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 32))
 	for range 300 {
-		var all []result
+		var all []fileResult
 		for i := range rnd.IntN(60) {
-			all = append(all, result{path: fmt.Sprintf("/d%d/f%02d", rnd.IntN(4), i), weight: 1 + rnd.IntN(5)})
+			all = append(all, fileResult{path: fmt.Sprintf("/d%d/f%02d", rnd.IntN(4), i), weight: 1 + rnd.IntN(5)})
 		}
-		b := best{limit: 1 + rnd.IntN(40)}
+		b := topResults{limit: 1 + rnd.IntN(40)}
 		for _, i := range rnd.Perm(len(all)) {
-			if !b.late(all[i].path) {
+			if !b.isBeyond(all[i].path) {
 				b.add(all[i])
 			}
 		}
-		slices.SortFunc(all, func(x, y result) int { return comparePaths(x.path, y.path) })
+		slices.SortFunc(all, func(x, y fileResult) int { return comparePaths(x.path, y.path) })
 		total, n := 0, 0
 		for ; n < len(all) && total < b.limit; n++ {
 			total += all[n].weight
 		}
-		same := slices.EqualFunc(b.files, all[:n], func(x, y result) bool { return x.path == y.path })
+		same := slices.EqualFunc(b.files, all[:n], func(x, y fileResult) bool { return x.path == y.path })
 		if !same || b.total != total {
 			t.Fatalf("limit %d: %v, want %v", b.limit, b.files, all[:n])
 		}
@@ -56,7 +56,7 @@ func TestHitsOfOneTimeAreOrderedByTheirPaths(t *testing.T) {
 	}
 	for range 5000 {
 		a, b := hit{part(), part(), 1}, hit{part(), part(), 1}
-		if got, want := newest(a, b), strings.Compare(a.path(), b.path()); got != want {
+		if got, want := compareNewest(a, b), strings.Compare(a.path(), b.path()); got != want {
 			t.Fatalf("%+v %+v: %d, want %d", a, b, got, want)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"fairlead/gateway/peer/toolkit"
 )
 
-// searching bounds the searches that run at the same time; further ones wait. Each has a few open
+// slots bounds the searches that run at the same time; further ones wait. Each has a few open
 // folders and buffers.
-var searching = make(chan struct{}, 8)
+var slots = make(chan struct{}, 8)
 
-// enter waits until a search may start. If there is no error, the caller must call leave.
-func enter(ctx context.Context) (leave func(), err error) {
+// acquire waits until a search may start. If there is no error, the caller must call leave.
+func acquire(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() == nil {
 		select {
-		case searching <- struct{}{}:
-			return func() { <-searching }, nil
+		case slots <- struct{}{}:
+			return func() { <-slots }, nil
 		case <-ctx.Done():
 		}
 	}
@@ -30,40 +30,40 @@ func workers() int { return max(2, min(runtime.GOMAXPROCS(0), 8)) }
 // task is a folder to search, or a part of one. Either run or drop is called, once.
 type task interface {
 	run(worker int)
-	drop()
+	discard()
 }
 
-// crew is a worker pool that runs tasks on a few goroutines. Each worker starts with the task that
+// pool is a worker pool that runs tasks on a few goroutines. Each worker starts with the task that
 // it pushed last, so that few folders are open at a time and a search follows the order of names as
 // far as possible.
-type crew struct {
+type pool struct {
 	ctx context.Context
 	// ordered makes an idle worker take the task that another worker would run next, which
 	// preserves the order. Otherwise it takes the one that would run last: that is the largest part
 	// of a tree, and workers rarely compete.
 	ordered bool
 
-	mu   sync.Mutex // guards the fields below
-	wake sync.Cond
-	todo [][]task // queue of each worker
-	busy int
-	idle int
+	mu     sync.Mutex // guards the fields below
+	wake   sync.Cond
+	queues [][]task // queue of each worker
+	busy   int
+	idle   int
 }
 
-func newCrew(ctx context.Context, ordered bool) *crew {
-	c := &crew{ctx: ctx, ordered: ordered, todo: make([][]task, workers())}
+func newPool(ctx context.Context, ordered bool) *pool {
+	c := &pool{ctx: ctx, ordered: ordered, queues: make([][]task, workers())}
 	c.wake.L = &c.mu
 	return c
 }
 
 // push queues tasks of a worker, who runs the last of them first.
-func (c *crew) push(worker int, tasks ...task) {
+func (c *pool) push(worker int, tasks ...task) {
 	if len(tasks) == 0 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.todo[worker] = append(c.todo[worker], tasks...)
+	c.queues[worker] = append(c.queues[worker], tasks...)
 	if c.idle > 0 {
 		c.wake.Broadcast()
 	}
@@ -71,23 +71,23 @@ func (c *crew) push(worker int, tasks ...task) {
 
 // runAll runs first and all tasks that follow from it, and returns when none remain. When the
 // context ends, tasks that have not started are dropped.
-func (c *crew) runAll(first task) {
-	c.todo[0] = append(c.todo[0], first)
+func (c *pool) runAll(first task) {
+	c.queues[0] = append(c.queues[0], first)
 	var wg sync.WaitGroup
-	for i := range c.todo {
+	for i := range c.queues {
 		wg.Go(func() { c.work(i) })
 	}
 	wg.Wait()
 }
 
-func (c *crew) work(worker int) {
+func (c *pool) work(worker int) {
 	for did := false; ; did = true {
 		t := c.next(worker, did)
 		if t == nil {
 			return
 		}
 		if c.ctx.Err() != nil {
-			t.drop()
+			t.discard()
 		} else {
 			t.run(worker)
 		}
@@ -96,7 +96,7 @@ func (c *crew) work(worker int) {
 
 // next waits for a task; nil means that no more will come. did says that the worker has finished a
 // task.
-func (c *crew) next(worker int, did bool) task {
+func (c *pool) next(worker int, did bool) task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if did {
@@ -117,10 +117,10 @@ func (c *crew) next(worker int, did bool) task {
 	}
 }
 
-func (c *crew) take(worker int) task {
-	for i := range c.todo {
-		from := (worker + i) % len(c.todo)
-		list := c.todo[from]
+func (c *pool) take(worker int) task {
+	for i := range c.queues {
+		from := (worker + i) % len(c.queues)
+		list := c.queues[from]
 		if len(list) == 0 {
 			continue
 		}
@@ -129,7 +129,7 @@ func (c *crew) take(worker int) task {
 			at, rest = 0, list[1:]
 		}
 		t := list[at]
-		list[at], c.todo[from] = nil, rest
+		list[at], c.queues[from] = nil, rest
 		return t
 	}
 	return nil

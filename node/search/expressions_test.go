@@ -30,7 +30,7 @@ func grepped(t *testing.T, pattern, text string) (lines []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range newScanner(t.Context(), m, wanted{matches: 1_000_000}).scan(bytes.NewReader([]byte(text)), int64(len(text))).matches {
+	for _, f := range newScanner(t.Context(), m, lineOptions{matches: 1_000_000}).scan(bytes.NewReader([]byte(text)), int64(len(text))).matches {
 		lines = append(lines, f.Line)
 	}
 	return lines
@@ -168,7 +168,7 @@ func FuzzPatternFindsWhatRegexpFinds(f *testing.F) {
 		if err != nil {
 			return // more than 1,000 repetitions
 		}
-		w := wanted{matches: 500, count: true}
+		w := lineOptions{matches: 500, count: true}
 		s := newScanner(t.Context(), m, w)
 		s.buf = s.buf[:16+len(text)/2]
 		got, want := s.scan(bytes.NewReader([]byte(text)), int64(len(text))), naive([]byte(text), re, w)

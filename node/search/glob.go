@@ -80,7 +80,7 @@ func Glob(scope access.Scope) toolkit.Tool[access.Call] {
 // globStart splits off the part of the pattern that names a folder, in which the walk begins. Both
 // are spelled as the system spells names.
 func globStart(in globIn) (start, pattern string) {
-	base, pattern := splitGlob(filepath.ToSlash(rawGlob(in.Pattern)))
+	base, pattern := splitGlob(filepath.ToSlash(systemGlob(in.Pattern)))
 	base = filepath.FromSlash(base)
 	path := workspace.Unspell(in.Path)
 	switch {
@@ -119,28 +119,28 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	} else if !info.IsDir() {
 		return out, toolkit.Failf("'%s' is not a folder", base)
 	}
-	real, info, err := targetOf(ws, from, target)
+	real, info, err := resolveStart(ws, from, target)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}
 	if err != nil {
 		return out, access.ReadError(from, err)
 	}
-	leave, err := enter(ctx)
+	leave, err := acquire(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer leave()
 	g := &glob{
-		ctx: ctx, ws: ws, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
-		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)), shun: shun(ws, real.Abs),
+		ctx: ctx, ws: ws, limit: limit, pattern: newSplitPattern(pattern), folders: folders, selection: newSelection(in.Hidden, in.Ignored),
+		display: strings.TrimSuffix(from.Abs, string(filepath.Separator)), exclusions: newExclusions(ws, real.Abs),
 	}
-	g.crew = newCrew(ctx, false)
+	g.pool = newPool(ctx, false)
 	hits, total, err := g.run(ws, from, real)
 	if err != nil {
 		return out, err
 	}
-	out.Count, out.LeftOut = len(hits), g.shun.leftOut()
+	out.Count, out.LeftOut = len(hits), g.exclusions.skippedPaths()
 	if total > len(hits) {
 		out.Truncated, out.Total = true, total
 	}
@@ -153,20 +153,20 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 
 // glob collects the matching paths of a tree.
 type glob struct {
-	ctx   context.Context
-	ws    *workspace.Root
-	limit int
-	route *route
+	ctx     context.Context
+	ws      *workspace.Root
+	limit   int
+	pattern *splitPattern
 	selection
-	folders bool   // match only folders
-	shown   string // path of the first folder in results
-	shun    *shunned
-	crew    *crew
+	folders    bool   // match only folders
+	display    string // path of the first folder in results
+	exclusions *exclusions
+	pool       *pool
 	// The following fields have one element per worker.
-	hits  [][]hit
-	floor []int64 // older hits cannot be among the results
-	seen  []int
-	down  [][]task // buffer for the folders below the current one
+	hits     [][]hit
+	minTimes []int64 // older hits cannot be among the results
+	totals   []int
+	children [][]task // buffer for the folders below the current one
 }
 
 func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
@@ -174,62 +174,62 @@ func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, t
 	if err != nil {
 		return nil, 0, access.ReadError(from, err)
 	}
-	first := &level{glob: g, dir: dir, in: g.shown + string(filepath.Separator), at: g.route.begin()}
+	first := &globTask{glob: g, dir: dir, parent: g.display + string(filepath.Separator), progress: g.pattern.start()}
 	if g.noIgnored {
-		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
+		first.rules = parentRules(g.ctx, ws, dir.Abs)
 	}
 	n := workers()
-	g.hits, g.floor, g.seen, g.down = make([][]hit, n), make([]int64, n), make([]int, n), make([][]task, n)
-	for i := range g.floor {
-		g.floor[i] = math.MinInt64
+	g.hits, g.minTimes, g.totals, g.children = make([][]hit, n), make([]int64, n), make([]int, n), make([][]task, n)
+	for i := range g.minTimes {
+		g.minTimes[i] = math.MinInt64
 	}
-	g.crew.runAll(first)
+	g.pool.runAll(first)
 	if g.ctx.Err() != nil {
 		return nil, 0, toolkit.Failf("cancelled")
 	}
-	for _, n := range g.seen {
+	for _, n := range g.totals {
 		total += n
 	}
 	var wg sync.WaitGroup
 	for i, list := range g.hits {
-		wg.Go(func() { g.hits[i] = newestOf(list, g.limit) })
+		wg.Go(func() { g.hits[i] = newestHits(list, g.limit) })
 	}
 	wg.Wait()
-	return merge(g.hits, g.limit), total, nil
+	return mergeHits(g.hits, g.limit), total, nil
 }
 
 // add retains the newest hits of a worker. When twice as many as can be returned have accumulated,
 // the older ones are dropped.
 func (g *glob) add(worker int, h hit) {
-	g.seen[worker]++
-	if h.time < g.floor[worker] {
+	g.totals[worker]++
+	if h.time < g.minTimes[worker] {
 		return
 	}
 	list := append(g.hits[worker], h)
 	if len(list) >= 2*g.limit {
-		list = newestOf(list, g.limit)
+		list = newestHits(list, g.limit)
 		clear(list[len(list):cap(list)])
-		g.floor[worker] = list[len(list)-1].time
+		g.minTimes[worker] = list[len(list)-1].time
 	}
 	g.hits[worker] = list
 }
 
-// level is a folder to visit.
-type level struct {
+// globTask is a folder to visit.
+type globTask struct {
 	*glob
 	dir  *workspace.Dir // the folder itself, or its parent
 	name string         // empty for the folder itself
-	// in is the path of the parent in results, with a trailing separator; for the first folder its
+	// parent is the path of the parent in results, with a trailing separator; for the first folder its
 	// own.
-	in    string
-	at    place
-	rules *ignores // of dir
+	parent   string
+	progress progress
+	rules    *ignoreRules // of dir
 }
 
-func (l *level) drop() { l.dir.Release() }
+func (l *globTask) discard() { l.dir.Release() }
 
-func (l *level) run(worker int) {
-	dir, rules, folder := l.dir, l.rules, l.in
+func (l *globTask) run(worker int) {
+	dir, rules, folder := l.dir, l.rules, l.parent
 	if l.name != "" {
 		sub, err := l.dir.Sub(l.name)
 		l.dir.Release()
@@ -237,10 +237,10 @@ func (l *level) run(worker int) {
 			return // skip folders that cannot be read
 		}
 		dir = sub
-		if l.in == l.dir.Below {
+		if l.parent == l.dir.Below {
 			folder = sub.Below // no link leads there, so the memory can be reused
 		} else {
-			folder = l.in + l.name + string(filepath.Separator)
+			folder = l.parent + l.name + string(filepath.Separator)
 		}
 		if rules != nil {
 			rules = rules.below(l.name)
@@ -248,35 +248,35 @@ func (l *level) run(worker int) {
 	}
 	defer dir.Release()
 	if rules != nil {
-		rules.read(dir)
+		rules.addFolder(dir)
 	}
-	down := l.down[worker][:0]
-	seen, shunned := 0, l.shun.names(dir.Abs)
+	down := l.children[worker][:0]
+	seen, shunned := 0, l.exclusions.namesIn(dir.Abs)
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
 			return false
 		}
-		if l.leaves(e, rules) {
+		if l.excludes(e, rules) {
 			return true
 		}
-		path := func() string { return filepath.ToSlash(folder[len(l.shown)+1:] + e.Name) }
-		to, match := l.route.step(l.at, e.Name, path)
+		path := func() string { return filepath.ToSlash(folder[len(l.display)+1:] + e.Name) }
+		to, match := l.pattern.step(l.progress, e.Name, path)
 		if match && (!l.folders || e.IsDir()) {
 			if t, err := dir.ModTime(e.Name); err == nil {
 				l.add(worker, hit{folder, e.Name, t})
 			}
 		}
-		if e.IsDir() && l.route.further(to, path) && !l.ws.Skips(dir, e.Name) {
-			if shunned != nil && among(shunned, e.Name) {
-				l.shun.meet(folder + e.Name)
+		if e.IsDir() && l.pattern.canDescend(to, path) && !l.ws.Skips(dir, e.Name) {
+			if shunned != nil && containsName(shunned, e.Name) {
+				l.exclusions.addSkipped(folder + e.Name)
 				return true
 			}
 			dir.Retain()
-			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, in: folder, at: to, rules: rules})
+			down = append(down, &globTask{glob: l.glob, dir: dir, name: e.Name, parent: folder, progress: to, rules: rules})
 		}
 		return true
 	})
-	l.crew.push(worker, down...)
+	l.pool.push(worker, down...)
 	clear(down)
-	l.down[worker] = down
+	l.children[worker] = down
 }

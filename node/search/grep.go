@@ -79,15 +79,15 @@ func Grep(scope access.Scope) toolkit.Tool[access.Call] {
 	})
 }
 
-// wanted returns which results a call requests, and their maximum number.
-func (in grepIn) wanted() (w wanted, limit int, err error) {
+// options returns which results a call requests, and their maximum number.
+func (in grepIn) options() (w lineOptions, limit int, err error) {
 	switch in.Output {
 	case "", "lines":
-		w, limit = wanted{matches: maxMatches}, maxMatches
+		w, limit = lineOptions{matches: maxMatches}, maxMatches
 	case "files":
-		w, limit = wanted{matches: 1}, maxFiles
+		w, limit = lineOptions{matches: 1}, maxFiles
 	case "count":
-		w, limit = wanted{count: true}, maxFiles
+		w, limit = lineOptions{count: true}, maxFiles
 	default:
 		return w, 0, toolkit.Failf("Unknown output %q: use lines, files or count", in.Output)
 	}
@@ -117,7 +117,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err := checkGlob("include pattern", in.Include); err != nil {
 		return grepOut{}, err
 	}
-	w, limit, err := in.wanted()
+	w, limit, err := in.options()
 	if err != nil {
 		return grepOut{}, err
 	}
@@ -125,18 +125,18 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := targetOf(ws, base, target)
+	real, info, err := resolveStart(ws, base, target)
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}
-	leave, err := enter(ctx)
+	leave, err := acquire(ctx)
 	if err != nil {
 		return grepOut{}, err
 	}
 	defer leave()
 	g := &grep{
-		ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(rawGlob(in.Include)), selection: selected(in.Hidden, in.Ignored),
-		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{}, shun: shun(ws, real.Abs),
+		ctx: ctx, ws: ws, matcher: m, lineOptions: w, names: newNameMatcher(systemGlob(in.Include)), selection: newSelection(in.Hidden, in.Ignored),
+		top: topResults{limit: limit}, lines: limit == maxMatches, outside: real.Outside, visited: map[string]bool{}, exclusions: newExclusions(ws, real.Abs),
 	}
 	if info.IsDir() {
 		g.folder(base, real)
@@ -152,9 +152,9 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 }
 
 func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
-	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}, LeftOut: g.shun.leftOut()}
+	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}, LeftOut: g.exclusions.skippedPaths()}
 	n := 0
-	for _, r := range g.best.files {
+	for _, r := range g.top.files {
 		if g.lines {
 			for _, m := range r.matches {
 				m.Path = workspace.Spell(r.path)

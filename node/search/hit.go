@@ -15,8 +15,8 @@ type hit struct {
 
 func (h hit) path() string { return h.folder + h.name }
 
-// newest orders hits by time, newest first, then by path.
-func newest(a, b hit) int {
+// compareNewest orders hits by time, newest first, then by path.
+func compareNewest(a, b hit) int {
 	switch {
 	case a.time != b.time:
 		return cmp.Compare(b.time, a.time)
@@ -35,9 +35,9 @@ func newest(a, b hit) int {
 	return compareJoined(a.name, b.folder[n:], b.name)
 }
 
-// newestOf returns the newest hits in order. If there are many more than limit, it first drops old
+// newestHits returns the newest hits in order. If there are many more than limit, it first drops old
 // ones by their times alone.
-func newestOf(hits []hit, limit int) []hit {
+func newestHits(hits []hit, limit int) []hit {
 	if len(hits) > limit+limit/4 {
 		times := make([]int64, len(hits))
 		for i, h := range hits {
@@ -47,12 +47,12 @@ func newestOf(hits []hit, limit int) []hit {
 		oldest := times[len(times)-limit]
 		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.time < oldest })
 	}
-	slices.SortFunc(hits, newest)
+	slices.SortFunc(hits, compareNewest)
 	return hits[:min(len(hits), limit)]
 }
 
-// merge merges sorted lists, up to limit. It changes the lists.
-func merge(lists [][]hit, limit int) []hit {
+// mergeHits merges sorted lists, up to limit. It changes the lists.
+func mergeHits(lists [][]hit, limit int) []hit {
 	if len(lists) == 1 {
 		return lists[0]
 	}
@@ -64,7 +64,7 @@ func merge(lists [][]hit, limit int) []hit {
 	for len(all) < limit {
 		var next *[]hit
 		for i := range lists {
-			if l := &lists[i]; len(*l) > 0 && (next == nil || newest((*l)[0], (*next)[0]) < 0) {
+			if l := &lists[i]; len(*l) > 0 && (next == nil || compareNewest((*l)[0], (*next)[0]) < 0) {
 				next = l
 			}
 		}

@@ -21,39 +21,39 @@ type selection struct {
 	noIgnored bool // .git, and names matched by .gitignore, .ignore and .git/info/exclude
 }
 
-func selected(hidden, ignored *bool) selection {
+func newSelection(hidden, ignored *bool) selection {
 	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
 }
 
-// leaves reports whether e is skipped by the rules of its folder.
-func (s selection) leaves(e workspace.Entry, rules *ignores) bool {
+// excludes reports whether e is skipped by the rules of its folder.
+func (s selection) excludes(e workspace.Entry, rules *ignoreRules) bool {
 	if s.noHidden && e.Name[0] == '.' {
 		return true
 	}
-	return s.noIgnored && (e.Name == ".git" || rules.ignored(e.Name, e.IsDir()))
+	return s.noIgnored && (e.Name == ".git" || rules.excludes(e.Name, e.IsDir()))
 }
 
-// ignores are the rules that apply in a folder: its own, then those of the folders above.
-type ignores struct {
-	above *ignores
+// ignoreRules are the rules that apply in a folder: its own, then those of the folders above.
+type ignoreRules struct {
+	above *ignoreRules
 	name  string // name of the folder in its parent
 	rules []rule // later ones take precedence
 }
 
 type rule struct {
 	pattern string // a glob for the path relative to the rule's folder, or for the name
-	path    bool   // the pattern matches the path
-	dir     bool   // applies to folders only
-	keep    bool   // matching names are not ignored after all
+	byPath  bool   // the pattern matches the path
+	dirOnly bool   // applies to folders only
+	negated bool   // matching names are not ignored after all
 }
 
-// ignored reports whether name in the folder of i is skipped. A nil i skips nothing.
-func (i *ignores) ignored(name string, dir bool) bool {
+// excludes reports whether name in the folder of i is skipped. A nil i skips nothing.
+func (i *ignoreRules) excludes(name string, dir bool) bool {
 	rel := name
 	for at := i; at != nil; at = at.above {
 		for n := len(at.rules) - 1; n >= 0; n-- {
-			if r := at.rules[n]; r.names(name, rel, dir) {
-				return !r.keep
+			if r := at.rules[n]; r.matches(name, rel, dir) {
+				return !r.negated
 			}
 		}
 		rel = at.name + "/" + rel
@@ -61,34 +61,34 @@ func (i *ignores) ignored(name string, dir bool) bool {
 	return false
 }
 
-func (r rule) names(name, rel string, dir bool) bool {
-	if r.dir && !dir {
+func (r rule) matches(name, rel string, dir bool) bool {
+	if r.dirOnly && !dir {
 		return false
 	}
-	if r.path {
+	if r.byPath {
 		return doublestar.MatchUnvalidated(r.pattern, rel)
 	}
 	return doublestar.MatchUnvalidated(r.pattern, name)
 }
 
 // below returns the rules of a folder with that name.
-func (i *ignores) below(name string) *ignores { return &ignores{above: i, name: name} }
+func (i *ignoreRules) below(name string) *ignoreRules { return &ignoreRules{above: i, name: name} }
 
-// read adds the rules of the folder itself. A file that cannot be read has no rules.
-func (i *ignores) read(dir *workspace.Dir) {
+// addFolder adds the rules of the folder itself. A file that cannot be read has no rules.
+func (i *ignoreRules) addFolder(dir *workspace.Dir) {
 	if git, err := dir.Sub(".git"); err == nil {
 		i.above = nil // a separate repository
 		if info, err := git.Sub("info"); err == nil {
-			i.file(info, "exclude")
+			i.addFile(info, "exclude")
 			info.Release()
 		}
 		git.Release()
 	}
-	i.file(dir, ".gitignore")
-	i.file(dir, ".ignore")
+	i.addFile(dir, ".gitignore")
+	i.addFile(dir, ".ignore")
 }
 
-func (i *ignores) file(dir *workspace.Dir, name string) {
+func (i *ignoreRules) addFile(dir *workspace.Dir, name string) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return
@@ -115,9 +115,9 @@ func parseIgnore(text string) (rules []rule) {
 			continue
 		}
 		var r rule
-		line, r.keep = strings.CutPrefix(line, "!")
-		line, r.dir = strings.CutSuffix(line, "/")
-		r.path = strings.Contains(line, "/")
+		line, r.negated = strings.CutPrefix(line, "!")
+		line, r.dirOnly = strings.CutSuffix(line, "/")
+		r.byPath = strings.Contains(line, "/")
 		// In .gitignore, braces are not alternatives, and both ! and ^ negate classes.
 		r.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, `\{`, `\{`, `\}`, `\}`).Replace(strings.TrimPrefix(line, "/"))
 		if r.pattern != "" && doublestar.ValidatePattern(r.pattern) {
@@ -127,45 +127,45 @@ func parseIgnore(text string) (rules []rule) {
 	return rules
 }
 
-// ignoresAbove returns the rules that the folders above the first folder of a walk impose on it, up
+// parentRules returns the rules that the folders above the first folder of a walk impose on it, up
 // to the top of the repository and of the workspace.
-func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores {
+func parentRules(ctx context.Context, ws *workspace.Root, abs string) *ignoreRules {
 	var up []string // from the parent upwards
 	for at := abs; ; {
-		if info, err := target(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		if info, err := statTarget(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 			break
 		}
 		next := filepath.Dir(at)
 		if next == at || ctx.Err() != nil {
-			return &ignores{} // not in a repository
+			return &ignoreRules{} // not in a repository
 		}
-		if _, err := target(ws, next); err != nil {
+		if _, err := statTarget(ws, next); err != nil {
 			break
 		}
 		at = next
 		up = append(up, at)
 	}
-	var rules *ignores
+	var rules *ignoreRules
 	for n := len(up) - 1; n >= 0; n-- {
-		here := &ignores{above: rules}
+		here := &ignoreRules{above: rules}
 		if rules != nil {
 			here.name = filepath.Base(up[n])
 		}
 		if p, err := ws.At(up[n]); err == nil {
 			if dir, err := ws.OpenDir(p); err == nil {
-				here.read(dir)
+				here.addFolder(dir)
 				dir.Release()
 			}
 		}
 		rules = here
 	}
 	if rules == nil {
-		return &ignores{}
+		return &ignoreRules{}
 	}
 	return rules.below(filepath.Base(abs))
 }
 
-func target(ws *workspace.Root, abs string) (fs.FileInfo, error) {
+func statTarget(ws *workspace.Root, abs string) (fs.FileInfo, error) {
 	p, err := ws.At(abs)
 	if err != nil {
 		return nil, err
@@ -174,4 +174,4 @@ func target(ws *workspace.Root, abs string) (fs.FileInfo, error) {
 	return info, err
 }
 
-func separator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }
+func isSeparator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }

@@ -9,11 +9,11 @@ import (
 
 // needle is a text that is searched for in the whole buffer at once, by its rarest byte.
 type needle struct {
-	text []byte // in lower case when fold is set
-	fold bool   // ignore case; text is then ASCII
-	at   int    // index of the rarest byte in text
-	low  byte
-	high byte // the same letter in upper case, or low
+	text      []byte // in lower case when fold is set
+	fold      bool   // ignore case; text is then ASCII
+	rareIndex int    // index of the rarest byte in text
+	low       byte
+	high      byte // the same letter in upper case, or low
 }
 
 // maxNeedles is the maximum number of texts that are worth searching for one after the other.
@@ -42,10 +42,10 @@ func newNeedle(text []byte, fold bool) needle {
 			cost += int(frequency[up])
 		}
 		if cost < best {
-			best, n.at = cost, i
+			best, n.rareIndex = cost, i
 		}
 	}
-	n.low = text[n.at]
+	n.low = text[n.rareIndex]
 	if n.high = n.low; fold {
 		n.high = upper(n.low)
 	}
@@ -78,7 +78,7 @@ func lower(b byte) byte {
 // index returns the first position of the needle in text at from or later, or -1.
 func (n *needle) index(text []byte, from int) int {
 	// The rarest byte may be in i <= end.
-	i, end := from+n.at, len(text)-len(n.text)+n.at
+	i, end := from+n.rareIndex, len(text)-len(n.text)+n.rareIndex
 	low, high := -1, -1 // position of its next occurrence, or end+1
 	for i <= end {
 		if low < i {
@@ -96,7 +96,7 @@ func (n *needle) index(text []byte, from int) int {
 		if hit > end {
 			return -1
 		}
-		if start := hit - n.at; n.same(text[start : start+len(n.text)]) {
+		if start := hit - n.rareIndex; n.equals(text[start : start+len(n.text)]) {
 			return start
 		}
 		i = hit + 1
@@ -112,7 +112,7 @@ func indexByte(text []byte, from, last int, b byte) int {
 	return last + 1
 }
 
-func (n *needle) same(text []byte) bool {
+func (n *needle) equals(text []byte) bool {
 	if !n.fold {
 		return string(text) == string(n.text)
 	}
@@ -124,22 +124,22 @@ func (n *needle) same(text []byte) bool {
 	return true
 }
 
-// required returns texts of which every matching line contains at least one; nil when none are
+// requiredNeedles returns texts of which every matching line contains at least one; nil when none are
 // known.
-func required(re *syntax.Regexp) []needle {
+func requiredNeedles(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return literalNeedle(re)
 	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
+		return requiredNeedles(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return required(re.Sub[0])
+			return requiredNeedles(re.Sub[0])
 		}
 	case syntax.OpConcat:
 		var best []needle
 		for _, sub := range re.Sub {
-			if set := required(sub); len(set) > 0 && (best == nil || setCost(set) < setCost(best)) {
+			if set := requiredNeedles(sub); len(set) > 0 && (best == nil || setCost(set) < setCost(best)) {
 				best = set
 			}
 		}
@@ -147,7 +147,7 @@ func required(re *syntax.Regexp) []needle {
 	case syntax.OpAlternate:
 		var all []needle
 		for _, sub := range re.Sub {
-			set := required(sub)
+			set := requiredNeedles(sub)
 			if len(set) == 0 {
 				return nil
 			}

@@ -14,7 +14,7 @@ import (
 type matcher struct {
 	program *dfa.Program
 	needles []needle // every matching line contains one of them; may be empty
-	exact   bool     // every line with a needle matches
+	isExact bool     // every line with a needle matches
 }
 
 func newMatcher(expression string) (*matcher, error) {
@@ -27,8 +27,8 @@ func newMatcher(expression string) (*matcher, error) {
 		return nil, toolkit.Failf("Invalid regex pattern: %w. Repeat less, or search for a part of it.", err)
 	}
 	tree = tree.Simplify()
-	m.needles = required(tree)
-	m.exact = tree.Op == syntax.OpLiteral && len(m.needles) == 1 && !bytes.ContainsAny(m.needles[0].text, "\r\n") &&
+	m.needles = requiredNeedles(tree)
+	m.isExact = tree.Op == syntax.OpLiteral && len(m.needles) == 1 && !bytes.ContainsAny(m.needles[0].text, "\r\n") &&
 		(tree.Flags&syntax.FoldCase == 0 || len(m.needles[0].text) == len(tree.Rune))
 	return m, nil
 }
@@ -45,37 +45,37 @@ func newFinder(ctx context.Context, m *matcher) *finder {
 	return &finder{matcher: m, ctx: ctx, pre: prefilter{needles: m.needles}}
 }
 
-func (f *finder) dfa() *dfa.Machine {
+func (f *finder) automaton() *dfa.Machine {
 	if f.machine == nil {
 		f.machine = f.program.NewMachine()
 	}
 	return f.machine
 }
 
-// begin must be called before the first next of every text.
-func (f *finder) begin() { f.pre.reset() }
+// reset must be called before the first next of every text.
+func (f *finder) reset() { f.pre.reset() }
 
-// dense is the average number of bytes between two candidates of the prefilter below which the
+// minCandidateGap is the average number of bytes between two candidates of the prefilter below which the
 // prefilter is not worthwhile.
-const dense = 32
+const minCandidateGap = 32
 
-// next finds the first matching line of text[from:]; text consists of whole lines and from is the
+// findLine finds the first matching line of text[from:]; text consists of whole lines and from is the
 // beginning of one. start is -1 when there is none. The line is text[start:end], with its carriage
 // return and without its line feed.
-func (f *finder) next(text []byte, from int) (start, end int) {
+func (f *finder) findLine(text []byte, from int) (start, end int) {
 	if len(f.needles) == 0 {
-		return f.plainNext(text, from)
+		return f.findByAutomaton(text, from)
 	}
 	for tries, begin := 0, from; from < len(text); tries++ {
-		if tries >= 64 && from-begin < tries*dense {
-			return f.plainNext(text, from)
+		if tries >= 64 && from-begin < tries*minCandidateGap {
+			return f.findByAutomaton(text, from)
 		}
 		at := f.pre.index(text, from)
 		if at < 0 {
 			return -1, -1
 		}
-		start, end = line(text, from, at)
-		if f.exact || f.whole(text[start:end]) {
+		start, end = lineAt(text, from, at)
+		if f.isExact || f.matchesLine(text[start:end]) {
 			return start, end
 		}
 		from = end + 1
@@ -83,28 +83,28 @@ func (f *finder) next(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-func (f *finder) plainNext(text []byte, from int) (start, end int) {
-	m := f.dfa()
+func (f *finder) findByAutomaton(text []byte, from int) (start, end int) {
+	m := f.automaton()
 	at, state := m.Find(f.ctx, m.Start(), text[from:])
 	switch {
 	case at >= 0:
-		return line(text, from, from+at)
+		return lineAt(text, from, from+at)
 	case f.ctx.Err() == nil && from < len(text) && text[len(text)-1] != '\n' && m.End(state):
-		return line(text, from, len(text)-1)
+		return lineAt(text, from, len(text)-1)
 	}
 	return -1, -1
 }
 
-// whole reports whether a line matches.
-func (f *finder) whole(text []byte) bool {
-	m := f.dfa()
+// matchesLine reports whether a line matches.
+func (f *finder) matchesLine(text []byte) bool {
+	m := f.automaton()
 	at, state := m.Find(f.ctx, m.Start(), text)
 	return at >= 0 || m.End(state)
 }
 
-// line returns the line of text[from:] that contains at; a line feed belongs to the line that it
+// lineAt returns the line of text[from:] that contains at; a line feed belongs to the line that it
 // ends.
-func line(text []byte, from, at int) (start, end int) {
+func lineAt(text []byte, from, at int) (start, end int) {
 	start = max(bytes.LastIndexByte(text[:at], '\n')+1, from)
 	if end = bytes.IndexByte(text[at:], '\n'); end < 0 {
 		return start, len(text)

@@ -13,21 +13,21 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// names matches file names against a glob. The most frequent forms of globs are compared directly.
-type names struct {
+// nameMatcher matches file names against a glob. The most frequent forms of globs are compared directly.
+type nameMatcher struct {
 	glob   string
 	all    bool
 	exact  bool
 	suffix string // of a glob that is a star and this text; else empty
 }
 
-// maxVariants is the maximum number of globs without braces that a glob may expand to. A name is
+// maxExpansions is the maximum number of globs without braces that a glob may expand to. A name is
 // compared with each of them, and every further pair of braces multiplies their number: twenty
 // pairs occupy a processor for seconds per name, which no context can cancel. maxNested is the
 // maximum nesting of braces: for each level the whole glob is rewritten.
 const (
-	maxVariants = 1000
-	maxNested   = 20
+	maxExpansions = 1000
+	maxNesting    = 20
 )
 
 // checkGlob returns an error if a glob cannot be used. what is its name in the error.
@@ -35,16 +35,16 @@ func checkGlob(what, glob string) error {
 	switch {
 	case !doublestar.ValidatePattern(glob):
 		return toolkit.Failf("Invalid %s: %s", what, glob)
-	case variants(glob) > maxVariants:
-		return toolkit.Failf("Invalid %s: its braces stand for more than %d patterns, or lie too deep in one another. Search for fewer at a time.", what, maxVariants)
+	case expansionCount(glob) > maxExpansions:
+		return toolkit.Failf("Invalid %s: its braces stand for more than %d patterns, or lie too deep in one another. Search for fewer at a time.", what, maxExpansions)
 	}
 	return nil
 }
 
-// variants returns the number of globs without braces that a valid glob expands to, or
+// expansionCount returns the number of globs without braces that a valid glob expands to, or
 // maxVariants+1 if there are more, or if its braces are nested too deeply.
-func variants(glob string) int {
-	const more = maxVariants + 1
+func expansionCount(glob string) int {
+	const more = maxExpansions + 1
 	type braces struct{ before, here int } // the finished alternatives, and the current one
 	open := []braces{{0, 1}}
 	for i := 0; i < len(glob); i++ {
@@ -59,7 +59,7 @@ func variants(glob string) int {
 				}
 			}
 		case '{':
-			if open = append(open, braces{0, 1}); len(open) > maxNested+1 {
+			if open = append(open, braces{0, 1}); len(open) > maxNesting+1 {
 				return more
 			}
 		case ',':
@@ -78,9 +78,9 @@ func variants(glob string) int {
 	return open[0].here
 }
 
-// newNames expects a valid glob; an empty one matches all names.
-func newNames(glob string) *names {
-	n := &names{glob: glob}
+// newNameMatcher expects a valid glob; an empty one matches all names.
+func newNameMatcher(glob string) *nameMatcher {
+	n := &nameMatcher{glob: glob}
 	switch rest := strings.TrimLeft(glob, "*"); {
 	case rest == "":
 		n.all = true
@@ -93,7 +93,7 @@ func newNames(glob string) *names {
 	return n
 }
 
-func (n *names) match(name string) bool {
+func (n *nameMatcher) match(name string) bool {
 	switch {
 	case n.all:
 		return true
@@ -102,14 +102,14 @@ func (n *names) match(name string) bool {
 	case n.suffix != "":
 		return strings.HasSuffix(name, n.suffix)
 	}
-	return matches(n.glob, name)
+	return matchGlob(n.glob, name)
 }
 
 // spelledInGlob matches escapes written by [workspace.Spell], quoted for a glob or not.
 var spelledInGlob = regexp.MustCompile(`\\{1,2}x(5C|[89A-F][0-9A-F])`)
 
-// rawGlob converts a glob for spelled names to one for names of the system.
-func rawGlob(glob string) string {
+// systemGlob converts a glob for spelled names to one for names of the system.
+func systemGlob(glob string) string {
 	if filepath.Separator == '\\' {
 		return workspace.Unspell(glob)
 	}
@@ -147,9 +147,9 @@ func splitGlob(glob string) (folder, rest string) {
 	return b.String(), glob[at+1:]
 }
 
-// matches compares a name or path with a valid glob. An invalid byte of UTF-8 counts as a character
+// matchGlob compares a name or path with a valid glob. An invalid byte of UTF-8 counts as a character
 // of its own.
-func matches(glob, name string) bool {
+func matchGlob(glob, name string) bool {
 	if !utf8.ValidString(glob) {
 		glob, name = characters(glob), characters(name)
 	}

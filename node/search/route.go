@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// route is a glob split at its slashes: in every folder, a walk knows its progress in the pattern
+// splitPattern is a glob split at its slashes: in every folder, a walk knows its progress in the pattern
 // and compares names only.
-type route struct {
-	glob  string
-	parts []*names // nil for **; nil altogether when the glob cannot be split
-	deep  uint64   // bit set of the parts that are **
-	depth int      // maximum depth of matches when the glob is not split
+type splitPattern struct {
+	glob     string
+	parts    []*nameMatcher // nil for **; nil altogether when the glob cannot be split
+	anyDepth uint64         // bit set of the parts that are **
+	depth    int            // maximum depth of matches when the glob is not split
 }
 
-// place is the progress of a walk: the set of parts that may come next.
-type place uint64
+// progress is the progress of a walk: the set of parts that may come next.
+type progress uint64
 
-func newRoute(glob string) *route {
-	r := &route{glob: glob, depth: strings.Count(glob, "/")}
+func newSplitPattern(glob string) *splitPattern {
+	r := &splitPattern{glob: glob, depth: strings.Count(glob, "/")}
 	if strings.Contains(glob, "**") {
 		r.depth = math.MaxInt
 	}
-	if !simple(glob) {
+	if !isSplittable(glob) {
 		return r
 	}
 	for i, part := range strings.Split(glob, "/") {
@@ -32,18 +32,18 @@ func newRoute(glob string) *route {
 			return r
 		}
 		if part == "**" {
-			r.deep |= 1 << i
+			r.anyDepth |= 1 << i
 			r.parts = append(r.parts, nil)
 			continue
 		}
-		r.parts = append(r.parts, newNames(part))
+		r.parts = append(r.parts, newNameMatcher(part))
 	}
 	return r
 }
 
-// simple reports whether slashes and ** in a glob stand between and for whole parts only, and not
+// isSplittable reports whether slashes and ** in a glob stand between and for whole parts only, and not
 // in alternatives or a class.
-func simple(glob string) bool {
+func isSplittable(glob string) bool {
 	depth := 0
 	for i := range len(glob) {
 		switch glob[i] {
@@ -66,12 +66,12 @@ func simple(glob string) bool {
 	return true
 }
 
-// begin returns the place at the start of the walk.
-func (r *route) begin() place { return r.skip(1) }
+// start returns the place at the start of the walk.
+func (r *splitPattern) start() progress { return r.expandDeep(1) }
 
-// skip adds the parts after ** that match no folder at all.
-func (r *route) skip(p place) place {
-	for more := p & place(r.deep); more != 0; more = more << 1 & place(r.deep) {
+// expandDeep adds the parts after ** that match no folder at all.
+func (r *splitPattern) expandDeep(p progress) progress {
+	for more := p & progress(r.anyDepth); more != 0; more = more << 1 & progress(r.anyDepth) {
 		p |= more << 1
 	}
 	return p
@@ -79,9 +79,9 @@ func (r *route) skip(p place) place {
 
 // step returns the place after name, and whether the path up to there matches. path returns that
 // path from the start, for globs that need it.
-func (r *route) step(from place, name string, path func() string) (to place, match bool) {
+func (r *splitPattern) step(from progress, name string, path func() string) (to progress, match bool) {
 	if r.parts == nil {
-		return from, matches(r.glob, path())
+		return from, matchGlob(r.glob, path())
 	}
 	for left := uint64(from); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
@@ -93,12 +93,12 @@ func (r *route) step(from place, name string, path func() string) (to place, mat
 			to |= 1 << (i + 1)
 		}
 	}
-	to = r.skip(to)
+	to = r.expandDeep(to)
 	return to, to>>len(r.parts)&1 == 1
 }
 
-// further reports whether the folder at a path below the start may contain matches.
-func (r *route) further(p place, path func() string) bool {
+// canDescend reports whether the folder at a path below the start may contain matches.
+func (r *splitPattern) canDescend(p progress, path func() string) bool {
 	if r.parts == nil {
 		return r.depth == math.MaxInt || strings.Count(path(), "/") < r.depth
 	}

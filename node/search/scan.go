@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// chunk is the number of bytes of a file that are searched at once, and the most that are in
+	// chunkSize is the number of bytes of a file that are searched at once, and the most that are in
 	// memory.
-	chunk = 256 << 10
-	// sample is the number of bytes of every chunk that are checked before it is searched: most
+	chunkSize = 256 << 10
+	// sampleSize is the number of bytes of every chunk that are checked before it is searched: most
 	// binary files reveal themselves there.
-	sample = 1 << 10
-	// maxEndless is the number of bytes that are searched of a file without a size, because the
+	sampleSize = 1 << 10
+	// maxGenerated is the number of bytes that are searched of a file without a size, because the
 	// kernel generates some without end.
-	maxEndless = 64 << 20
-	// window is the maximum distance in bytes between a line and its context, in a file of several
+	maxGenerated = 64 << 20
+	// contextWindow is the maximum distance in bytes between a line and its context, in a file of several
 	// chunks.
-	window = 32 << 10
+	contextWindow = 32 << 10
 )
 
-// wanted says what to search for in a file.
-type wanted struct {
+// lineOptions says what to search for in a file.
+type lineOptions struct {
 	// matches is the maximum number of matches with their lines; the search of a file ends there
 	// unless count is set.
 	matches       int
@@ -35,8 +35,8 @@ type wanted struct {
 	count         bool
 }
 
-// found is the result of searching a file.
-type found struct {
+// fileMatches is the result of searching a file.
+type fileMatches struct {
 	matches []grepMatch
 	count   int // of matching lines, in the searched part of the file
 }
@@ -45,20 +45,20 @@ type found struct {
 // at a time.
 type scanner struct {
 	*finder
-	wanted
+	lineOptions
 	buf   []byte
 	extra []byte
 
-	file  source
-	size  int64
-	found found
-	n     int   // bytes in the buffer
-	last  bool  // the buffer contains the end of the file
-	base  int64 // offset in the file of the buffer's first byte
-	lines int   // number of line feeds before it; valid when trusted
-	// trusted says that a match was found: everything before the buffer is UTF-8, and later bytes
+	file   source
+	size   int64
+	found  fileMatches
+	n      int   // bytes in the buffer
+	hasEnd bool  // the buffer contains the end of the file
+	base   int64 // offset in the file of the buffer's first byte
+	lines  int   // number of line feeds before it; valid when trusted
+	// isVerified says that a match was found: everything before the buffer is UTF-8, and later bytes
 	// are checked as they are read.
-	trusted bool
+	isVerified bool
 }
 
 // source is an open file. ReadAt may return fewer bytes than requested.
@@ -67,35 +67,35 @@ type source interface {
 	ReadAt([]byte, int64) (int, error)
 }
 
-func newScanner(ctx context.Context, m *matcher, w wanted) *scanner {
-	return &scanner{finder: newFinder(ctx, m), wanted: w, buf: make([]byte, chunk)}
+func newScanner(ctx context.Context, m *matcher, w lineOptions) *scanner {
+	return &scanner{finder: newFinder(ctx, m), lineOptions: w, buf: make([]byte, chunkSize)}
 }
 
 // scan searches a file. The original system reads files as UTF-8 and skips all others; Fairlead
 // reads only files with matches to their end to check that, with the same result. Neither the
 // file's size nor the length of its lines is limited. A file that cannot be read to its end has no
 // matches.
-func (s *scanner) scan(file source, size int64) found {
-	s.file, s.size, s.found = file, size, found{}
-	s.n, s.last, s.base, s.lines, s.trusted = 0, false, 0, 0, false
+func (s *scanner) scan(file source, size int64) fileMatches {
+	s.file, s.size, s.found = file, size, fileMatches{}
+	s.n, s.hasEnd, s.base, s.lines, s.isVerified = 0, false, 0, 0, false
 	for {
-		if !s.fill() || !s.trusted && !plausible(s.buf[:s.n]) {
-			return found{}
+		if !s.fill() || !s.isVerified && !looksLikeUTF8(s.buf[:s.n]) {
+			return fileMatches{}
 		}
 		end := s.n
-		if !s.last {
+		if !s.hasEnd {
 			end = bytes.LastIndexByte(s.buf[:s.n], '\n') + 1
 		}
-		if end == 0 && !s.last {
-			if !s.long() {
-				return found{}
+		if end == 0 && !s.hasEnd {
+			if !s.searchLongLine() {
+				return fileMatches{}
 			}
 			continue
 		}
 		if !s.search(s.buf[:end]) {
-			return found{}
+			return fileMatches{}
 		}
-		if s.last {
+		if s.hasEnd {
 			return s.found
 		}
 		s.consume(end)
@@ -104,50 +104,50 @@ func (s *scanner) scan(file source, size int64) found {
 
 // fill reads until the buffer is full or the file ends. It returns false when the search is over.
 func (s *scanner) fill() bool {
-	if s.size == 0 && s.base > maxEndless {
+	if s.size == 0 && s.base > maxGenerated {
 		return false
 	}
-	for s.n < len(s.buf) && !s.last {
+	for s.n < len(s.buf) && !s.hasEnd {
 		got, err := s.file.Read(s.buf[s.n:])
 		s.n += got
 		if err != nil && !errors.Is(err, io.EOF) {
 			return false
 		}
 		// Another read at the end would cost as much as searching a small file.
-		s.last = err != nil || s.size > 0 && s.base+int64(s.n) == s.size
+		s.hasEnd = err != nil || s.size > 0 && s.base+int64(s.n) == s.size
 	}
 	return s.ctx.Err() == nil
 }
 
 // consume drops the first bytes of the buffer.
 func (s *scanner) consume(bytesDone int) {
-	if s.trusted {
-		s.lines += bytes.Count(s.buf[:bytesDone], feed)
+	if s.isVerified {
+		s.lines += bytes.Count(s.buf[:bytesDone], newline)
 	}
 	s.base += int64(bytesDone)
 	s.n = copy(s.buf, s.buf[bytesDone:s.n])
 }
 
-var feed = []byte("\n")
+var newline = []byte("\n")
 
-func (s *scanner) enough() bool { return !s.count && len(s.found.matches) >= s.matches }
+func (s *scanner) isComplete() bool { return !s.count && len(s.found.matches) >= s.matches }
 
 // search searches the whole lines at the beginning of the buffer. It returns false if the file must
 // be skipped.
 func (s *scanner) search(text []byte) bool {
-	if s.trusted && !utf8.Valid(text) {
+	if s.isVerified && !utf8.Valid(text) {
 		return false
 	}
-	s.begin()
-	for at, counted, feeds := 0, 0, 0; at < len(text) && !s.enough(); {
-		from, to := s.next(text, at)
+	s.reset()
+	for at, counted, feeds := 0, 0, 0; at < len(text) && !s.isComplete(); {
+		from, to := s.findLine(text, at)
 		if from < 0 {
 			break
 		}
-		if !s.trusted && (!utf8.Valid(text) || !s.trust()) {
+		if !s.isVerified && (!utf8.Valid(text) || !s.verifyStart()) {
 			return false
 		}
-		feeds += bytes.Count(text[counted:from], feed)
+		feeds += bytes.Count(text[counted:from], newline)
 		counted = from
 		s.add(s.lines+feeds+1, text[from:to], s.base+int64(from), s.base+int64(to))
 		at = to + 1
@@ -155,10 +155,10 @@ func (s *scanner) search(text []byte) bool {
 	return s.ctx.Err() == nil
 }
 
-// long searches a line that begins the buffer and is longer than the buffer.
-func (s *scanner) long() bool {
+// searchLongLine searches a line that begins the buffer and is longer than the buffer.
+func (s *scanner) searchLongLine() bool {
 	begin, head := s.base, bytes.Clone(s.buf[:min(s.n, utf8.UTFMax*maxLine)])
-	m := s.dfa()
+	m := s.automaton()
 	state, hit, fed := m.Start(), false, false
 	for ended := false; !ended; {
 		if !s.fill() {
@@ -166,27 +166,27 @@ func (s *scanner) long() bool {
 		}
 		cut := bytes.IndexByte(s.buf[:s.n], '\n') + 1
 		fed = cut > 0
-		if ended = fed || s.last; !fed {
-			if cut = s.n; !s.last {
+		if ended = fed || s.hasEnd; !fed {
+			if cut = s.n; !s.hasEnd {
 				cut -= textfile.Incomplete(s.buf[:s.n])
 			}
 		}
 		text := s.buf[:cut]
-		if s.trusted && !utf8.Valid(text) {
+		if s.isVerified && !utf8.Valid(text) {
 			return false
 		}
 		if !hit {
 			var at int
-			text, state = s.void(m, text, state)
+			text, state = s.skipZeros(m, text, state)
 			at, state = m.Find(s.ctx, state, text)
 			hit = at >= 0 || ended && !fed && m.End(state)
 		}
 		s.consume(cut)
 	}
-	if !hit || s.enough() {
+	if !hit || s.isComplete() {
 		return true
 	}
-	if !s.trusted && !s.trust() {
+	if !s.isVerified && !s.verifyStart() {
 		return false
 	}
 	if fed {
@@ -197,22 +197,22 @@ func (s *scanner) long() bool {
 	return true
 }
 
-var noughts [4 << 10]byte
+var zeros [4 << 10]byte
 
-// void skips the zeros at the beginning of a piece of a long line once they do not change the state
+// skipZeros skips the zeros at the beginning of a piece of a long line once they do not change the state
 // any more: disk images have large holes, and searching them byte by byte takes seconds.
-func (s *scanner) void(m *dfa.Machine, text []byte, state dfa.State) ([]byte, dfa.State) {
-	if !bytes.HasPrefix(text, noughts[:]) {
+func (s *scanner) skipZeros(m *dfa.Machine, text []byte, state dfa.State) ([]byte, dfa.State) {
+	if !bytes.HasPrefix(text, zeros[:]) {
 		return text, state
 	}
 	for range 2 { // one more than the number of bytes that the zeros may leave over
-		at, next := m.Find(s.ctx, state, noughts[:1])
+		at, next := m.Find(s.ctx, state, zeros[:1])
 		if at >= 0 {
 			return text, state
 		}
 		if next == state {
-			for bytes.HasPrefix(text, noughts[:]) {
-				text = text[len(noughts):]
+			for bytes.HasPrefix(text, zeros[:]) {
+				text = text[len(zeros):]
 			}
 			return text, state
 		}
@@ -225,17 +225,17 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	if s.found.count++; len(s.found.matches) >= s.matches {
 		return
 	}
-	m := grepMatch{Line: number, Content: shown(text)}
+	m := grepMatch{Line: number, Content: displayText(text)}
 	if s.before > 0 || s.after > 0 {
-		m.Before, m.After = s.around(from, to)
+		m.Before, m.After = s.contextLines(from, to)
 	}
 	s.found.matches = append(s.found.matches, m)
 }
 
-// trust reads the file again up to the buffer, to check that it is UTF-8 and to count its lines.
-func (s *scanner) trust() bool {
+// verifyStart reads the file again up to the buffer, to check that it is UTF-8 and to count its lines.
+func (s *scanner) verifyStart() bool {
 	s.lines = 0
-	for at, n, b := int64(0), 0, s.spare(); at < s.base; {
+	for at, n, b := int64(0), 0, s.spareBuffer(); at < s.base; {
 		got, err := s.file.ReadAt(b[n:min(int64(len(b)), s.base-at)], at+int64(n))
 		if err != nil && !errors.Is(err, io.EOF) || got == 0 || s.ctx.Err() != nil {
 			return false
@@ -248,31 +248,31 @@ func (s *scanner) trust() bool {
 		if !utf8.Valid(b[:cut]) {
 			return false
 		}
-		s.lines += bytes.Count(b[:cut], feed)
+		s.lines += bytes.Count(b[:cut], newline)
 		at += int64(cut)
 		n = copy(b, b[cut:n])
 	}
-	s.trusted = true
+	s.isVerified = true
 	return true
 }
 
-// spare returns memory for a second reading of a file.
-func (s *scanner) spare() []byte {
+// spareBuffer returns memory for a second reading of a file.
+func (s *scanner) spareBuffer() []byte {
 	if s.extra == nil {
-		s.extra = make([]byte, 2*window)
+		s.extra = make([]byte, 2*contextWindow)
 	}
 	return s.extra
 }
 
-// plausible reports whether text, which may end inside a character, begins as UTF-8.
-func plausible(text []byte) bool {
-	text = text[:min(len(text), sample)]
+// looksLikeUTF8 reports whether text, which may end inside a character, begins as UTF-8.
+func looksLikeUTF8(text []byte) bool {
+	text = text[:min(len(text), sampleSize)]
 	return utf8.Valid(text) || utf8.Valid(text[:len(text)-textfile.Incomplete(text)])
 }
 
-// shown returns the first characters of a line as they are shown, without the carriage return at
+// displayText returns the first characters of a line as they are shown, without the carriage return at
 // its end.
-func shown(text []byte) string {
+func displayText(text []byte) string {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	end := 0
 	for n := 0; n < maxLine && end < len(text); n++ {

@@ -14,9 +14,9 @@ import (
 )
 
 // naive does what the original system does: it reads the file, splits it and compares every line.
-func naive(text []byte, re *regexp.Regexp, w wanted) (out found) {
+func naive(text []byte, re *regexp.Regexp, w lineOptions) (out fileMatches) {
 	if !utf8.Valid(text) || len(text) == 0 {
-		return found{}
+		return fileMatches{}
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	cut := func(list []string) (out []string) {
@@ -76,7 +76,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := wanted{matches: rnd.IntN(6), count: rnd.IntN(2) == 0}
+		w := lineOptions{matches: rnd.IntN(6), count: rnd.IntN(2) == 0}
 		small := rnd.IntN(2) == 0
 		if !small {
 			w.before, w.after = rnd.IntN(3), rnd.IntN(3)
@@ -115,7 +115,7 @@ func TestScanShowsTheContextInLargeFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := wanted{matches: 3, before: 2, after: 3}
+		w := lineOptions{matches: 3, before: 2, after: 3}
 		got := newScanner(t.Context(), m, w).scan(bytes.NewReader(text.Bytes()), int64(text.Len()))
 		if want := naive(text.Bytes(), regexp.MustCompile(pattern), w); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
@@ -124,7 +124,7 @@ func TestScanShowsTheContextInLargeFiles(t *testing.T) {
 }
 
 func TestScanFindsInLinesOfAnyLength(t *testing.T) {
-	long := strings.Repeat("x", 3*chunk)
+	long := strings.Repeat("x", 3*chunkSize)
 	for _, c := range []struct {
 		text, pattern string
 		line          int
@@ -142,7 +142,7 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := newScanner(t.Context(), m, wanted{matches: 3}).scan(bytes.NewReader([]byte(c.text)), int64(len(c.text)))
+		got := newScanner(t.Context(), m, lineOptions{matches: 3}).scan(bytes.NewReader([]byte(c.text)), int64(len(c.text)))
 		switch {
 		case c.line == 0 && got.count == 0:
 		case got.count != 1 || got.matches[0].Line != c.line || len(got.matches[0].Content) > maxLine:
@@ -152,17 +152,17 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 }
 
 func TestScanSkipsTheHolesOfLongLinesWhereTheyChangeNothing(t *testing.T) {
-	hole := strings.Repeat("\x00", chunk+chunk/2+3)
+	hole := strings.Repeat("\x00", chunkSize+chunkSize/2+3)
 	for _, text := range []string{
 		hole, "a" + hole, hole + "needle" + hole + "\nneedle\n", "x\nneed" + hole + "le\n", "\n" + hole + "a\r\n" + hole, "need" + strings.Repeat("\x00", 5000) + "le" + hole,
-		hole + strings.Repeat("x", chunk) + hole + "needle",
+		hole + strings.Repeat("x", chunkSize) + hole + "needle",
 	} {
 		for _, pattern := range []string{"needle", "(?i)needle", "^needle", "a$", `\bneedle\b`, "^\x00*$", "need\x00+le", "\x00{3}needle", "^$", ".", "^a?\x00+$", "[^\x00]a"} {
 			m, err := newMatcher(pattern)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := wanted{matches: 3, count: true}
+			w := lineOptions{matches: 3, count: true}
 			got := newScanner(t.Context(), m, w).scan(strings.NewReader(text), int64(len(text)))
 			want := naive([]byte(text), regexp.MustCompile(pattern), w)
 			if got.count != want.count || len(got.matches) != len(want.matches) || len(got.matches) > 0 && got.matches[0].Line != want.matches[0].Line {
@@ -181,7 +181,7 @@ func BenchmarkScanOfAHole(b *testing.B) {
 	text := strings.Repeat("\x00", 64<<20)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if got := newScanner(b.Context(), m, wanted{matches: 3}).scan(strings.NewReader(text), int64(len(text))); got.count != 0 {
+		if got := newScanner(b.Context(), m, lineOptions{matches: 3}).scan(strings.NewReader(text), int64(len(text))); got.count != 0 {
 			b.Fatal(got)
 		}
 	}
@@ -191,7 +191,7 @@ func BenchmarkScanOfAHole(b *testing.B) {
 type broken struct{ *bytes.Reader }
 
 func (b broken) Read(p []byte) (int, error) {
-	if b.Len() < chunk {
+	if b.Len() < chunkSize {
 		return 0, io.ErrUnexpectedEOF
 	}
 	return b.Reader.Read(p)
@@ -202,8 +202,8 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := bytes.Repeat([]byte("needle\n"), chunk)
-	s := newScanner(t.Context(), m, wanted{matches: 3})
+	text := bytes.Repeat([]byte("needle\n"), chunkSize)
+	s := newScanner(t.Context(), m, lineOptions{matches: 3})
 	if got := s.scan(broken{bytes.NewReader(text)}, int64(len(text))); got.count != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -215,7 +215,7 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := newScanner(ctx, m, wanted{matches: 3}).scan(bytes.NewReader(text), 0); got.count != 0 {
+	if got := newScanner(ctx, m, lineOptions{matches: 3}).scan(bytes.NewReader(text), 0); got.count != 0 {
 		t.Errorf("cancelled: %+v", got)
 	}
 }
@@ -264,7 +264,7 @@ func TestASearchOfAFileWithoutAnEndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e endless
-	if got := newScanner(t.Context(), m, wanted{matches: 1}).scan(&e, 0); got.count != 0 || e.read > 2*maxEndless {
+	if got := newScanner(t.Context(), m, lineOptions{matches: 1}).scan(&e, 0); got.count != 0 || e.read > 2*maxGenerated {
 		t.Errorf("%v after %d bytes", got, e.read)
 	}
 }

@@ -149,7 +149,7 @@ func TestGrepReadsFilesInPieces(t *testing.T) {
 	var text strings.Builder
 	want := []int{}
 	line := 1
-	for text.Len() < 3*chunk {
+	for text.Len() < 3*chunkSize {
 		if line%997 == 0 {
 			text.WriteString("needle\n")
 			want = append(want, line)
@@ -158,7 +158,7 @@ func TestGrepReadsFilesInPieces(t *testing.T) {
 		}
 		line++
 	}
-	text.WriteString(strings.Repeat("long ", chunk) + "needle")
+	text.WriteString(strings.Repeat("long ", chunkSize) + "needle")
 	want = append(want, line)
 	b.File("f", text.String())
 	got := []int{}
@@ -195,7 +195,7 @@ func TestSearchAgreesWithLineByLine(t *testing.T) {
 			}
 		}
 		var got []int
-		s := newScanner(t.Context(), m, wanted{matches: maxMatches})
+		s := newScanner(t.Context(), m, lineOptions{matches: maxMatches})
 		for _, f := range s.scan(bytes.NewReader(text), int64(len(text))).matches {
 			got = append(got, f.Line)
 		}

@@ -10,29 +10,29 @@ import (
 	"fairlead/node/workspace"
 )
 
-// batch is the number of files of a folder that one goroutine searches before others can help.
-const batch = 64
+// batchSize is the number of files of a folder that one goroutine searches before others can help.
+const batchSize = 64
 
 // grep searches the files of a tree.
 type grep struct {
 	ctx context.Context
 	ws  *workspace.Root
 	*matcher
-	wanted
+	lineOptions
 	selection
-	names *names
-	best  best
-	shun  *shunned
-	lines bool // lines are requested, not files
+	names      *nameMatcher
+	top        topResults
+	exclusions *exclusions
+	lines      bool // lines are requested, not files
 	// outside says that the search began outside the workspace; one that began and was allowed
 	// inside stays inside.
 	outside bool
-	crew    *crew
+	pool    *pool
 
 	mu       sync.Mutex // guards the fields below
 	scanners []*scanner
-	links    []linked        // to folders, which are searched after everything else
-	linked   map[string]bool // real folders that were searched through a link
+	links    []folderLink    // to folders, which are searched after everything else
+	visited  map[string]bool // real folders that were searched through a link
 }
 
 func (g *grep) scanner(worker int) *scanner {
@@ -42,7 +42,7 @@ func (g *grep) scanner(worker int) *scanner {
 		g.scanners = append(g.scanners, nil)
 	}
 	if g.scanners[worker] == nil {
-		g.scanners[worker] = newScanner(g.ctx, g.matcher, g.wanted)
+		g.scanners[worker] = newScanner(g.ctx, g.matcher, g.lineOptions)
 	}
 	return g.scanners[worker]
 }
@@ -55,14 +55,14 @@ func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 	if found.count == 0 {
 		return
 	}
-	r := result{path: under(in, name), found: found}
+	r := fileResult{path: joinPath(in, name), fileMatches: found}
 	switch {
 	case g.lines:
 		r.weight = len(r.matches)
 	default:
 		r.weight = 1
 	}
-	g.best.add(r)
+	g.top.add(r)
 }
 
 // folder searches everything below base. Links to folders are followed last and in the order of
@@ -73,49 +73,49 @@ func (g *grep) folder(base, real workspace.Path) {
 	if err != nil {
 		return
 	}
-	var rules *ignores
+	var rules *ignoreRules
 	if g.noIgnored {
-		rules = ignoresAbove(g.ctx, g.ws, dir.Abs)
+		rules = parentRules(g.ctx, g.ws, dir.Abs)
 	}
-	g.walk(&branch{grep: g, dir: dir, shown: base.Abs, rules: rules})
+	g.walk(&folderTask{grep: g, dir: dir, display: base.Abs, rules: rules})
 	for len(g.links) > 0 && g.ctx.Err() == nil {
 		round := g.links
 		g.links = nil
-		slices.SortFunc(round, func(a, b linked) int { return comparePaths(a.shown, b.shown) })
+		slices.SortFunc(round, func(a, b folderLink) int { return comparePaths(a.display, b.display) })
 		for _, l := range round {
-			if g.ctx.Err() != nil || g.best.late(l.shown) || g.linked[l.to.Abs] {
+			if g.ctx.Err() != nil || g.top.isBeyond(l.display) || g.visited[l.target.Abs] {
 				continue
 			}
-			if dir, err := g.ws.Bound(l.to.Abs).OpenDir(l.to); err == nil {
+			if dir, err := g.ws.Bound(l.target.Abs).OpenDir(l.target); err == nil {
 				if g.noIgnored {
-					rules = ignoresAbove(g.ctx, g.ws, dir.Abs)
+					rules = parentRules(g.ctx, g.ws, dir.Abs)
 				}
-				g.walk(&branch{grep: g, dir: dir, shown: l.shown, chain: l.chain, rules: rules})
+				g.walk(&folderTask{grep: g, dir: dir, display: l.display, linkChain: l.chain, rules: rules})
 			}
 		}
 	}
 }
 
-func (g *grep) walk(first *branch) {
-	g.crew = newCrew(g.ctx, true)
-	g.crew.runAll(first)
+func (g *grep) walk(first *folderTask) {
+	g.pool = newPool(g.ctx, true)
+	g.pool.runAll(first)
 }
 
-// branch is a folder whose files are to be searched, and those below it.
-type branch struct {
+// folderTask is a folder whose files are to be searched, and those below it.
+type folderTask struct {
 	*grep
-	dir   *workspace.Dir // the folder itself, or its parent
-	name  string         // empty for the folder itself
-	shown string         // its path in results
-	chain []string       // see linked; empty unless it was reached through a link
-	rules *ignores       // of dir
+	dir       *workspace.Dir // the folder itself, or its parent
+	name      string         // empty for the folder itself
+	display   string         // its path in results
+	linkChain []string       // see linked; empty unless it was reached through a link
+	rules     *ignoreRules   // of dir
 }
 
-func (b *branch) drop() { b.dir.Release() }
+func (b *folderTask) discard() { b.dir.Release() }
 
-func (b *branch) run(worker int) {
-	if b.best.late(b.shown) {
-		b.drop()
+func (b *folderTask) run(worker int) {
+	if b.top.isBeyond(b.display) {
+		b.discard()
 		return
 	}
 	dir, rules := b.dir, b.rules
@@ -132,9 +132,9 @@ func (b *branch) run(worker int) {
 	}
 	defer dir.Release()
 	if rules != nil {
-		rules.read(dir)
+		rules.addFolder(dir)
 	}
-	if b.chain != nil && !b.enterLinked(dir.Abs) {
+	if b.linkChain != nil && !b.markVisited(dir.Abs) {
 		return
 	}
 	files, folders, links := b.list(dir, rules)
@@ -146,34 +146,34 @@ func (b *branch) run(worker int) {
 	var tasks []task
 	for _, name := range slices.Backward(folders) {
 		dir.Retain()
-		tasks = append(tasks, &branch{grep: b.grep, dir: dir, name: name, shown: b.under(name), chain: b.chain, rules: rules})
+		tasks = append(tasks, &folderTask{grep: b.grep, dir: dir, name: name, display: b.displayPath(name), linkChain: b.linkChain, rules: rules})
 	}
-	for end := len(files); end > batch; {
-		start := (end - 1) / batch * batch
+	for end := len(files); end > batchSize; {
+		start := (end - 1) / batchSize * batchSize
 		dir.Retain()
-		tasks = append(tasks, &leaves{branch: b, dir: dir, names: files[start:end]})
+		tasks = append(tasks, &fileTask{folderTask: b, dir: dir, names: files[start:end]})
 		end = start
 	}
-	b.crew.push(worker, tasks...)
+	b.pool.push(worker, tasks...)
 	s := b.scanner(worker)
-	b.search(s, dir, files[:min(batch, len(files))])
+	b.search(s, dir, files[:min(batchSize, len(files))])
 	for _, name := range links {
-		b.link(s, dir, name)
+		b.followLink(s, dir, name)
 	}
 }
 
-func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
-	seen, shunned := 0, b.shun.names(dir.Abs)
+func (b *folderTask) list(dir *workspace.Dir, rules *ignoreRules) (files, folders, links []string) {
+	seen, shunned := 0, b.exclusions.namesIn(dir.Abs)
 	// Entries that were read before an error are searched.
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
 			return false
 		}
 		switch {
-		case b.leaves(e, rules):
-		case shunned != nil && among(shunned, e.Name):
+		case b.excludes(e, rules):
+		case shunned != nil && containsName(shunned, e.Name):
 			if e.Type != 0 || b.names.match(e.Name) {
-				b.shun.meet(b.under(e.Name))
+				b.exclusions.addSkipped(b.displayPath(e.Name))
 			}
 		case e.IsDir():
 			if b.ws.Skips(dir, e.Name) {
@@ -183,8 +183,8 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 		case e.IsLink():
 			links = append(links, e.Name)
 		case e.Type == 0 && b.names.match(e.Name):
-			if b.shun.name(e.Name) {
-				b.shun.meet(b.under(e.Name))
+			if b.exclusions.isExcludedName(e.Name) {
+				b.exclusions.addSkipped(b.displayPath(e.Name))
 				break
 			}
 			files = append(files, e.Name)
@@ -194,34 +194,34 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 	return files, folders, links
 }
 
-func (b *branch) under(name string) string { return under(b.shown, name) }
+func (b *folderTask) displayPath(name string) string { return joinPath(b.display, name) }
 
-// under returns the path of name in a folder.
-func under(folder, name string) string {
+// joinPath returns the path of name in a folder.
+func joinPath(folder, name string) string {
 	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
 }
 
-func (b *branch) search(s *scanner, dir *workspace.Dir, names []string) {
+func (b *folderTask) search(s *scanner, dir *workspace.Dir, names []string) {
 	for _, name := range names {
-		if b.ctx.Err() != nil || b.best.full() && b.best.late(b.under(name)) {
+		if b.ctx.Err() != nil || b.top.isFull() && b.top.isBeyond(b.displayPath(name)) {
 			return
 		}
 		if f, err := dir.Open(name); err == nil {
-			b.scan(s, f, b.shown, name)
+			b.scan(s, f, b.display, name)
 		}
 	}
 }
 
-// leaves are some of a folder's many files.
-type leaves struct {
-	*branch
+// fileTask are some of a folder's many files.
+type fileTask struct {
+	*folderTask
 	dir   *workspace.Dir
 	names []string
 }
 
-func (l *leaves) drop() { l.dir.Release() }
+func (l *fileTask) discard() { l.dir.Release() }
 
-func (l *leaves) run(worker int) {
+func (l *fileTask) run(worker int) {
 	defer l.dir.Release()
 	l.search(l.scanner(worker), l.dir, l.names)
 }

@@ -138,7 +138,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortFunc(want, newest)
+			slices.SortFunc(want, compareNewest)
 			var paths []string
 			for _, h := range want {
 				paths = append(paths, h.name)
@@ -206,8 +206,8 @@ func TestSearchesAreCancelledAtOnce(t *testing.T) {
 func TestSearchesWaitForTheirTurn(t *testing.T) {
 	b := newBench(t)
 	b.File("f", "needle")
-	for range cap(searching) {
-		searching <- struct{}{}
+	for range cap(slots) {
+		slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 2)
@@ -219,8 +219,8 @@ func TestSearchesWaitForTheirTurn(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	for range cap(searching) {
-		<-searching
+	for range cap(slots) {
+		<-slots
 	}
 	if out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"}); *out.Count != 1 {
 		t.Errorf("%+v", out)

@@ -17,12 +17,12 @@ import (
 
 func TestOldOutputGivesWayToNew(t *testing.T) {
 	jobs := NewJobs(JobOptions{})
-	text := strings.Repeat("x", keep)
-	for i := range 2 * maxHeld / keep {
-		j := &job{id: strconv.Itoa(i), done: make(chan struct{}), mayStay: true}
+	text := strings.Repeat("x", retained)
+	for i := range 2 * maxRetained / retained {
+		j := &job{id: strconv.Itoa(i), done: make(chan struct{}), canBackground: true}
 		j.background.Store(true)
 		j.out.Write([]byte(text))
-		j.out.settle(keep)
+		j.out.shrink(retained)
 		j.result.at = time.Now().Add(time.Duration(i))
 		jobs.jobs[j.id] = j
 		jobs.wg.Add(1)
@@ -31,12 +31,12 @@ func TestOldOutputGivesWayToNew(t *testing.T) {
 	}
 	held := 0
 	for _, j := range jobs.jobs {
-		held += j.out.held()
+		held += j.out.bufferSize()
 		if len(j.out.tail()) != maxTail {
 			t.Errorf("%s lost its tail", j.id)
 		}
 	}
-	if held > maxHeld || jobs.jobs["0"].out.held() > tailBytes || jobs.jobs[strconv.Itoa(2*maxHeld/keep-1)].out.held() != keep || jobs.background != 0 {
+	if held > maxRetained || jobs.jobs["0"].out.bufferSize() > tailBytes || jobs.jobs[strconv.Itoa(2*maxRetained/retained-1)].out.bufferSize() != retained || jobs.background != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -156,7 +156,7 @@ func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
 		j.result.at = time.Now()
 		close(j.done)
 		jobs.jobs["x"] = j
-		time.Sleep(keepFinished)
+		time.Sleep(retention)
 		if jobs.get("x") == nil {
 			t.Error("it was forgotten too early")
 		}

@@ -136,12 +136,12 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	if in.Background || in.YieldMs != nil {
 		otherwise = 0
 	}
-	if p.timeout, err = millis("timeout", in.Timeout, otherwise); err != nil {
+	if p.timeout, err = milliseconds("timeout", in.Timeout, otherwise); err != nil {
 		return p, err
 	}
 	p.timeout = min(p.timeout, maxTimeout)
 	if in.YieldMs != nil && !in.Background {
-		if p.yield, err = millis("yieldMs", in.YieldMs, 0); err != nil {
+		if p.yield, err = milliseconds("yieldMs", in.YieldMs, 0); err != nil {
 			return p, err
 		}
 		p.yield = min(max(p.yield, minYield), maxYield)
@@ -149,8 +149,8 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	return p, nil
 }
 
-// millis reads an optional duration in milliseconds. Fractions are rounded up to a whole one.
-func millis(name string, v *float64, otherwise time.Duration) (time.Duration, error) {
+// milliseconds reads an optional duration in milliseconds. Fractions are rounded up to a whole one.
+func milliseconds(name string, v *float64, otherwise time.Duration) (time.Duration, error) {
 	if v == nil {
 		return otherwise, nil
 	}
@@ -168,30 +168,30 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, toolkit.Failf("cancelled before it started")
 	}
-	if err := jobs.network(in, call.Network); err != nil {
+	if err := jobs.checkNetwork(in, call.Network); err != nil {
 		return bashOut{}, err
 	}
-	j, err := jobs.start(ctx, order{
-		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: call.IdempotencyKey, call: call.ID,
+	j, err := jobs.start(ctx, startRequest{
+		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, idempotencyKey: call.IdempotencyKey, call: call.ID,
 		network: in.Network, folders: call.Folders, direct: call.Direct,
 	}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}
 	if in.Background {
-		jobs.putAway(j)
+		jobs.moveToBackground(j)
 		return jobs.report(j), nil
 	}
-	if await(ctx, j, plan.yield, call.Progress) {
+	if wait(ctx, j, plan.yield, call.Progress) {
 		return jobs.report(j), nil
 	}
-	jobs.putAway(j)
+	jobs.moveToBackground(j)
 	return jobs.report(j), nil
 }
 
-// await waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
+// wait waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
 // yield, await stops waiting after that time and returns false.
-func await(ctx context.Context, j *job, yield time.Duration, progress func(tail string, bytes int64)) bool {
+func wait(ctx context.Context, j *job, yield time.Duration, progress func(tail string, bytes int64)) bool {
 	var enough <-chan time.Time
 	if yield > 0 {
 		timer := time.NewTimer(yield)
@@ -205,19 +205,19 @@ func await(ctx context.Context, j *job, yield time.Duration, progress func(tail 
 		tick = ticker.C
 	}
 	cancelled := ctx.Done()
-	var told int64
+	var reported int64
 	for {
 		select {
 		case <-j.done:
 			return true
 		case <-cancelled:
-			j.quit(byCancel)
+			j.requestStop(byCancel)
 			cancelled = nil
 		case <-enough:
 			return false
 		case <-tick:
-			if n := j.out.size(); n != told {
-				told = n
+			if n := j.out.size(); n != reported {
+				reported = n
 				progress(j.out.tail(), n)
 			}
 		}
@@ -226,17 +226,17 @@ func await(ctx context.Context, j *job, yield time.Duration, progress func(tail 
 
 // report returns the state of j as the output of Bash.
 func (t *Jobs) report(j *job) bashOut {
-	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforced}
-	if j.running() {
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforcement}
+	if j.isRunning() {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o
 	}
 	o.Status = "failed"
-	if j.result.ok() {
+	if j.result.succeeded() {
 		o.Status = "completed"
 	}
-	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.open
-	o.TimedOut, o.Cancelled = j.result.why == byTimeout, j.result.why == byCancel
+	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.isOutputOpen
+	o.TimedOut, o.Cancelled = j.result.reason == byTimeout, j.result.reason == byCancel
 	o.EndedAt, o.DurationMs = j.endedAt()
 	o.Output, o.Truncated = j.out.text()
 	o.Tail = j.out.tail()

@@ -137,8 +137,8 @@ func TestCommandsAreKeptFromAskingWhatNobodyAnswers(t *testing.T) {
 func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	for range maxWaited {
-		b.jobs.turns <- struct{}{}
+	for range maxForeground {
+		b.jobs.foreground <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -158,8 +158,8 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		t.Errorf("a command that may stay waits: %+v", out)
 	}
 	cancel()
-	for range maxWaited {
-		<-b.jobs.turns
+	for range maxForeground {
+		<-b.jobs.foreground
 	}
 	wg.Wait()
 	if _, err := os.Stat(filepath.Join(b.WS.Dir(), "ran")); err == nil {

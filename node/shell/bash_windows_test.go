@@ -78,7 +78,7 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 		if m := call("submit", tooltest.Args{"data": "word"}); m["status"] != "running" || m["bytesWritten"] == nil {
 			t.Errorf("%v", m)
 		}
-		await(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute, nil)
+		wait(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute, nil)
 		if m := call("poll", nil); m["status"] != "completed" || !strings.Contains(m["tail"].(string), "got word") {
 			t.Errorf("%q: %v", mode, m)
 		}
@@ -111,7 +111,7 @@ func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 		}
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "word"})
 		prints("got word")
-		await(t.Context(), j, 3*time.Minute, nil)
+		wait(t.Context(), j, 3*time.Minute, nil)
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out["exitCode"] != 7.0 || out["running"] != false {
 			t.Errorf("%q: %+v", mode, out)
 		}
@@ -128,7 +128,7 @@ func TestWindowsKillEndsTheTree(t *testing.T) {
 		start := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "start /b " + linger(t) + " & " + linger(t), "background": true})
 		j := b.jobs.get(start.SessionID)
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": start.SessionID})
-		if !settled(40*time.Second, j.done, j.child.Done()) {
+		if !waitAll(40*time.Second, j.done, j.child.Done()) {
 			t.Errorf("%q: something runs on", mode)
 		}
 		if m := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": start.SessionID}); m["status"] != "failed" || m["running"] != false {
@@ -172,7 +172,7 @@ func init() {
 	if err != nil {
 		panic(err)
 	}
-	jobs := NewJobs(JobOptions{Box: box, Ledger: filepath.Join(dir, "ledger")})
+	jobs := NewJobs(JobOptions{Box: box, RecordDir: filepath.Join(dir, "ledger")})
 	out, err := runBash(context.Background(), ws, jobs, access.Call{}, bashIn{Command: os.Getenv("TOOLS_TEST_COMMAND"), Background: true})
 	if err != nil {
 		panic(err)
@@ -201,17 +201,17 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	id = strings.TrimSpace(id)
-	data, err := os.ReadFile(filepath.Join(dir, "ledger", id+entrySuffix))
+	data, err := os.ReadFile(filepath.Join(dir, "ledger", id+recordSuffix))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e entry
-	if err := json.Unmarshal(data, &e); err != nil || !e.Command.alive() || !e.Node.alive() {
+	var e record
+	if err := json.Unmarshal(data, &e); err != nil || !e.Command.isRunning() || !e.Node.isRunning() {
 		t.Fatalf("%s %v", data, err)
 	}
 	node.Process.Kill()
 	node.Wait()
-	for end := time.Now().Add(3 * time.Minute); e.Command.alive(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); e.Command.isRunning(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the command outlived its node")
 		}
@@ -222,10 +222,10 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	}
 	defer ws.Close()
 	var said []protocol.NodeExecEvent
-	jobs := NewJobs(JobOptions{Ledger: filepath.Join(dir, "ledger"), Events: func(e protocol.NodeExecEvent) { said = append(said, e) }})
+	jobs := NewJobs(JobOptions{RecordDir: filepath.Join(dir, "ledger"), Events: func(e protocol.NodeExecEvent) { said = append(said, e) }})
 	defer jobs.Close()
 	left := jobs.Recover(t.Context())
-	if len(left) != 1 || left[0].SessionID != id || left[0].Alive || len(said) != 1 || said[0].SessionID != id || said[0].Event != "failed" {
+	if len(left) != 1 || left[0].SessionID != id || left[0].WasRunning || len(said) != 1 || said[0].SessionID != id || said[0].Event != "failed" {
 		t.Errorf("%+v %+v", left, said)
 	}
 }

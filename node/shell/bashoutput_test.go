@@ -112,7 +112,7 @@ func TestManyCommandsAtOnceKeepTheirOutputApart(t *testing.T) {
 	}
 	wg.Wait()
 	b.jobs.wg.Wait() // a call returns before the table has removed its job
-	if len(b.jobs.jobs) != 0 || len(b.jobs.turns) != 0 {
-		t.Errorf("%d jobs are left, %d turns", len(b.jobs.jobs), len(b.jobs.turns))
+	if len(b.jobs.jobs) != 0 || len(b.jobs.foreground) != 0 {
+		t.Errorf("%d jobs are left, %d turns", len(b.jobs.jobs), len(b.jobs.foreground))
 	}
 }

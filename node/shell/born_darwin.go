@@ -9,8 +9,8 @@ import (
 // stateZombie is SZOMB of sys/proc.h.
 const stateZombie = 5
 
-// born returns the start time of a process; empty for one that has ended.
-func born(pid int) string {
+// startTime returns the start time of a process; empty for one that has ended.
+func startTime(pid int) string {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(p.Proc.P_pid) != pid || p.Proc.P_stat == stateZombie {
 		return ""

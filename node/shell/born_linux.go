@@ -14,9 +14,9 @@ var boot = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// born returns the start time of a process, in ticks since the system's start; empty for one that
+// startTime returns the start time of a process, in ticks since the system's start; empty for one that
 // has ended, even if it has not been reaped yet.
-func born(pid int) string {
+func startTime(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""

@@ -15,7 +15,7 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 	plan, err := planBash(ws, in)
 	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: Path(), Network: in.Network}
 	if err == nil {
-		err = jobs.network(in, true) // everything else needs the person's approval
+		err = jobs.checkNetwork(in, true) // everything else needs the person's approval
 	}
 	if err != nil {
 		preview.Problem = err.Error()
@@ -28,8 +28,8 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 		p, _ := ws.At(real)
 		preview.Outside = p.Outside
 	}
-	if bourne(preview.Shell) {
-		preview.Folders = jobs.needs(ws, in.Command, plan.dir)
+	if isBourne(preview.Shell) {
+		preview.Folders = jobs.neededFolders(ws, in.Command, plan.dir)
 		preview.Programs = programs(in.Command, plan.dir)
 	}
 	return preview
@@ -51,19 +51,19 @@ func programs(command, dir string) (list []protocol.Program) {
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		name := plain(call.Args[0])
+		name := literalText(call.Args[0])
 		if name == "" || seen[name] || len(list) == maxPrograms {
 			return true
 		}
 		seen[name] = true
-		list = append(list, protocol.Program{Name: name, Path: find(name, dir)})
+		list = append(list, protocol.Program{Name: name, Path: lookPath(name, dir)})
 		return true
 	})
 	return list
 }
 
-// plain returns a word's text if it is constant, else "".
-func plain(w *syntax.Word) string {
+// literalText returns a word's text if it is constant, else "".
+func literalText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -86,7 +86,7 @@ func plain(w *syntax.Word) string {
 	return b.String()
 }
 
-func find(name, dir string) string {
+func lookPath(name, dir string) string {
 	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// dropped are the variables that a command does not inherit: our token, and those that make every
+// droppedVariables are the variables that a command does not inherit: our token, and those that make every
 // program load or run something else.
-var dropped = map[string]bool{
+var droppedVariables = map[string]bool{
 	"FAIRLEAD_TOKEN": true, "LD_PRELOAD": true, "LD_AUDIT": true, "DYLD_INSERT_LIBRARIES": true, "BASH_ENV": true, "ENV": true,
 	"PROMPT_COMMAND": true, "NODE_OPTIONS": true, "PERL5OPT": true, "PERL5DB": true, "RUBYOPT": true, "PYTHONSTARTUP": true,
 	"PYTHONINSPECT": true, "GIT_EXTERNAL_DIFF": true,
@@ -22,7 +22,7 @@ func environ(dir string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if dropped[name] || strings.HasPrefix(name, "BASH_FUNC_") || name == "PWD" || name == "OLDPWD" || name == "FAIRLEAD" {
+		if droppedVariables[name] || strings.HasPrefix(name, "BASH_FUNC_") || name == "PWD" || name == "OLDPWD" || name == "FAIRLEAD" {
 			continue
 		}
 		env = append(env, kv)
@@ -30,9 +30,9 @@ func environ(dir string) []string {
 	return append(env, "PWD="+dir, "FAIRLEAD=1")
 }
 
-// quiet keeps programs from waiting for input: without a terminal nobody pages, types a password or
+// nonInteractive keeps programs from waiting for input: without a terminal nobody pages, types a password or
 // uses an editor.
-func quiet(env []string, tty bool) []string {
+func nonInteractive(env []string, tty bool) []string {
 	if tty {
 		return append(env, "TERM=xterm-256color")
 	}

@@ -15,27 +15,27 @@ func (j *job) event(name string) protocol.NodeExecEvent {
 func (j *job) endEvent() protocol.NodeExecEvent {
 	e := j.event(protocol.ExecFailed)
 	switch {
-	case j.result.ok():
+	case j.result.succeeded():
 		e.Event = protocol.ExecFinished
-	case j.result.why == byTimeout:
+	case j.result.reason == byTimeout:
 		e.Event = protocol.ExecTimedOut
 	}
 	e.ExitCode, e.Signal, e.OutputTail = j.result.code, j.result.signal, j.out.tail()
 	e.EndedAt, _ = j.endedAt()
-	if j.result.why == byCancel { // only Close cancels background commands
+	if j.result.reason == byCancel { // only Close cancels background commands
 		e.OutputTail += "\n(The command was ended because its node stopped.)"
 	}
 	return e
 }
 
-// tell reports the end of a background command and stores it until [Jobs.Confirm]. It is reported
+// reportEnd reports the end of a background command and stores it until [Jobs.Confirm]. It is reported
 // even if it cannot be stored.
-func (t *Jobs) tell(e protocol.NodeExecEvent) {
-	if t.ledger.dir != "" {
-		t.telling.Lock()
-		t.untold[e.SessionID] = e
-		t.telling.Unlock()
-		t.ledger.end(beingOf(os.Getpid()), e)
+func (t *Jobs) reportEnd(e protocol.NodeExecEvent) {
+	if t.records.dir != "" {
+		t.unconfirmedMu.Lock()
+		t.unconfirmed[e.SessionID] = e
+		t.unconfirmedMu.Unlock()
+		t.records.saveEnd(identify(os.Getpid()), e)
 	}
 	t.opts.Events(e)
 }
@@ -43,18 +43,18 @@ func (t *Jobs) tell(e protocol.NodeExecEvent) {
 // Confirm removes the stored end of a background command, which need not be reported again. It must
 // not be called after Close.
 func (t *Jobs) Confirm(sessionID string) {
-	t.telling.Lock()
-	delete(t.untold, sessionID)
-	t.telling.Unlock()
-	t.ledger.remove(sessionID)
+	t.unconfirmedMu.Lock()
+	delete(t.unconfirmed, sessionID)
+	t.unconfirmedMu.Unlock()
+	t.records.remove(sessionID)
 }
 
-// handDown leaves the ends that were not confirmed to the next node.
-func (t *Jobs) handDown() {
-	t.telling.Lock()
-	left := slices.Collect(maps.Values(t.untold))
-	t.telling.Unlock()
+// storeUnconfirmed leaves the ends that were not confirmed to the next node.
+func (t *Jobs) storeUnconfirmed() {
+	t.unconfirmedMu.Lock()
+	left := slices.Collect(maps.Values(t.unconfirmed))
+	t.unconfirmedMu.Unlock()
 	for _, e := range left {
-		t.ledger.end(being{}, e)
+		t.records.saveEnd(processIdentity{}, e)
 	}
 }

@@ -21,15 +21,15 @@ const (
 	// reapLimit is how long a killed process may take to disappear; only one that is stuck in the
 	// kernel exceeds it.
 	reapLimit = 5 * time.Second
-	// flood is the number of bytes that a command prints before its pipe is enlarged.
-	flood = 1 << 20
+	// largeOutput is the number of bytes that a command prints before its pipe is enlarged.
+	largeOutput = 1 << 20
 )
 
-// why is the reason for which a job was stopped.
-type why int
+// stopReason is the reason for which a job was stopped.
+type stopReason int
 
 const (
-	notStopped why = iota
+	notStopped stopReason = iota
 	byTimeout
 	byCancel
 	byKill
@@ -39,95 +39,95 @@ const (
 type job struct {
 	id, command, dir string
 	call             protocol.CallID // the call that started it; may be empty
-	enforced         string          // how it was contained, in one line; empty without a box
+	enforcement      string          // how it was contained, in one line; empty without a box
 	pid              int
 	started          time.Time
 	child            *sandbox.Process
 	out              output
 	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
-	stdin      *os.File
-	tty        bool
-	terminal   terminal    // of a command with a terminal
-	mayStay    bool        // it runs or may continue in the background
-	background atomic.Bool // it runs in the background
-	stop       chan why    // holds the first request to stop
-	done       chan struct{}
-	result     ending
+	stdin         *os.File
+	tty           bool
+	terminal      terminal        // of a command with a terminal
+	canBackground bool            // it runs or may continue in the background
+	background    atomic.Bool     // it runs in the background
+	stop          chan stopReason // holds the first request to stop
+	done          chan struct{}
+	result        outcome
 }
 
-// ending describes how a command ended.
-type ending struct {
+// outcome describes how a command ended.
+type outcome struct {
 	code   *int
 	signal string
-	why    why
+	reason stopReason
 	at     time.Time
-	// open reports that a process could not be ended and still has the output open.
-	open bool
-	// ended is the number of other processes that were ended with the command; stuck reports that
+	// isOutputOpen reports that a process could not be ended and still has the output open.
+	isOutputOpen bool
+	// processesEnded is the number of other processes that were ended with the command; stuck reports that
 	// some could not be ended.
-	ended int
-	stuck bool
-	// lost is the reason why the command's end is unknown.
-	lost error
+	processesEnded int
+	hasSurvivors   bool
+	// waitErr is the reason why the command's end is unknown.
+	waitErr error
 }
 
 // note describes in one sentence the end of the command's processes, and whether its own end is
 // known; empty when there is nothing to report.
-func (e ending) note() string {
+func (e outcome) note() string {
 	var all []string
 	switch {
-	case e.stuck:
+	case e.hasSurvivors:
 		all = append(all, "Some processes of the command could not be ended.")
-	case e.ended == 1 && e.why == notStopped:
+	case e.processesEnded == 1 && e.reason == notStopped:
 		all = append(all, "1 process that the command left running was ended.")
-	case e.ended > 1 && e.why == notStopped:
-		all = append(all, fmt.Sprintf("%d processes that the command left running were ended.", e.ended))
-	case e.ended == 1:
+	case e.processesEnded > 1 && e.reason == notStopped:
+		all = append(all, fmt.Sprintf("%d processes that the command left running were ended.", e.processesEnded))
+	case e.processesEnded == 1:
 		all = append(all, "The command was ended together with 1 process that it had started.")
-	case e.ended > 1:
-		all = append(all, fmt.Sprintf("The command was ended together with %d processes that it had started.", e.ended))
+	case e.processesEnded > 1:
+		all = append(all, fmt.Sprintf("The command was ended together with %d processes that it had started.", e.processesEnded))
 	}
-	if e.lost != nil {
-		all = append(all, "It is not known how the command ended: "+e.lost.Error())
+	if e.waitErr != nil {
+		all = append(all, "It is not known how the command ended: "+e.waitErr.Error())
 	}
 	return strings.Join(all, " ")
 }
 
-func (e ending) ok() bool { return e.why == notStopped && e.code != nil && *e.code == 0 }
+func (e outcome) succeeded() bool { return e.reason == notStopped && e.code != nil && *e.code == 0 }
 
-// order is a command to start.
-type order struct {
+// startRequest is a command to start.
+type startRequest struct {
 	command, dir string
 	timeout      time.Duration // 0: unlimited
 	tty          bool
 	call         protocol.CallID
 	// folders that it may use in addition to those of the profile
-	folders []protocol.FolderAccess
-	network bool   // it may use the network, regardless of the profile
-	direct  bool   // started by the person, not by the agent
-	key     string // the call's idempotency key, if any
+	folders        []protocol.FolderAccess
+	network        bool   // it may use the network, regardless of the profile
+	direct         bool   // started by the person, not by the agent
+	idempotencyKey string // the call's idempotency key, if any
 }
 
 // environ completes the environment of the command: it adds variables for commands without a person
 // at the terminal, git's configuration unless the command is the person's own, and the idempotency
 // key, which the command can pass on to the systems that it changes.
-func (o order) environ(env []string) []string {
-	env = quiet(env, o.tty)
+func (o startRequest) environ(env []string) []string {
+	env = nonInteractive(env, o.tty)
 	if !o.direct {
 		env = guardGit(env)
 	}
-	if o.key != "" {
-		env = append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.key)
+	if o.idempotencyKey != "" {
+		env = append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.idempotencyKey)
 	}
 	return env
 }
 
 // startJob starts a command; one that may continue in the background accepts input. When it has
 // ended, the job's goroutine calls finish, which closes done.
-func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
+func (t *Jobs) startJob(o startRequest, mayStay bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforced: t.enforced(o), tty: o.tty, mayStay: mayStay,
-		stop: make(chan why, 1), done: make(chan struct{}),
+		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: mayStay,
+		stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(mayStay, o.tty)
 	if err != nil {
@@ -141,20 +141,20 @@ func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 		return nil, toolkit.Failf("Failed to execute: %w", startError(err))
 	}
 	j.stdin, j.terminal, j.pid = s.in, s.terminal, j.child.PID()
-	t.ledger.add(j)
+	t.records.saveRunning(j)
 	go j.run(s, o.timeout, t.finish)
 	return j, nil
 }
 
-// quit asks the job to stop; only the first reason counts. It does not wait.
-func (j *job) quit(w why) {
+// requestStop asks the job to stop; only the first reason counts. It does not wait.
+func (j *job) requestStop(w stopReason) {
 	select {
 	case j.stop <- w:
 	default:
 	}
 }
 
-func (j *job) running() bool {
+func (j *job) isRunning() bool {
 	select {
 	case <-j.done:
 		return false
@@ -187,27 +187,27 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	select {
 	case <-j.child.Exited():
 	case <-late:
-		j.result.why = byTimeout
-	case j.result.why = <-j.stop:
+		j.result.reason = byTimeout
+	case j.result.reason = <-j.stop:
 	}
-	if w := j.result.why; w != notStopped {
+	if w := j.result.reason; w != notStopped {
 		if w != byKill {
 			j.child.Terminate()
-			settled(killAfter, j.child.Done(), drained)
+			waitAll(killAfter, j.child.Done(), drained)
 		}
 		j.child.Kill()
-		if !settled(reapLimit, j.child.Exited()) {
-			j.result.signal, j.result.at, j.result.stuck = "SIGKILL", time.Now(), true
-			j.result.open = drain(s.out, 0, drained, &j.out)
+		if !waitAll(reapLimit, j.child.Exited()) {
+			j.result.signal, j.result.at, j.result.hasSurvivors = "SIGKILL", time.Now(), true
+			j.result.isOutputOpen = drain(s.out, 0, drained, &j.out)
 			return
 		}
 	}
-	j.result.stuck = !settled(reapLimit, j.child.Done())
-	j.result.ended = j.child.Ended()
+	j.result.hasSurvivors = !waitAll(reapLimit, j.child.Done())
+	j.result.processesEnded = j.child.Ended()
 	exit, err := j.child.Wait()
 	switch {
 	case err != nil:
-		j.result.lost = err
+		j.result.waitErr = err
 	case exit.Signal != "":
 		j.result.signal = exit.Signal
 	default:
@@ -216,10 +216,10 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	if s.terminal != nil {
 		s.terminal.hangUp()
 	}
-	j.result.open = drain(s.out, drainLimit, drained, &j.out)
+	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
 	j.result.at = time.Now()
-	if !j.result.open {
-		j.out.settle(keep) // a reader that did not finish would continue to write
+	if !j.result.isOutputOpen {
+		j.out.shrink(retained) // a reader that did not finish would continue to write
 	}
 }
 
@@ -227,20 +227,20 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 func readAll(out *os.File, o *output) {
 	larger := false
 	for {
-		n, err := out.Read(o.space())
-		o.took(n)
+		n, err := out.Read(o.buffer())
+		o.advance(n)
 		if err != nil { // io.EOF; EIO from a terminal; a deadline when waiting was given up
 			return
 		}
-		if !larger && o.total > flood {
+		if !larger && o.total > largeOutput {
 			larger = true
-			widen(out)
+			enlargePipe(out)
 		}
 	}
 }
 
-// settled waits at most d until all channels are closed.
-func settled(d time.Duration, all ...<-chan struct{}) bool {
+// waitAll waits at most d until all channels are closed.
+func waitAll(d time.Duration, all ...<-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	for _, c := range all {
@@ -257,8 +257,8 @@ func settled(d time.Duration, all ...<-chan struct{}) bool {
 // whether a process can still write to it.
 func drain(out *os.File, d time.Duration, reader <-chan struct{}, o *output) (open bool) {
 	if err := out.SetReadDeadline(time.Now().Add(d)); err != nil {
-		return !settled(d, reader) // such a reader stays until the last process closes the pipe
+		return !waitAll(d, reader) // such a reader stays until the last process closes the pipe
 	}
 	<-reader
-	return takeRest(out, o)
+	return readRest(out, o)
 }

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// keepFinished is how long the result of a finished background command stays available, as in
+	// retention is how long the result of a finished background command stays available, as in
 	// the original system.
-	keepFinished = 30 * time.Minute
-	// maxWaited bounds the commands that run at the same time with a caller that waits for them;
+	retention = 30 * time.Minute
+	// maxForeground bounds the commands that run at the same time with a caller that waits for them;
 	// further ones wait for a free place.
-	maxWaited = 64
+	maxForeground = 64
 	// maxBackground bounds the commands that run in the background. They may run forever, so
 	// further ones are refused instead of waiting.
 	maxBackground = 128
-	// maxHeld bounds the stored output of finished background commands, in bytes. Beyond it, the
+	// maxRetained bounds the stored output of finished background commands, in bytes. Beyond it, the
 	// output of the oldest is cut to its tail.
-	maxHeld = 64 << 20
+	maxRetained = 64 << 20
 )
 
 // JobOptions configure how commands run.
@@ -44,27 +44,27 @@ type JobOptions struct {
 	// Events receives the start and the end of each background command
 	// (docs/protocol.md#background-commands). It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
-	// Ledger is the node's own folder that records running commands, and ends that were not
+	// RecordDir is the node's own folder that records running commands, and ends that were not
 	// confirmed, for [Jobs.Recover]. It is created when needed. If it is empty, nothing is
 	// recorded.
-	Ledger string
+	RecordDir string
 }
 
 // Jobs is the table of a node's commands, running and recently finished. Commands outlive
 // connections, but not the node. It is safe for use by many goroutines.
 type Jobs struct {
-	opts   JobOptions
-	ledger ledger
-	turns  chan struct{} // semaphore of commands with a waiting caller
-	wg     sync.WaitGroup
+	opts       JobOptions
+	records    recordDir
+	foreground chan struct{} // semaphore of commands with a waiting caller
+	wg         sync.WaitGroup
 
 	mu         sync.Mutex // guards the fields below
 	jobs       map[string]*job
 	background int // commands that run in the background or are about to
 	closed     bool
 
-	telling sync.Mutex                        // guards untold; taken with mu or without
-	untold  map[string]protocol.NodeExecEvent // ends that were not confirmed
+	unconfirmedMu sync.Mutex                        // guards untold; taken with mu or without
+	unconfirmed   map[string]protocol.NodeExecEvent // ends that were not confirmed
 }
 
 // NewJobs makes an empty table. The caller owns the box and closes it after the table.
@@ -72,7 +72,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
+	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job), unconfirmed: make(map[string]protocol.NodeExecEvent)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -81,32 +81,32 @@ func (t *Jobs) Close() {
 	t.mu.Lock()
 	t.closed = true
 	for _, j := range t.jobs {
-		j.quit(byCancel)
+		j.requestStop(byCancel)
 	}
 	t.mu.Unlock()
 	t.wg.Wait()
-	t.handDown()
+	t.storeUnconfirmed()
 }
 
 var errClosing = errors.New("this node is shutting down")
 
 // start starts a command. One with a waiting caller first waits for a free place.
-func (t *Jobs) start(ctx context.Context, o order, background bool) (*job, error) {
+func (t *Jobs) start(ctx context.Context, o startRequest, background bool) (*job, error) {
 	if !background {
 		select {
-		case t.turns <- struct{}{}:
+		case t.foreground <- struct{}{}:
 		case <-ctx.Done():
-			return nil, toolkit.Failf("cancelled while it waited for one of the %d commands that run on this machine to end", maxWaited)
+			return nil, toolkit.Failf("cancelled while it waited for one of the %d commands that run on this machine to end", maxForeground)
 		}
 	}
 	j, err := t.startNow(o, background)
 	if err != nil && !background {
-		<-t.turns
+		<-t.foreground
 	}
 	return j, err
 }
 
-func (t *Jobs) startNow(o order, background bool) (*job, error) {
+func (t *Jobs) startNow(o startRequest, background bool) (*job, error) {
 	if err := t.reserve(background); err != nil {
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 		t.wg.Done()
 		return nil, err
 	}
-	if j.running() { // otherwise it has already been finished
+	if j.isRunning() { // otherwise it has already been finished
 		t.jobs[j.id] = j
 	}
 	if t.closed {
-		j.quit(byCancel)
+		j.requestStop(byCancel)
 	}
 	return j, nil
 }
@@ -134,23 +134,23 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	t.mu.Lock()
-	if j.mayStay {
+	if j.canBackground {
 		t.background--
 	} else {
-		<-t.turns
+		<-t.foreground
 	}
 	close(j.done)
 	stays := j.background.Load()
 	if stays {
-		t.trim()
+		t.trimOutput()
 	} else {
 		delete(t.jobs, j.id)
 	}
 	t.mu.Unlock()
 	if stays {
-		t.tell(j.endEvent())
+		t.reportEnd(j.endEvent())
 	} else {
-		t.ledger.remove(j.id)
+		t.records.remove(j.id)
 	}
 }
 
@@ -172,51 +172,51 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trim limits the output of finished commands to maxHeld. Older ones have only their tail, marked
+// trimOutput limits the output of finished commands to maxHeld. Older ones have only their tail, marked
 // as truncated.
-func (t *Jobs) trim() {
+func (t *Jobs) trimOutput() {
 	var finished []*job
 	held := 0
 	for _, j := range t.jobs {
-		if !j.running() && !j.result.open {
+		if !j.isRunning() && !j.result.isOutputOpen {
 			finished = append(finished, j)
-			held += j.out.held()
+			held += j.out.bufferSize()
 		}
 	}
-	if held <= maxHeld {
+	if held <= maxRetained {
 		return
 	}
 	slices.SortFunc(finished, func(a, b *job) int { return a.result.at.Compare(b.result.at) })
 	for _, j := range finished {
-		if held <= maxHeld {
+		if held <= maxRetained {
 			return
 		}
-		before := j.out.held()
-		j.out.settle(tailBytes)
-		held -= before - j.out.held()
+		before := j.out.bufferSize()
+		j.out.shrink(tailBytes)
+		held -= before - j.out.bufferSize()
 	}
 }
 
-// putAway makes a command a background one: it stays in the table, and its end is reported, also if
+// moveToBackground makes a command a background one: it stays in the table, and its end is reported, also if
 // it ended in between.
-func (t *Jobs) putAway(j *job) {
+func (t *Jobs) moveToBackground(j *job) {
 	t.mu.Lock()
 	j.background.Store(true)
 	t.opts.Events(j.event(protocol.ExecStarted))
-	over := !j.running()
+	over := !j.isRunning()
 	if over {
 		t.jobs[j.id] = j
 	}
 	t.mu.Unlock()
 	if over {
-		t.tell(j.endEvent())
+		t.reportEnd(j.endEvent())
 	}
 }
 
 // prune removes commands that finished long ago.
 func (t *Jobs) prune() {
 	for id, j := range t.jobs {
-		if !j.running() && time.Since(j.result.at) > keepFinished {
+		if !j.isRunning() && time.Since(j.result.at) > retention {
 			delete(t.jobs, id)
 		}
 	}

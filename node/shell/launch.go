@@ -8,7 +8,7 @@ import (
 )
 
 // profileOf returns the restrictions of a command in the box.
-func (t *Jobs) profileOf(o order) sandbox.Profile {
+func (t *Jobs) profileOf(o startRequest) sandbox.Profile {
 	profile := t.opts.Profile
 	if o.network {
 		profile.Network = sandbox.NetAllowed
@@ -24,8 +24,8 @@ func (t *Jobs) profileOf(o order) sandbox.Profile {
 	return profile
 }
 
-// enforced describes in one line how a command is contained; empty without a box.
-func (t *Jobs) enforced(o order) string {
+// enforcement describes in one line how a command is contained; empty without a box.
+func (t *Jobs) enforcement(o startRequest) string {
 	if t.opts.Box == nil {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (t *Jobs) enforced(o order) string {
 }
 
 // launch starts a command: in the box if there is one, else as a plain child of this process.
-func (t *Jobs) launch(o order, s streams) (*sandbox.Process, error) {
+func (t *Jobs) launch(o startRequest, s streams) (*sandbox.Process, error) {
 	sh := Path()
 	spec := sandbox.Spec{
 		Profile: t.profileOf(o), Argv: shellArgs(sh, o.command), Line: shellLine(sh, o.command), Dir: o.dir,

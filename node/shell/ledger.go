@@ -10,28 +10,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ledger is a folder with a file for each running command, so that a node can find the commands of
+// recordDir is a folder with a file for each running command, so that a node can find the commands of
 // one that died, and for each background command whose end was not confirmed. The zero ledger
 // stores nothing.
-type ledger struct{ dir string }
+type recordDir struct{ dir string }
 
-// being identifies a process; its start time distinguishes it from a later one with the same
+// processIdentity identifies a process; its start time distinguishes it from a later one with the same
 // number.
-type being struct {
+type processIdentity struct {
 	PID  int    `json:"pid"`
 	Born string `json:"born"` // empty where the system does not report it
 }
 
-func beingOf(pid int) being { return being{pid, born(pid)} }
+func identify(pid int) processIdentity { return processIdentity{pid, startTime(pid)} }
 
-func (b being) alive() bool { return b.Born != "" && born(b.PID) == b.Born }
+func (b processIdentity) isRunning() bool { return b.Born != "" && startTime(b.PID) == b.Born }
 
-// entry is the record of a command: it contains neither its text nor, while it runs, its output.
-type entry struct {
-	Node       being `json:"node"` // the node that runs it
-	Command    being `json:"command"`
-	Started    int64 `json:"started"` // ms
-	Background bool  `json:"background,omitempty"`
+// record is the record of a command: it contains neither its text nor, while it runs, its output.
+type record struct {
+	Node       processIdentity `json:"node"` // the node that runs it
+	Command    processIdentity `json:"command"`
+	Started    int64           `json:"started"` // ms
+	Background bool            `json:"background,omitempty"`
 
 	Call protocol.CallID `json:"call,omitempty"`
 	// End is the event to report for a command that has ended.
@@ -39,19 +39,19 @@ type entry struct {
 }
 
 const (
-	entrySuffix = ".json"
-	newSuffix   = ".new" // of a file that is being written
+	recordSuffix = ".json"
+	newSuffix    = ".new" // of a file that is being written
 )
 
-func (l ledger) path(id string) string { return filepath.Join(l.dir, id+entrySuffix) }
+func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
-// add records a running command. Errors are ignored, so that commands can run when the ledger
+// saveRunning records a running command. Errors are ignored, so that commands can run when the ledger
 // cannot be written.
-func (l ledger) add(j *job) {
+func (l recordDir) saveRunning(j *job) {
 	if l.dir == "" {
 		return
 	}
-	data, err := json.Marshal(entry{Node: beingOf(os.Getpid()), Command: beingOf(j.pid), Started: j.started.UnixMilli(), Background: j.mayStay, Call: j.call})
+	data, err := json.Marshal(record{Node: identify(os.Getpid()), Command: identify(j.pid), Started: j.started.UnixMilli(), Background: j.canBackground, Call: j.call})
 	if err != nil {
 		return
 	}
@@ -61,10 +61,10 @@ func (l ledger) add(j *job) {
 	}
 }
 
-// end replaces the record of a command by the event of its end, and syncs it to disk. node is the
+// saveEnd replaces the record of a command by the event of its end, and syncs it to disk. node is the
 // process that will report it.
-func (l ledger) end(node being, e protocol.NodeExecEvent) error {
-	data, err := json.Marshal(entry{Node: node, Started: e.StartedAt, Background: true, Call: e.CallID, End: &e})
+func (l recordDir) saveEnd(node processIdentity, e protocol.NodeExecEvent) error {
+	data, err := json.Marshal(record{Node: node, Started: e.StartedAt, Background: true, Call: e.CallID, End: &e})
 	if err != nil {
 		return err
 	}
@@ -84,26 +84,26 @@ func (l ledger) end(node being, e protocol.NodeExecEvent) error {
 	return err
 }
 
-func (l ledger) remove(id string) {
+func (l recordDir) remove(id string) {
 	if l.dir != "" {
 		os.Remove(l.path(id))
 	}
 }
 
-// all returns the entries, without those that a crash has cut short: their commands cannot have
+// load returns the entries, without those that a crash has cut short: their commands cannot have
 // been reported to anyone.
-func (l ledger) all() map[string]entry {
+func (l recordDir) load() map[string]record {
 	files, err := os.ReadDir(l.dir)
 	if l.dir == "" || err != nil {
 		return nil
 	}
-	list := make(map[string]entry)
+	list := make(map[string]record)
 	for _, f := range files {
-		id, ok := strings.CutSuffix(f.Name(), entrySuffix)
+		id, ok := strings.CutSuffix(f.Name(), recordSuffix)
 		if !ok {
 			continue
 		}
-		var e entry
+		var e record
 		if data, err := os.ReadFile(l.path(id)); err != nil || json.Unmarshal(data, &e) != nil {
 			l.remove(id)
 			continue

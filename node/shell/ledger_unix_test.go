@@ -25,7 +25,7 @@ func ledgerBench(t *testing.T, dir string) (b *bench, said chan protocol.NodeExe
 		t.Fatal(err)
 	}
 	said = make(chan protocol.NodeExecEvent, 16)
-	return benchOf(t, ws, JobOptions{Ledger: dir, Events: func(e protocol.NodeExecEvent) { said <- e }}), said
+	return benchOf(t, ws, JobOptions{RecordDir: dir, Events: func(e protocol.NodeExecEvent) { said <- e }}), said
 }
 
 func entries(t *testing.T, dir string) (names []string) {
@@ -35,7 +35,7 @@ func entries(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		names = append(names, strings.TrimSuffix(e.Name(), entrySuffix))
+		names = append(names, strings.TrimSuffix(e.Name(), recordSuffix))
 	}
 	return names
 }
@@ -54,10 +54,10 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 			t.Fatalf("%v instead of %s", got, id)
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, id+entrySuffix)); err != nil || strings.Contains(string(data), "secret") {
+	if data, err := os.ReadFile(filepath.Join(dir, id+recordSuffix)); err != nil || strings.Contains(string(data), "secret") {
 		t.Errorf("%s, %v", data, err)
 	}
-	if left := b.jobs.Recover(t.Context()); left != nil || !b.jobs.get(id).running() {
+	if left := b.jobs.Recover(t.Context()); left != nil || !b.jobs.get(id).isRunning() {
 		t.Errorf("a command of a node that lives was taken for one that is left: %v", left)
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id})
@@ -75,8 +75,8 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 // one's number belongs to another process now.
 func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 	dir := t.TempDir()
-	dead := being{os.Getpid(), "another time"}
-	group := func(script string) (b being, ended <-chan error) {
+	dead := processIdentity{os.Getpid(), "another time"}
+	group := func(script string) (b processIdentity, ended <-chan error) {
 		cmd := exec.Command("/bin/sh", "-c", script)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		out, err := cmd.StdoutPipe()
@@ -91,28 +91,28 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- cmd.Wait() }()
-		return beingOf(cmd.Process.Pid), done
+		return identify(cmd.Process.Pid), done
 	}
 	mild, mildEnded := group("echo; sleep 999 & wait")
 	wild, wildEnded := group("trap '' TERM; echo; while :; do sleep 1; done")
 	other, otherEnded := group("echo; exec sleep 999")
-	for id, e := range map[string]entry{
-		"mild": {dead, mild, 1000, true, "c1", nil}, "wild": {dead, wild, 2000, false, "", nil}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true, "", nil},
-		"reused": {dead, being{other.PID, "long ago"}, 4000, false, "", nil}, "mine": {beingOf(os.Getpid()), other, 5000, true, "", nil},
+	for id, e := range map[string]record{
+		"mild": {dead, mild, 1000, true, "c1", nil}, "wild": {dead, wild, 2000, false, "", nil}, "gone": {dead, processIdentity{1 << 29, "long ago"}, 3000, true, "", nil},
+		"reused": {dead, processIdentity{other.PID, "long ago"}, 4000, false, "", nil}, "mine": {identify(os.Getpid()), other, 5000, true, "", nil},
 	} {
 		data, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, id+entrySuffix), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, id+recordSuffix), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	os.WriteFile(filepath.Join(dir, "cut"+entrySuffix), []byte(`{"node":`), 0o600)
+	os.WriteFile(filepath.Join(dir, "cut"+recordSuffix), []byte(`{"node":`), 0o600)
 	b, events := ledgerBench(t, dir)
 	alive := map[string]bool{}
 	for _, l := range b.jobs.Recover(t.Context()) {
-		alive[l.SessionID] = l.Alive
+		alive[l.SessionID] = l.WasRunning
 	}
 	if len(alive) != 4 || !alive["mild"] || !alive["wild"] || alive["gone"] || alive["reused"] {
 		t.Errorf("%v", alive)
@@ -124,7 +124,7 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 			t.Errorf("%s runs on", name)
 		}
 	}
-	if !other.alive() {
+	if !other.isRunning() {
 		t.Error("a process that has nothing to do with it was ended")
 	}
 	syscall.Kill(-other.PID, syscall.SIGKILL)

@@ -17,8 +17,8 @@ func signalGroup(pid int, _ bool) {
 	windows.TerminateProcess(h, 1)
 }
 
-// born returns the start time of a process; empty for one that has ended.
-func born(pid int) string {
+// startTime returns the start time of a process; empty for one that has ended.
+func startTime(pid int) string {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
 		return ""

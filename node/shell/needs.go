@@ -17,22 +17,22 @@ import (
 // maxFolders is the maximum number of folders that are offered for one call.
 const maxFolders = 8
 
-// onlyRead are programs that do not write to their arguments; redirections may still write.
-var onlyRead = map[string]bool{
+// readOnlyPrograms are programs that do not write to their arguments; redirections may still write.
+var readOnlyPrograms = map[string]bool{
 	"cat": true, "ls": true, "head": true, "tail": true, "grep": true, "rg": true, "wc": true, "file": true, "stat": true, "du": true, "df": true,
 	"diff": true, "cmp": true, "md5sum": true, "sha256sum": true, "less": true, "more": true, "tree": true, "readlink": true, "realpath": true,
 	"test": true, "[": true, "echo": true, "printf": true, "cd": true, "which": true, "jq": true, "sort": true, "uniq": true, "cut": true, "nl": true,
 	"strings": true, "hexdump": true, "xxd": true, "basename": true, "dirname": true,
 }
 
-// copies are programs that write to their last path and read the others.
-var copies = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
+// copyPrograms are programs that write to their last path and read the others.
+var copyPrograms = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
 
-// needs lists the folders that a command may not use but that its words and redirections certainly
-// name (see [reach]), each with the highest access needed. The list is an offer to the person and
+// neededFolders lists the folders that a command may not use but that its words and redirections certainly
+// name (see [pathTracer]), each with the highest access needed. The list is an offer to the person and
 // may be incomplete: paths that the shell or a program computes while it runs are missing and stay
 // inaccessible.
-func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
+func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().KeepsFiles() {
 		return nil // everything is accessible
 	}
@@ -41,11 +41,11 @@ func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderA
 		return nil
 	}
 	var list []protocol.FolderAccess
-	newReach(dir, t.named, func(path string, write bool) {
+	newPathTracer(dir, t.resolveWord, func(path string, write bool) {
 		if path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
 			return
 		}
-		f, ok := t.shut(ws, path, write)
+		f, ok := t.blockedFolder(ws, path, write)
 		if !ok {
 			return
 		}
@@ -56,7 +56,7 @@ func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderA
 		case len(list) < maxFolders:
 			list = append(list, f)
 		}
-	}).file(file)
+	}).traceFile(file)
 	return list
 }
 
@@ -74,12 +74,12 @@ func pathsOf(name string, args []string, add func(path string, write bool)) {
 		}
 	}
 	for i, p := range paths {
-		add(p, !onlyRead[name] && (!copies[name] || i == len(paths)-1))
+		add(p, !readOnlyPrograms[name] && (!copyPrograms[name] || i == len(paths)-1))
 	}
 }
 
-// named returns the absolute path that a word names; empty when it names none.
-func (t *Jobs) named(word, dir string) string {
+// resolveWord returns the absolute path that a word names; empty when it names none.
+func (t *Jobs) resolveWord(word, dir string) string {
 	switch {
 	case word == "":
 		return ""
@@ -97,8 +97,8 @@ func (t *Jobs) named(word, dir string) string {
 	return filepath.Join(dir, word)
 }
 
-// shut returns the folder of a path if the box would block the command's access to it.
-func (t *Jobs) shut(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
+// blockedFolder returns the folder of a path if the box would block the command's access to it.
+func (t *Jobs) blockedFolder(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := access.RealPath(path)
 	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
 		return f, false // it cannot write anywhere

@@ -27,21 +27,21 @@ type output struct {
 }
 
 const (
-	// keep is enough for maxOutput characters of the longest encoding and the rest of one that the
+	// retained is enough for maxOutput characters of the longest encoding and the rest of one that the
 	// ring cut in two.
-	keep = maxOutput*utf8.UTFMax + utf8.UTFMax
+	retained = maxOutput*utf8.UTFMax + utf8.UTFMax
 	// maxRead is the maximum number of bytes of one read. The ring has room for them beside the
 	// retained bytes, so that readers are not blocked while the next bytes arrive.
-	maxRead = 128 << 10
-	ring    = keep + maxRead
-	// firstBuf is enough for the output of most commands.
-	firstBuf = 8 << 10
+	maxRead  = 128 << 10
+	ringSize = retained + maxRead
+	// initialBuffer is enough for the output of most commands.
+	initialBuffer = 8 << 10
 )
 
-// space returns the buffer for the next bytes; took says how many were written. It is never empty.
-func (o *output) space() []byte {
+// buffer returns the buffer for the next bytes; took says how many were written. It is never empty.
+func (o *output) buffer() []byte {
 	if o.end == len(o.buf) {
-		if len(o.buf) < ring {
+		if len(o.buf) < ringSize {
 			o.grow()
 		} else {
 			o.end = 0
@@ -51,15 +51,15 @@ func (o *output) space() []byte {
 }
 
 func (o *output) grow() {
-	bigger := make([]byte, min(max(4*len(o.buf), firstBuf), ring))
+	bigger := make([]byte, min(max(4*len(o.buf), initialBuffer), ringSize))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	copy(bigger, o.buf)
 	o.buf = bigger
 }
 
-// took records that n bytes were written to space.
-func (o *output) took(n int) {
+// advance records that n bytes were written to space.
+func (o *output) advance(n int) {
 	lines := bytes.Count(o.buf[o.end:o.end+n], []byte{'\n'})
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,23 +71,23 @@ func (o *output) took(n int) {
 func (o *output) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		c := copy(o.space(), p)
-		o.took(c)
+		c := copy(o.buffer(), p)
+		o.advance(c)
 		p = p[c:]
 	}
 	return n, nil
 }
 
-// settle releases memory after the last write; at most most bytes stay.
-func (o *output) settle(most int) {
-	raw, _ := o.last(min(most, keep))
+// shrink releases memory after the last write; at most most bytes stay.
+func (o *output) shrink(most int) {
+	raw, _ := o.last(min(most, retained))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf, o.end = raw, len(raw)
 }
 
-// held returns the size of the buffer in bytes.
-func (o *output) held() int {
+// bufferSize returns the size of the buffer in bytes.
+func (o *output) bufferSize() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.buf)
@@ -108,7 +108,7 @@ func (o *output) last(n int) (raw []byte, cut bool) {
 }
 
 func (o *output) lastLocked(n int) (raw []byte, cut bool) {
-	n = int(min(int64(n), o.total, keep, int64(len(o.buf))))
+	n = int(min(int64(n), o.total, retained, int64(len(o.buf))))
 	raw = make([]byte, 0, n)
 	if n > o.end {
 		raw = append(raw, o.buf[len(o.buf)-(n-o.end):]...)
@@ -119,8 +119,8 @@ func (o *output) lastLocked(n int) (raw []byte, cut bool) {
 	return raw, int64(n) < o.total
 }
 
-// view is a snapshot of the output.
-type view struct {
+// snapshot is a snapshot of the output.
+type snapshot struct {
 	text      string // the last maxOutput characters
 	truncated bool   // there were more
 	// lines is the total number of lines; first is the number of the first line in text, from 0.
@@ -129,10 +129,10 @@ type view struct {
 	bytes        int64 // total number of bytes written
 }
 
-func (o *output) view() view {
+func (o *output) snapshot() snapshot {
 	o.mu.Lock()
-	raw, cut := o.lastLocked(keep)
-	v := view{lines: o.lines, bytes: o.total}
+	raw, cut := o.lastLocked(retained)
+	v := snapshot{lines: o.lines, bytes: o.total}
 	o.mu.Unlock()
 	v.text, v.truncated = lastRunes(raw, maxOutput, cut)
 	v.first = v.lines - int64(strings.Count(v.text, "\n"))
@@ -144,7 +144,7 @@ func (o *output) view() view {
 
 // text returns the last maxOutput characters; truncated reports that there were more.
 func (o *output) text() (s string, truncated bool) {
-	raw, cut := o.last(keep)
+	raw, cut := o.last(retained)
 	return lastRunes(raw, maxOutput, cut)
 }
 

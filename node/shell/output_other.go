@@ -4,5 +4,5 @@ package shell
 
 import "os"
 
-// widen does nothing: no other system lets a program set the size of a pipe.
-func widen(*os.File) {}
+// enlargePipe does nothing: no other system lets a program set the size of a pipe.
+func enlargePipe(*os.File) {}

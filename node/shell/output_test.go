@@ -55,7 +55,7 @@ func TestOutputStaysSmall(t *testing.T) {
 	if s, truncated := o.text(); len(s) != maxOutput || !truncated {
 		t.Errorf("%d characters, truncated %v", len(s), truncated)
 	}
-	big := make([]byte, 3*keep)
+	big := make([]byte, 3*retained)
 	o.Write(big)
 	if s, _ := o.text(); s != string(make([]byte, maxOutput)) {
 		t.Error("one write that is larger than what is kept went wrong")
@@ -63,17 +63,17 @@ func TestOutputStaysSmall(t *testing.T) {
 }
 
 func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
-	for _, n := range []int{0, 5, firstBuf, keep, 3 * ring / 2} {
+	for _, n := range []int{0, 5, initialBuffer, retained, 3 * ringSize / 2} {
 		var o output
 		fmt.Fprint(&o, strings.Repeat("é\n", n/3))
-		before := o.view()
-		o.settle(keep)
-		if after := o.view(); after != before || o.held() > keep || o.size() != before.bytes {
-			t.Errorf("%d bytes: %d held; lines %d, %d, want %d, %d", n, o.held(), after.lines, after.first, before.lines, before.first)
+		before := o.snapshot()
+		o.shrink(retained)
+		if after := o.snapshot(); after != before || o.bufferSize() > retained || o.size() != before.bytes {
+			t.Errorf("%d bytes: %d held; lines %d, %d, want %d, %d", n, o.bufferSize(), after.lines, after.first, before.lines, before.first)
 		}
 		tail := o.tail()
-		o.settle(tailBytes)
-		if o.tail() != tail || o.held() > tailBytes || o.view().truncated != (before.truncated || len(before.text) > tailBytes) || o.view().lines != before.lines {
+		o.shrink(tailBytes)
+		if o.tail() != tail || o.bufferSize() > tailBytes || o.snapshot().truncated != (before.truncated || len(before.text) > tailBytes) || o.snapshot().lines != before.lines {
 			t.Errorf("%d bytes: the tail became another", n)
 		}
 	}
@@ -81,25 +81,25 @@ func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
 
 func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 	var o output
-	if v := o.view(); v != (view{}) {
+	if v := o.snapshot(); v != (snapshot{}) {
 		t.Errorf("%+v", v)
 	}
 	for i := range 200_000 {
 		fmt.Fprintf(&o, "line %d\n", i)
 	}
-	v := o.view()
+	v := o.snapshot()
 	first, _, _ := strings.Cut(v.text, "\n")
 	if !strings.HasSuffix(fmt.Sprint("line ", v.first), first) || v.lines != 200_000 || !v.truncated {
 		t.Errorf("first is %d, %q, of %d lines", v.first, first, v.lines)
 	}
 	fmt.Fprint(&o, "unfinished")
-	if w := o.view(); w.lines != 200_001 {
+	if w := o.snapshot(); w.lines != 200_001 {
 		t.Errorf("%d lines", w.lines)
 	}
 	for range 7 { // without any line feed
 		o.Write(make([]byte, maxRead))
 	}
-	if w := o.view(); w.lines != 200_001 || w.first != 200_000 {
+	if w := o.snapshot(); w.lines != 200_001 || w.first != 200_000 {
 		t.Errorf("%d lines, first %d", w.lines, w.first)
 	}
 }

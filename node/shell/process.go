@@ -22,9 +22,9 @@ const (
 	defaultLogLines = 200
 	// writeLimit is how long a write waits for a command that does not read its input.
 	writeLimit = 10 * time.Second
-	// maxListed is the maximum size of the result of list, in bytes: the gateway accepts a result
+	// maxListBytes is the maximum size of the result of list, in bytes: the gateway accepts a result
 	// of one frame.
-	maxListed = 8 << 20
+	maxListBytes = 8 << 20
 )
 
 type processIn struct {
@@ -45,9 +45,9 @@ func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
-// refused reports an action that could not be done as a result, not as an error, as the original
+// failure reports an action that could not be done as a result, not as an error, as the original
 // system does.
-func refused(format string, args ...any) any {
+func failure(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
 }
 
@@ -59,7 +59,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	switch action {
 	case "poll", "log", "write", "submit", "kill", "resize":
 	default:
-		return refused("Unknown action %s", in.Action), nil
+		return failure("Unknown action %s", in.Action), nil
 	}
 	if in.SessionID == "" {
 		return nil, toolkit.Failf("sessionId is required for this action")
@@ -67,9 +67,9 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	j := jobs.get(in.SessionID)
 	switch {
 	case j == nil:
-		return refused("No session found for %s", in.SessionID), nil
+		return failure("No session found for %s", in.SessionID), nil
 	case !j.background.Load():
-		return refused("Session %s is not backgrounded", in.SessionID), nil
+		return failure("Session %s is not backgrounded", in.SessionID), nil
 	}
 	switch action {
 	case "poll":
@@ -79,22 +79,22 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	case "resize":
 		return resizeJob(j, in)
 	case "kill":
-		if !j.running() {
-			return refused("Session %s has already exited", j.id), nil
+		if !j.isRunning() {
+			return failure("Session %s has already exited", j.id), nil
 		}
-		j.quit(byKill)
+		j.requestStop(byKill)
 		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
 	}
 	data := in.Data
 	if action == "submit" {
-		data += j.enter()
+		data += j.enterKey()
 	}
 	return writeJob(j, data)
 }
 
-// enter returns the character of the Enter key: a program that reads keys from a terminal knows
+// enterKey returns the character of the Enter key: a program that reads keys from a terminal knows
 // only that one.
-func (j *job) enter() string {
+func (j *job) enterKey() string {
 	if j.tty {
 		return "\r"
 	}
@@ -104,31 +104,31 @@ func (j *job) enter() string {
 // status returns the state of j in the words of Process.
 func (j *job) status() string {
 	switch {
-	case j.running():
+	case j.isRunning():
 		return "running"
-	case j.result.ok():
+	case j.result.succeeded():
 		return "completed"
-	case j.result.why == byTimeout:
+	case j.result.reason == byTimeout:
 		return "timed_out"
 	}
 	return "failed"
 }
 
-func orNil(s string) any {
+func nullable(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-// addEnd adds exitCode, signal, timedOut and notes about the end.
-func (j *job) addEnd(m map[string]any) map[string]any {
+// addOutcome adds exitCode, signal, timedOut and notes about the end.
+func (j *job) addOutcome(m map[string]any) map[string]any {
 	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
-	if !j.running() {
+	if !j.isRunning() {
 		if j.result.code != nil {
 			m["exitCode"] = *j.result.code
 		}
-		m["signal"], m["timedOut"] = orNil(j.result.signal), j.result.why == byTimeout
+		m["signal"], m["timedOut"] = nullable(j.result.signal), j.result.reason == byTimeout
 		if note := j.result.note(); note != "" {
 			m["note"] = note
 		}
@@ -141,18 +141,18 @@ func listJobs(jobs *Jobs) any {
 	var text strings.Builder
 	all, size := jobs.list(), 0
 	for _, j := range all {
-		m := j.addEnd(map[string]any{
+		m := j.addOutcome(map[string]any{
 			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
 			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": workspace.Spell(j.dir), "command": j.command, "tail": j.out.tail(),
-			"truncated": j.out.view().truncated, "pty": j.tty,
+			"truncated": j.out.snapshot().truncated, "pty": j.tty,
 		})
-		if j.running() {
+		if j.isRunning() {
 			m["processes"] = append([]int{}, j.child.Processes()...)
 		} else {
 			m["endedAt"], m["runtimeMs"] = j.endedAt()
 		}
 		line := j.id + "  " + j.status() + "  " + j.command + "\n"
-		if size += encodedSize(m) + encodedSize(line); size > maxListed {
+		if size += encodedSize(m) + encodedSize(line); size > maxListBytes {
 			break
 		}
 		list = append(list, m)
@@ -177,7 +177,7 @@ func encodedSize(v any) int {
 }
 
 func pollJob(j *job) any {
-	return j.addEnd(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.running()})
+	return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()})
 }
 
 func logJob(j *job, in processIn) (any, error) {
@@ -190,7 +190,7 @@ func logJob(j *job, in processIn) (any, error) {
 		return nil, err
 	}
 	status := j.status() // read before the output, so that a reported end comes with all output
-	v := j.out.view()
+	v := j.out.snapshot()
 	var lines []string
 	if v.text != "" {
 		lines = strings.Split(strings.TrimSuffix(v.text, "\n"), "\n")
@@ -198,7 +198,7 @@ func logJob(j *job, in processIn) (any, error) {
 	// Line numbers stay the same when the first lines are lost.
 	from := min(max(offset, v.first), v.lines)
 	to := min(from+max(limit, 1), v.lines)
-	m := j.addEnd(map[string]any{
+	m := j.addOutcome(map[string]any{
 		"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
 		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated,
 	})
@@ -215,19 +215,19 @@ func logJob(j *job, in processIn) (any, error) {
 }
 
 func resizeJob(j *job, in processIn) (any, error) {
-	cols, err := side("cols", in.Cols)
+	cols, err := dimension("cols", in.Cols)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := side("rows", in.Rows)
+	rows, err := dimension("rows", in.Rows)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case !j.tty:
-		return refused("Session %s has no terminal; start it with pty", j.id), nil
-	case !j.running():
-		return refused("Session %s has already exited", j.id), nil
+		return failure("Session %s has no terminal; start it with pty", j.id), nil
+	case !j.isRunning():
+		return failure("Session %s has already exited", j.id), nil
 	}
 	if err := j.terminal.resize(cols, rows); err != nil {
 		return nil, toolkit.Failf("Failed to resize %s: %w", j.id, workspace.Cause(err))
@@ -235,30 +235,30 @@ func resizeJob(j *job, in processIn) (any, error) {
 	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
 }
 
-// side reads a dimension of a terminal, which is required.
-func side(name string, v *float64) (int, error) {
+// dimension reads a dimension of a terminal, which is required.
+func dimension(name string, v *float64) (int, error) {
 	n, err := toolkit.WholeNumber(name, v, 0)
-	if err == nil && (n < 1 || n > maxSide) {
-		err = &toolkit.InputError{Err: toolkit.Failf("resize needs %s from 1 to %d", name, maxSide)}
+	if err == nil && (n < 1 || n > maxDimension) {
+		err = &toolkit.InputError{Err: toolkit.Failf("resize needs %s from 1 to %d", name, maxDimension)}
 	}
 	return int(n), err
 }
 
 func writeJob(j *job, data string) (any, error) {
-	if !j.running() {
-		return refused("Session %s has already exited", j.id), nil
+	if !j.isRunning() {
+		return failure("Session %s has already exited", j.id), nil
 	}
 	if j.stdin == nil {
-		return refused("Session %s stdin is not writable", j.id), nil
+		return failure("Session %s stdin is not writable", j.id), nil
 	}
 	// Where pipes have no deadlines, the end of the command ends the write.
 	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := io.WriteString(j.stdin, data)
 	switch {
 	case errors.Is(err, os.ErrClosed):
-		return refused("Session %s has already exited", j.id), nil
+		return failure("Session %s has already exited", j.id), nil
 	case errors.Is(err, syscall.EPIPE):
-		return refused("Session %s stdin is not writable", j.id), nil
+		return failure("Session %s stdin is not writable", j.id), nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, toolkit.Failf("Failed to write to %s: the command does not read its input (%d of %d bytes taken)", j.id, n, len(data))
 	case err != nil:

@@ -190,15 +190,15 @@ func TestAFloodStaysSmall(t *testing.T) {
 	for end := time.Now().Add(3 * time.Minute); j.out.size() < 20<<20 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	if n := j.out.held(); n > 1_000_000 || j.out.size() < 20<<20 {
+	if n := j.out.bufferSize(); n > 1_000_000 || j.out.size() < 20<<20 {
 		t.Errorf("%d bytes are held of %d", n, j.out.size())
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	if out := end(b, id); len(out.Tail) != maxTail || out.Signal != "SIGKILL" {
 		t.Errorf("%+v", out)
 	}
-	if j.out.held() > keep {
-		t.Errorf("%d bytes are held at the end", j.out.held())
+	if j.out.bufferSize() > retained {
+		t.Errorf("%d bytes are held at the end", j.out.bufferSize())
 	}
 }
 
@@ -251,7 +251,7 @@ func TestAListOfVeryManyLongCommandsFitsIntoAResult(t *testing.T) {
 	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(raw) > maxListed+1000 || out.Omitted == 0 || out.Omitted+len(out.Sessions) != n {
+	if len(raw) > maxListBytes+1000 || out.Omitted == 0 || out.Omitted+len(out.Sessions) != n {
 		t.Errorf("%d bytes, %d listed, %d left out", len(raw), len(out.Sessions), out.Omitted)
 	}
 	if want := fmt.Sprintf("%d older ones are left out", out.Omitted); !strings.Contains(out.Text, want) {

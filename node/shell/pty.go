@@ -2,7 +2,7 @@ package shell
 
 // Default size of a terminal.
 const (
-	defaultCols = 120
-	defaultRows = 40
-	maxSide     = 10_000
+	defaultCols  = 120
+	defaultRows  = 40
+	maxDimension = 10_000
 )

@@ -19,7 +19,7 @@ func openTerminal(stdin bool) (streams, error) {
 	if err != nil {
 		return streams{}, err
 	}
-	s := streams{childIn: theirs, childOut: theirs, out: ours, terminal: device{ours}}
+	s := streams{childIn: theirs, childOut: theirs, out: ours, terminal: ptyDevice{ours}}
 	if err := s.terminal.resize(defaultCols, defaultRows); err != nil {
 		s.closeChildEnds()
 		s.close()
@@ -33,12 +33,12 @@ func openTerminal(stdin bool) (streams, error) {
 	return s, nil
 }
 
-// device is our end of a terminal. Closing its file hangs it up.
-type device struct{ file *os.File }
+// ptyDevice is our end of a terminal. Closing its file hangs it up.
+type ptyDevice struct{ file *os.File }
 
-func (d device) resize(cols, rows int) error {
+func (d ptyDevice) resize(cols, rows int) error {
 	return pty.Setsize(d.file, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 }
 
-func (device) hangUp()                  {}
-func (device) console() sandbox.Console { return nil }
+func (ptyDevice) hangUp()                  {}
+func (ptyDevice) console() sandbox.Console { return nil }

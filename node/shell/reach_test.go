@@ -18,12 +18,12 @@ func reached(t *testing.T, command, dir string) []string {
 		t.Fatal(err)
 	}
 	var list []string
-	newReach(dir, new(Jobs).named, func(path string, write bool) {
+	newPathTracer(dir, new(Jobs).resolveWord, func(path string, write bool) {
 		if write {
 			path = "w " + path
 		}
 		list = append(list, path)
-	}).file(file)
+	}).traceFile(file)
 	return list
 }
 
@@ -129,10 +129,10 @@ func FuzzReach(f *testing.F) {
 		if err != nil {
 			return
 		}
-		newReach("/srv/app", new(Jobs).named, func(path string, _ bool) {
+		newPathTracer("/srv/app", new(Jobs).resolveWord, func(path string, _ bool) {
 			if path != "" && !filepath.IsAbs(path) {
 				t.Errorf("%q is offered for %q", path, text)
 			}
-		}).file(file)
+		}).traceFile(file)
 	})
 }

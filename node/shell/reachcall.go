@@ -11,21 +11,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (r *reach) call(c *syntax.CallExpr) {
+func (r *pathTracer) call(c *syntax.CallExpr) {
 	for _, w := range c.Args {
-		r.inside(w)
+		r.nested(w)
 	}
 	for _, a := range c.Assigns {
 		if a.Value != nil {
-			r.inside(a.Value)
+			r.nested(a.Value)
 		}
 	}
 	args := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		args[i] = r.word(w)
+		args[i] = r.expandWord(w)
 	}
 	for _, a := range c.Assigns {
-		if v := r.word(a.Value); a.Name != nil {
+		if v := r.expandWord(a.Value); a.Name != nil {
 			// Before a command, it applies to that command only, except in some shells.
 			delete(r.vars, a.Name.Value)
 			if len(c.Args) == 0 && filepath.IsAbs(v) && !strings.ContainsAny(v, " \t\n*?[") {
@@ -37,21 +37,21 @@ func (r *reach) call(c *syntax.CallExpr) {
 		return
 	}
 	if args[0] == "cd" {
-		r.enter(args[1:])
+		r.changeDir(args[1:])
 		return
 	}
 	name := filepath.Base(args[0])
-	if r.at.name != "" && r.at.name != r.began && args[0] != "" {
-		r.path(r.at.real, !onlyRead[name]) // it works in its current folder
+	if r.cwd.name != "" && r.cwd.name != r.startDir && args[0] != "" {
+		r.addPath(r.cwd.real, !readOnlyPrograms[name]) // it works in its current folder
 	}
-	pathsOf(name, args[1:], r.path)
+	pathsOf(name, args[1:], r.addPath)
 }
 
-// enter follows a cd.
-func (r *reach) enter(args []string) {
-	was := r.at
-	r.at = spot{}
-	if r.loose || len(args) != 1 || args[0] == "" || strings.HasPrefix(args[0], "-") || strings.ContainsAny(args[0], "*?[") {
+// changeDir follows a cd.
+func (r *pathTracer) changeDir(args []string) {
+	was := r.cwd
+	r.cwd = location{}
+	if r.isUncertain || len(args) != 1 || args[0] == "" || strings.HasPrefix(args[0], "-") || strings.ContainsAny(args[0], "*?[") {
 		return
 	}
 	if !filepath.IsAbs(args[0]) && !strings.HasPrefix(args[0], "~") && (was.name == "" || os.Getenv("CDPATH") != "" && !strings.HasPrefix(args[0], ".")) {
@@ -60,55 +60,55 @@ func (r *reach) enter(args []string) {
 	if was.name != was.real && slices.Contains(strings.Split(args[0], "/"), "..") {
 		return // above a link, shell and system disagree about the target
 	}
-	dir := r.named(args[0], was.name)
+	dir := r.resolve(args[0], was.name)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return // it will fail, or the command creates the folder
 	}
-	r.at = spot{dir, access.RealPath(dir)}
+	r.cwd = location{dir, access.RealPath(dir)}
 }
 
-// path adds a path that a command names.
-func (r *reach) path(word string, write bool) {
-	if word == "" || r.at.name == "" && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~") {
+// addPath adds a path that a command names.
+func (r *pathTracer) addPath(word string, write bool) {
+	if word == "" || r.cwd.name == "" && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~") {
 		return
 	}
-	dir := r.at.real
-	if r.at.name == r.began {
-		dir = r.began
+	dir := r.cwd.real
+	if r.cwd.name == r.startDir {
+		dir = r.startDir
 	}
-	r.add(r.named(word, dir), write)
+	r.add(r.resolve(word, dir), write)
 }
 
-// word returns a word with known variables expanded; empty when it is unknown.
-func (r *reach) word(w *syntax.Word) string {
+// expandWord returns a word with known variables expanded; empty when it is unknown.
+func (r *pathTracer) expandWord(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
-	if text := plain(w); text != "" {
+	if text := literalText(w); text != "" {
 		return text
 	}
-	if r.loose {
+	if r.isUncertain {
 		return ""
 	}
 	var b strings.Builder
 	for _, part := range w.Parts {
 		if q, ok := part.(*syntax.DblQuoted); ok {
 			for _, p := range q.Parts {
-				if !r.part(&b, p) {
+				if !r.expandPart(&b, p) {
 					return ""
 				}
 			}
-		} else if !r.part(&b, part) {
+		} else if !r.expandPart(&b, part) {
 			return ""
 		}
 	}
 	return b.String()
 }
 
-func (r *reach) part(b *strings.Builder, p syntax.WordPart) bool {
+func (r *pathTracer) expandPart(b *strings.Builder, p syntax.WordPart) bool {
 	switch p := p.(type) {
 	case *syntax.Lit, *syntax.SglQuoted:
-		b.WriteString(plain(&syntax.Word{Parts: []syntax.WordPart{p}}))
+		b.WriteString(literalText(&syntax.Word{Parts: []syntax.WordPart{p}}))
 		return true
 	case *syntax.ParamExp:
 		bare := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0

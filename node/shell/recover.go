@@ -8,11 +8,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Left is a command that a dead node left behind.
-type Left struct {
+// Leftover is a command that a dead node left behind.
+type Leftover struct {
 	SessionID string
-	// Alive reports that it was still running and has been ended.
-	Alive bool
+	// WasRunning reports that it was still running and has been ended.
+	WasRunning bool
 }
 
 // Recover handles the commands of an earlier node. Ends of background commands that were not
@@ -20,25 +20,25 @@ type Left struct {
 // those that still run are ended with their process group, and background commands are reported as
 // failed. It takes about 250 ms when there is one to end. Commands of another running node are left
 // alone.
-func (t *Jobs) Recover(ctx context.Context) (all []Left) {
+func (t *Jobs) Recover(ctx context.Context) (all []Leftover) {
 	var ends []protocol.NodeExecEvent
-	for id, e := range t.ledger.all() {
+	for id, e := range t.records.load() {
 		switch {
-		case ctx.Err() != nil || e.Node.alive():
+		case ctx.Err() != nil || e.Node.isRunning():
 			continue
 		case e.End != nil:
 			ends = append(ends, *e.End)
 			continue
 		}
-		left := Left{SessionID: id, Alive: e.Command.alive()}
+		left := Leftover{SessionID: id, WasRunning: e.Command.isRunning()}
 		text := "The node ended while this command ran; how far it came is not known."
-		if left.Alive {
-			endGroup(ctx, e.Command)
+		if left.WasRunning {
+			terminateGroup(ctx, e.Command)
 			text = "The node ended while this command ran. The command outlived it and was ended when the node started again."
 		}
 		all = append(all, left)
 		if !e.Background {
-			t.ledger.remove(id)
+			t.records.remove(id)
 			continue
 		}
 		ends = append(ends, protocol.NodeExecEvent{
@@ -48,18 +48,18 @@ func (t *Jobs) Recover(ctx context.Context) (all []Left) {
 	}
 	slices.SortFunc(ends, func(a, b protocol.NodeExecEvent) int { return int(a.EndedAt - b.EndedAt) })
 	for _, e := range ends {
-		t.tell(e)
+		t.reportEnd(e)
 	}
 	return all
 }
 
-// endGroup asks the process group of a process to end and kills it after killAfter.
-func endGroup(ctx context.Context, b being) {
+// terminateGroup asks the process group of a process to end and kills it after killAfter.
+func terminateGroup(ctx context.Context, b processIdentity) {
 	signalGroup(b.PID, false)
-	for end := time.Now().Add(killAfter); b.alive() && time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(killAfter); b.isRunning() && time.Now().Before(end) && ctx.Err() == nil; {
 		time.Sleep(5 * time.Millisecond)
 	}
-	if b.alive() {
+	if b.isRunning() {
 		signalGroup(b.PID, true)
 	}
 }

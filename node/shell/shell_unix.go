@@ -28,8 +28,8 @@ func Path() string {
 	return "/bin/sh"
 }
 
-// bourne reports whether our parser of shell commands understands a shell's language.
-func bourne(shell string) bool {
+// isBourne reports whether our parser of shell commands understands a shell's language.
+func isBourne(shell string) bool {
 	switch filepath.Base(shell) {
 	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "busybox":
 		return true
@@ -42,9 +42,9 @@ func shellArgs(shell, command string) []string { return []string{shell, "-lc", c
 // maxPipe is more than any system's pipe can hold, in bytes.
 const maxPipe = 4 << 20
 
-// takeRest copies the remaining bytes of a pipe without waiting for more: on a busy machine a
+// readRest copies the remaining bytes of a pipe without waiting for more: on a busy machine a
 // deadline may pass before the reader has run. It reports whether a process can still write to it.
-func takeRest(out *os.File, w io.Writer) (open bool) {
+func readRest(out *os.File, w io.Writer) (open bool) {
 	out.SetReadDeadline(time.Time{})
 	conn, err := out.SyscallConn()
 	if err != nil {

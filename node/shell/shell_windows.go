@@ -35,9 +35,9 @@ func program(shell string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
 }
 
-// bourne reports whether our parser of shell commands understands a shell's language, as for those
+// isBourne reports whether our parser of shell commands understands a shell's language, as for those
 // that come with Git.
-func bourne(shell string) bool {
+func isBourne(shell string) bool {
 	switch program(shell) {
 	case "sh", "bash", "dash", "zsh", "busybox":
 		return true
@@ -57,7 +57,7 @@ const utf8Output = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
 // shellLine.
 func shellArgs(shell, command string) []string {
 	switch {
-	case bourne(shell):
+	case isBourne(shell):
 		return []string{shell, "-lc", command}
 	case program(shell) == "cmd":
 		return []string{shell, "/d", "/s", "/c", command}
@@ -74,7 +74,7 @@ func shellLine(shell, command string) string {
 	return `"` + shell + `" /d /s /c "` + command + `"`
 }
 
-// takeRest does nothing: pipes have no deadline here, so the reader has read everything.
-func takeRest(*os.File, io.Writer) (open bool) { return false }
+// readRest does nothing: pipes have no deadline here, so the reader has read everything.
+func readRest(*os.File, io.Writer) (open bool) { return false }
 
 func startError(err error) error { return err }

@@ -19,8 +19,8 @@ const (
 	maxProfile = 256 << 10
 )
 
-// assigned matches a variable that one of the shell's files sets.
-var assigned = regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|set[ \t]+-gx|setenv)[ \t]+([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)=)`)
+// assignment matches a variable that one of the shell's files sets.
+var assignment = regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|set[ \t]+-gx|setenv)[ \t]+([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)=)`)
 
 // Variables lists the names of environment variables that may be set for a command, sorted: those
 // that it inherits, and those that the login shell's own files set. The files are read, not run, so
@@ -40,7 +40,7 @@ func (t *Jobs) Variables() []string {
 	}
 	if runtime.GOOS != "windows" {
 		home, _ := os.UserHomeDir()
-		names = append(names, profiles("/etc", home)...)
+		names = append(names, profileVariables("/etc", home)...)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" || len(n) > 128 || strings.ContainsAny(n, "\n\r") })
 	slices.Sort(names)
@@ -48,8 +48,8 @@ func (t *Jobs) Variables() []string {
 	return names[:min(len(names), maxVariables)]
 }
 
-// profiles returns the variables set in the files that a login shell reads.
-func profiles(etc, home string) (names []string) {
+// profileVariables returns the variables set in the files that a login shell reads.
+func profileVariables(etc, home string) (names []string) {
 	var files []string
 	for _, name := range []string{"profile", "environment", "zshenv", "zprofile", "zsh/zshenv", "zsh/zprofile", "bash.bashrc"} {
 		files = append(files, filepath.Join(etc, name))
@@ -62,15 +62,15 @@ func profiles(etc, home string) (names []string) {
 		}
 	}
 	for _, name := range files {
-		for _, m := range assigned.FindAllStringSubmatch(beginning(name), -1) {
+		for _, m := range assignment.FindAllStringSubmatch(readHead(name), -1) {
 			names = append(names, m[1]+m[2])
 		}
 	}
 	return names
 }
 
-// beginning returns the first bytes of a file; "" if it is not a regular file or cannot be read.
-func beginning(name string) string {
+// readHead returns the first bytes of a file; "" if it is not a regular file or cannot be read.
+func readHead(name string) string {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}

@@ -50,7 +50,7 @@ func TestVariablesOfTheLoginShellsFilesAreNamed(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".zshrc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got := profiles(etc, home)
+	got := profileVariables(etc, home)
 	slices.Sort(got)
 	if want := []string{"FISHY", "GH_TOKEN", "IN_ETC", "MORE"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -8,10 +8,10 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// checkWords looks for use of the network in the words of a command line, one command after the
+// checkNetworkWords looks for use of the network in the words of a command line, one command after the
 // other. It is the only check where the system cannot keep commands off the network; see
 // [sandbox.CheckTokens].
-func checkWords(shell, command string) error {
+func checkNetworkWords(shell, command string) error {
 	for _, words := range commandWords(shell, command) {
 		if err := sandbox.CheckTokens(words); err != nil {
 			return err
@@ -24,12 +24,12 @@ func checkWords(shell, command string) error {
 // that contain commands, as of sh -c, are parsed too. A line that cannot be parsed counts as one
 // command.
 func commandWords(shell, command string) (all [][]string) {
-	if !bourne(shell) {
-		return [][]string{split(command)}
+	if !isBourne(shell) {
+		return [][]string{tokens(command)}
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
-		return [][]string{split(command)}
+		return [][]string{tokens(command)}
 	}
 	arguments := make(map[*syntax.Word]bool)
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -38,7 +38,7 @@ func commandWords(shell, command string) (all [][]string) {
 			var words []string
 			for _, a := range n.Args {
 				arguments[a] = true
-				words = append(words, inWord(command, a)...)
+				words = append(words, wordTokens(command, a)...)
 			}
 			all = append(all, words)
 		case *syntax.Redirect:
@@ -48,7 +48,7 @@ func commandWords(shell, command string) (all [][]string) {
 		// This is the value of a variable, the list of a loop or the target of a redirection.
 		case *syntax.Word:
 			if !arguments[n] {
-				all = append(all, inWord(command, n))
+				all = append(all, wordTokens(command, n))
 			}
 		}
 		return true
@@ -56,17 +56,17 @@ func commandWords(shell, command string) (all [][]string) {
 	return all
 }
 
-// inWord parses one word of a command.
-func inWord(command string, w *syntax.Word) []string {
-	text := plain(w)
+// wordTokens parses one word of a command.
+func wordTokens(command string, w *syntax.Word) []string {
+	text := literalText(w)
 	if text == "" { // partly computed at run time: the literal parts count
 		from, to := w.Pos().Offset(), w.End().Offset()
 		text = command[min(int(from), len(command)):min(int(to), len(command))]
 	}
-	return split(text)
+	return tokens(text)
 }
 
-// split splits a text at everything that ends a word in any shell.
-func split(text string) []string {
+// tokens splits a text at everything that ends a word in any shell.
+func tokens(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`;|&()<>{}$,=^", r) })
 }

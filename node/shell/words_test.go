@@ -39,7 +39,7 @@ func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
 		{`C:\Program Files\PowerShell\7\pwsh.exe`, "iwr HTTPS://x", true},
 		{`C:\Program Files\PowerShell\7\pwsh.exe`, "Get-ChildItem | Select Name", false},
 	} {
-		err := checkWords(c.shell, c.command)
+		err := checkNetworkWords(c.shell, c.command)
 		var word *sandbox.NetworkWord
 		if errors.As(err, &word) != c.blocked {
 			t.Errorf("%s: %v", c.command, err)
@@ -59,6 +59,6 @@ func FuzzCommandWords(f *testing.F) {
 				}
 			}
 		}
-		checkWords("/bin/sh", command)
+		checkNetworkWords("/bin/sh", command)
 	})
 }
