@@ -43,7 +43,7 @@ func arguments(t *testing.T, in map[string]any) json.RawMessage {
 // TestCommandGetsExactlyTheFolderThatWasOpened runs a real command in the real sandbox.
 func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
 	n := plain(t)
-	if !n.box.Report().KeepsFiles() {
+	if !n.box.Report().ConfinesFiles() {
 		t.Skip("this machine cannot keep commands from files")
 	}
 	other := settled(t, t.TempDir())
@@ -71,7 +71,7 @@ func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
 
 func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 	n := plain(t)
-	if !n.box.Report().KeepsFiles() {
+	if !n.box.Report().ConfinesFiles() {
 		t.Skip("this machine cannot keep commands from files")
 	}
 	other, elsewhere := settled(t, t.TempDir()), settled(t, t.TempDir())
@@ -160,7 +160,7 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 	if p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(own, "x"), "content": "x"})); len(p.Folders) > 0 || p.Problem == "" {
 		t.Errorf("the own folder is offered: %+v", p)
 	}
-	if !n.box.Report().KeepsFiles() {
+	if !n.box.Report().ConfinesFiles() {
 		return
 	}
 	for command, want := range map[string]int{

@@ -12,11 +12,11 @@ import (
 	"fairlead/node/workspace"
 )
 
-// check compares the call with what the person saw and allowed: machine, tool, arguments, folder,
+// checkApproval compares the call with what the person saw and allowed: machine, tool, arguments, folder,
 // programs, the file and its change. It returns the path that the path of a file tool leads to, which
 // the call must not leave. target is empty when nothing was compared, or when the call fails
 // anyway.
-func (n *Node) check(ctx context.Context, t toolkit.Tool[access.Call], inv protocol.ToolInvoke) (target string, err error) {
+func (n *Node) checkApproval(ctx context.Context, t toolkit.Tool[access.Call], inv protocol.ToolInvoke) (target string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil
 	}
@@ -31,7 +31,7 @@ func (n *Node) check(ctx context.Context, t toolkit.Tool[access.Call], inv proto
 	switch {
 	case err != nil:
 		return "", err
-	case now == inv.Approved && within(inv.Folders, p.Folders):
+	case now == inv.Approved && allNeeded(inv.Folders, p.Folders):
 		return target, nil
 	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
 		return "", workspace.ErrChanged
@@ -40,8 +40,8 @@ func (n *Node) check(ctx context.Context, t toolkit.Tool[access.Call], inv proto
 	return "", errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
 }
 
-// within reports whether the call needs each of the opened folders, with the same rights.
-func within(opened, needed []protocol.FolderAccess) bool {
+// allNeeded reports whether the call needs each of the opened folders, with the same rights.
+func allNeeded(opened, needed []protocol.FolderAccess) bool {
 	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
 }
 

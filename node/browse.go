@@ -10,31 +10,31 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// act carries out a person's operation in the browser of this machine's files.
-func (n *Node) act(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
+// runFileOperation carries out a person's operation in the browser of this machine's files.
+func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
 	select {
-	case n.turns <- struct{}{}:
-		defer func() { <-n.turns }()
+	case n.running <- struct{}{}:
+		defer func() { <-n.running }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	return n.browse.Act(ctx, inv.Tool, inv.Args)
 }
 
-// past returns the folder for the files that the agent replaced.
-func past(home string) string {
+// replacedFiles returns the folder for the files that the agent replaced.
+func replacedFiles(home string) string {
 	if home == "" {
 		return ""
 	}
 	return filepath.Join(home, "before")
 }
 
-// sweepFilesEvery is the interval at which expired files are removed for good.
-const sweepFilesEvery = 24 * time.Hour
+// expiryInterval is the interval at which expired files are removed for good.
+const expiryInterval = 24 * time.Hour
 
-// sweepFiles removes expired files at the start and then once a day.
-func (n *Node) sweepFiles(ctx context.Context) {
-	tick := time.NewTicker(sweepFilesEvery)
+// removeExpiredFiles removes expired files at the start and then once a day.
+func (n *Node) removeExpiredFiles(ctx context.Context) {
+	tick := time.NewTicker(expiryInterval)
 	defer tick.Stop()
 	for {
 		if err := n.ws.SweepTrash(time.Now()); err != nil {

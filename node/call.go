@@ -23,8 +23,8 @@ const maxResult = protocol.MaxReadFrame - 1<<20
 // limit, because it ends them.
 const maxCalls = 64
 
-// ownBound are the tools to which maxCalls does not apply.
-var ownBound = map[string]bool{"Bash": true, "Process": true}
+// unlimited are the tools to which maxCalls does not apply.
+var unlimited = map[string]bool{"Bash": true, "Process": true}
 
 // event handles an event from the gateway. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
@@ -71,10 +71,10 @@ func (n *Node) read(e protocol.EventFrame, into any) error {
 func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke, unread error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n.mu.Lock()
-	if n.calls[inv.CallID] != nil || n.out.holds(inv.CallID) {
+	if n.calls[inv.CallID] != nil || n.out.has(inv.CallID) {
 		n.mu.Unlock()
 		cancel()
-		n.out.nudge()
+		n.out.retryNow()
 		return
 	}
 	n.calls[inv.CallID] = cancel
@@ -83,11 +83,11 @@ func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke, unread error
 		defer cancel()
 		result := protocol.ToolResultParams{CallID: inv.CallID}
 		if unread != nil {
-			result.Error = words(unread)
+			result.Error = errorText(unread)
 		} else {
 			result = n.call(ctx, inv)
 		}
-		n.out.put(item{lane: resultLane(inv.CallID), call: inv.CallID, send: func(ctx context.Context) error {
+		n.out.add(item{queue: resultKey(inv.CallID), call: inv.CallID, send: func(ctx context.Context) error {
 			_, err := client.Call(ctx, n.client, protocol.ReturnResult, result)
 			return err
 		}})
@@ -126,7 +126,7 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 		log.Info("Call done", "ms", took, "bytes", len(raw))
 	}
 	if err != nil {
-		return protocol.ToolResultParams{CallID: inv.CallID, Error: words(err)}
+		return protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err)}
 	}
 	if len(raw) == 0 {
 		raw = json.RawMessage("null")
@@ -134,9 +134,9 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 	return protocol.ToolResultParams{CallID: inv.CallID, Result: raw}
 }
 
-// words returns the text of an error for the gateway. It is never empty, because an empty error
+// errorText returns the text of an error for the gateway. It is never empty, because an empty error
 // would read as success.
-func words(err error) string {
+func errorText(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "The call was cancelled."
 	}
@@ -160,17 +160,17 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		}
 	}()
 	if strings.HasPrefix(inv.Tool, protocol.FileAct) {
-		return n.act(ctx, inv)
+		return n.runFileOperation(ctx, inv)
 	}
 	t, ok := n.tools[inv.Tool]
 	if !ok {
 		//lint:ignore ST1005 the original's text
 		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
-	if inv.Preview || !ownBound[inv.Tool] {
+	if inv.Preview || !unlimited[inv.Tool] {
 		select {
-		case n.turns <- struct{}{}:
-			defer func() { <-n.turns }()
+		case n.running <- struct{}{}:
+			defer func() { <-n.running }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -178,7 +178,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
 	}
-	target, err := n.check(ctx, t, inv)
+	target, err := n.checkApproval(ctx, t, inv)
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +187,13 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		IdempotencyKey: inv.IdempotencyKey,
 	}
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
-		call.Backup = n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID)
+		call.Backup = n.browse.Backup(inv.CallID, inv.SessionKey, inv.RunID)
 	}
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
 	go func() {
 		defer close(reported)
-		n.report(ctx, latest)
+		n.sendProgress(ctx, latest)
 	}()
 	defer func() {
 		close(latest)
@@ -213,9 +213,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 // result waits for it.
 const progressLimit = 2 * time.Second
 
-// report sends the progress of a running call until latest is closed. A lost report is not sent
+// sendProgress sends the progress of a running call until latest is closed. A lost report is not sent
 // again.
-func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) {
+func (n *Node) sendProgress(ctx context.Context, latest <-chan protocol.ToolProgress) {
 	for p := range latest {
 		if n.client == nil {
 			continue // Run has not been called yet: there is no connection
@@ -231,15 +231,15 @@ func (n *Node) logs(l protocol.LogsGet, unread error) {
 	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}
 	if unread != nil {
-		answer.Error = words(unread)
+		answer.Error = errorText(unread)
 	} else if n.file == nil {
 		answer.Error = "This node keeps no log."
 	} else if lines, truncated, err := n.file.Last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
-		answer.Error = words(err)
+		answer.Error = errorText(err)
 	} else {
 		answer.Lines, answer.Truncated = lines, truncated
 	}
-	n.out.put(item{lane: resultLane(l.CallID), call: l.CallID, send: func(ctx context.Context) error {
+	n.out.add(item{queue: resultKey(l.CallID), call: l.CallID, send: func(ctx context.Context) error {
 		_, err := client.Call(ctx, n.client, protocol.ReturnLogs, answer)
 		return err
 	}})

@@ -92,12 +92,12 @@ func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *
 	p := c.profile(dir)
 	now := r.For(p)
 	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings}
-	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.KeepsNetwork()
+	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.BlocksNetwork()
 	for _, c := range now.Checks {
 		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
 	}
 	if e.Mode != string(sandbox.Full) {
-		e.Hidden = sandbox.Hides()
+		e.Hidden = sandbox.HiddenPaths()
 	}
 	return shell.Enforced(r, p), e
 }

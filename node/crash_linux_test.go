@@ -229,12 +229,12 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		t.Error("the ledger of the last node has no command")
 	}
 	told := make(map[string]bool)
-	for _, e := range n.reports.list {
+	for _, e := range n.pendingEvents.list {
 		if told[e.SessionID] {
 			t.Errorf("%s is told twice", e.SessionID)
 		}
 		told[e.SessionID] = true
-		n.reported(e)
+		n.confirmExec(e)
 	}
 	if rest := kept(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
 		t.Errorf("told of %d, left in the ledger: %v", len(told), rest)

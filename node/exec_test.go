@@ -151,7 +151,7 @@ func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
 	l.answer(req, protocol.Ack{OK: true})
 	nothingKept(t, home)
 	g.quit()
-	if n := len(g.node.reports.list); n > 0 {
+	if n := len(g.node.pendingEvents.list); n > 0 {
 		t.Errorf("%d are kept in memory", n)
 	}
 }
@@ -174,9 +174,9 @@ func tellNobody(home string) {
 	}
 	n.call(context.Background(), protocol.ToolInvoke{CallID: "bg", Tool: "Bash", Args: json.RawMessage(`{"command":"exit 3","background":true}`)})
 	for {
-		n.reports.mu.Lock()
-		list := n.reports.list
-		n.reports.mu.Unlock()
+		n.pendingEvents.mu.Lock()
+		list := n.pendingEvents.list
+		n.pendingEvents.mu.Unlock()
 		if len(list) == 2 {
 			fmt.Println(list[1].EventID)
 			select {}

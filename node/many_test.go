@@ -66,7 +66,7 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
 	hold := make(chan struct{})
-	n.offer([]toolkit.Tool[access.Call]{
+	n.setTools([]toolkit.Tool[access.Call]{
 		define("Slow", func(context.Context, access.Call, struct{}) (any, error) {
 			now := working.Add(1)
 			defer working.Add(-1)

@@ -68,21 +68,21 @@ type Options struct {
 
 // Node is one machine of a gateway.
 type Node struct {
-	opts    Options
-	ws      *workspace.Root
-	browse  *browse.Browser
-	box     *sandbox.Box
-	jobs    *shell.Jobs
-	tools   map[string]toolkit.Tool[access.Call]
-	hello   protocol.ConnectParams
-	client  *client.Client // made by Run
-	ends    *stream.Ends   // of transfers; made by Run
-	out     *outbox
-	reports reports
-	file    *logfile.File // nil without LogDir
-	log     *slog.Logger
-	turns   chan struct{}  // one for each running call; see maxCalls
-	work    sync.WaitGroup // running and waiting calls
+	opts          Options
+	ws            *workspace.Root
+	browse        *browse.Browser
+	box           *sandbox.Box
+	jobs          *shell.Jobs
+	tools         map[string]toolkit.Tool[access.Call]
+	hello         protocol.ConnectParams
+	client        *client.Client // made by Run
+	ends          *stream.Ends   // of transfers; made by Run
+	out           *outbox
+	pendingEvents pendingEvents
+	file          *logfile.File // nil without LogDir
+	log           *slog.Logger
+	running       chan struct{}  // one for each running call; see maxCalls
+	work          sync.WaitGroup // running and waiting calls
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
@@ -110,8 +110,8 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	n.browse = browse.New(ws, past(opts.Home), n.filesChanged)
+	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n.browse = browse.New(ws, replacedFiles(opts.Home), n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -137,12 +137,12 @@ func New(opts Options) (*Node, error) {
 		jobs.RecordDir = filepath.Join(n.opts.Keep, "commands")
 	}
 	n.jobs = shell.NewJobs(jobs)
-	n.offer(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))
+	n.setTools(tools.All(access.Scope{Root: ws, Home: opts.Home}, n.jobs))
 	return n, nil
 }
 
-// offer sets the tools and the node's description of itself.
-func (n *Node) offer(list []toolkit.Tool[access.Call]) {
+// setTools sets the tools and the node's description of itself.
+func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 	n.tools = make(map[string]toolkit.Tool[access.Call], len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
 	n.hello = protocol.ConnectParams{
@@ -167,8 +167,8 @@ func (n *Node) offer(list []toolkit.Tool[access.Call]) {
 // Hello returns the parameters with which the node connects.
 func (n *Node) Hello() protocol.ConnectParams { return n.hello }
 
-// introduce returns Hello with the calls that continue or have ended since an earlier connection.
-func (n *Node) introduce() protocol.ConnectParams {
+// connectParams returns Hello with the calls that continue or have ended since an earlier connection.
+func (n *Node) connectParams() protocol.ConnectParams {
 	hello := n.hello
 	n.mu.Lock()
 	for id := range n.calls {
@@ -190,9 +190,9 @@ func (n *Node) Run(ctx context.Context) error {
 	calls, stopCalls := context.WithCancel(ctx)
 	link := client.Options{
 		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
-		Connect: n.introduce,
-		OnUp:    n.up,
-		OnDown:  n.down,
+		Connect: n.connectParams,
+		OnUp:    n.onConnect,
+		OnDown:  n.onDisconnect,
 		OnEvent: func(e protocol.EventFrame) { n.event(calls, e) },
 		OnFrame: func(f *stream.Frame) { n.ends.Binary(f) },
 	}
@@ -200,7 +200,7 @@ func (n *Node) Run(ctx context.Context) error {
 		link = n.opts.Through(link)
 	}
 	n.client = client.New(link)
-	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.ledger()
+	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.transferRecords()
 	connector := direct.Connector{Alone: true}
 	if n.opts.Direct != nil {
 		connector = *n.opts.Direct
@@ -212,7 +212,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { n.sweep(calls, parts, files) })
+	wg.Go(func() { n.removeStaleParts(calls, parts, files) })
 	defer n.work.Wait()
 	defer stopCalls()
 	wg.Go(func() {
@@ -225,15 +225,15 @@ func (n *Node) Run(ctx context.Context) error {
 			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
 	})
-	wg.Go(func() { n.sweepFiles(calls) })
+	wg.Go(func() { n.removeExpiredFiles(calls) })
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")
 	return err
 }
 
-// down ends the transfers of a lost connection; the gateway starts them again on the next one.
-func (n *Node) down(err error) {
+// onDisconnect ends the transfers of a lost connection; the gateway starts them again on the next one.
+func (n *Node) onDisconnect(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()
 	n.browse.UnwatchAll() // windows ask for their folders again
@@ -249,10 +249,10 @@ func (n *Node) close() {
 	}
 }
 
-// up is called while there is a connection.
-func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
+// onConnect is called while there is a connection.
+func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
-	n.out.nudge()
+	n.out.retryNow()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {

@@ -18,10 +18,10 @@ const (
 	// maxSending bounds the items that are sent and not yet confirmed, so that one slow
 	// confirmation does not delay all others.
 	maxSending = 16
-	// maxRefusals is how often the gateway may fail to take an item before the item is dropped.
+	// maxFailures is how often the gateway may fail to take an item before the item is dropped.
 	// While the gateway cannot be reached, or says that it is unavailable, the item is retried
 	// without limit.
-	maxRefusals = 8
+	maxFailures = 8
 )
 
 // outbox holds items that the gateway must receive even when the connection breaks, until it has
@@ -30,53 +30,55 @@ type outbox struct {
 	wake chan struct{}
 
 	mu     sync.Mutex // guards the fields below
-	lanes  map[lane][]*item
-	ready  []lane // lanes with an item to send, in the order in which they became ready
-	failed []lane // lanes whose item must be sent again later
+	queues map[queueKey][]*item
+	ready  []queueKey // lanes with an item to send, in the order in which they became ready
+	failed []queueKey // lanes whose item must be sent again later
 }
 
-// lane is an ordering key: each result has its own lane, and each session's events have one.
-type lane string
+// queueKey is an ordering key: each result has its own lane, and each session's events have one.
+type queueKey string
 
-func resultLane(call protocol.CallID) lane { return lane("call " + string(call)) }
+func resultKey(call protocol.CallID) queueKey { return queueKey("call " + string(call)) }
 
-func sessionLane(id string) lane { return lane("session " + id) }
+func sessionKey(id string) queueKey { return queueKey("session " + id) }
 
 // item is one thing to deliver. send is called again after every failure that is worth a retry;
 // over, which may be nil, is called once the item is confirmed or dropped.
 type item struct {
-	lane    lane
-	call    protocol.CallID // the call that it comes from
-	send    func(context.Context) error
-	over    func()
-	refused int
+	queue    queueKey
+	call     protocol.CallID // the call that it comes from
+	send     func(context.Context) error
+	done     func()
+	failures int
 }
 
-func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1), lanes: make(map[lane][]*item)} }
+func newOutbox() *outbox {
+	return &outbox{wake: make(chan struct{}, 1), queues: make(map[queueKey][]*item)}
+}
 
-// put adds an item.
-func (o *outbox) put(i item) {
+// add adds an item.
+func (o *outbox) add(i item) {
 	o.mu.Lock()
-	o.lanes[i.lane] = append(o.lanes[i.lane], &i)
-	if len(o.lanes[i.lane]) == 1 {
-		o.ready = append(o.ready, i.lane)
+	o.queues[i.queue] = append(o.queues[i.queue], &i)
+	if len(o.queues[i.queue]) == 1 {
+		o.ready = append(o.ready, i.queue)
 	}
 	o.mu.Unlock()
-	o.stir()
+	o.wakeUp()
 }
 
-// holds reports whether a call's result waits for confirmation.
-func (o *outbox) holds(call protocol.CallID) bool {
+// has reports whether a call's result waits for confirmation.
+func (o *outbox) has(call protocol.CallID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.lanes[resultLane(call)]) > 0
+	return len(o.queues[resultKey(call)]) > 0
 }
 
 // calls returns the calls of which something waits for confirmation.
 func (o *outbox) calls() (list []protocol.CallID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, items := range o.lanes {
+	for _, items := range o.queues {
 		if call := items[0].call; call != "" {
 			list = append(list, call)
 		}
@@ -84,15 +86,15 @@ func (o *outbox) calls() (list []protocol.CallID) {
 	return list
 }
 
-// nudge retries all failed items at once, as after a reconnect.
-func (o *outbox) nudge() {
+// retryNow retries all failed items at once, as after a reconnect.
+func (o *outbox) retryNow() {
 	o.mu.Lock()
 	o.ready, o.failed = append(o.ready, o.failed...), nil
 	o.mu.Unlock()
-	o.stir()
+	o.wakeUp()
 }
 
-func (o *outbox) stir() {
+func (o *outbox) wakeUp() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -109,26 +111,26 @@ func (o *outbox) next() *item {
 	}
 	l := o.ready[0]
 	o.ready = o.ready[1:]
-	return o.lanes[l][0]
+	return o.queues[l][0]
 }
 
 // drop removes a lane's first item, which next returned.
 func (o *outbox) drop(i *item) {
-	if i.over != nil {
-		i.over()
+	if i.done != nil {
+		i.done()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lanes[i.lane][0] = nil // release the result's memory
-	if o.lanes[i.lane] = o.lanes[i.lane][1:]; len(o.lanes[i.lane]) > 0 {
-		o.ready = append(o.ready, i.lane)
+	o.queues[i.queue][0] = nil // release the result's memory
+	if o.queues[i.queue] = o.queues[i.queue][1:]; len(o.queues[i.queue]) > 0 {
+		o.ready = append(o.ready, i.queue)
 	} else {
-		delete(o.lanes, i.lane)
+		delete(o.queues, i.queue)
 	}
 }
 
 // retry adds a lane to the failed ones.
-func (o *outbox) retry(l lane) {
+func (o *outbox) retry(l queueKey) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed = append(o.failed, l)
@@ -175,7 +177,7 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 		case <-o.wake:
 		case <-again:
 			again = nil
-			o.nudge()
+			o.retryNow()
 		case c := <-outcomes:
 			free++
 			switch {
@@ -185,7 +187,7 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 			case ctx.Err() != nil:
 				return
 			case c.item.worthRetry(c.err):
-				o.retry(c.item.lane)
+				o.retry(c.item.queue)
 				if again == nil {
 					again = time.After(wait)
 					wait = min(wait*2, retryMax)
@@ -215,6 +217,6 @@ func (i *item) worthRetry(err error) bool {
 			return false
 		}
 	}
-	i.refused++
-	return i.refused < maxRefusals
+	i.failures++
+	return i.failures < maxFailures
 }

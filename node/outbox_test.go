@@ -39,9 +39,9 @@ func deliver(t *testing.T) *post {
 	return p
 }
 
-// add adds an item that fails with errs, one after the other, before it succeeds.
-func (p *post) add(l lane, name string, errs ...error) {
-	p.put(item{lane: l, call: protocol.CallID(name), send: func(context.Context) error {
+// post adds an item that fails with errs, one after the other, before it succeeds.
+func (p *post) post(l queueKey, name string, errs ...error) {
+	p.add(item{queue: l, call: protocol.CallID(name), send: func(context.Context) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.sent = append(p.sent, name)
@@ -64,15 +64,15 @@ func (p *post) soFar() (sent, lost string) {
 func TestOutboxSendsALaneInOrderUntilConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
-		p.add("one", "a", protocol.ErrUnavailable, context.DeadlineExceeded, protocol.ErrStorage)
-		p.add("one", "b", protocol.ErrNotFound)
-		p.add("one", "c", fmt.Errorf("report: %w", protocol.ErrForbidden))
-		p.add("one", "d")
+		p.post("one", "a", protocol.ErrUnavailable, context.DeadlineExceeded, protocol.ErrStorage)
+		p.post("one", "b", protocol.ErrNotFound)
+		p.post("one", "c", fmt.Errorf("report: %w", protocol.ErrForbidden))
+		p.post("one", "d")
 		if sent, _ := p.soFar(); sent != "a" {
 			t.Errorf("sent %s", sent)
 		}
 		began := time.Now()
-		p.nudge() // a reconnect does not wait
+		p.retryNow() // a reconnect does not wait
 		if sent, _ := p.soFar(); sent != "aa" || time.Since(began) != 0 {
 			t.Errorf("after a nudge: %s", sent)
 		}
@@ -86,13 +86,13 @@ func TestOutboxSendsALaneInOrderUntilConfirmed(t *testing.T) {
 func TestOutboxKnowsWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
-		p.add(resultLane("a"), "a", protocol.ErrUnavailable)
+		p.post(resultKey("a"), "a", protocol.ErrUnavailable)
 		p.soFar()
-		if !p.holds("a") || p.holds("x") {
+		if !p.has("a") || p.has("x") {
 			t.Error("what waits is not known")
 		}
 		time.Sleep(retryMin)
-		if p.soFar(); p.holds("a") || len(p.lanes) != 0 {
+		if p.soFar(); p.has("a") || len(p.queues) != 0 {
 			t.Error("a confirmed item is kept")
 		}
 	})
@@ -103,17 +103,17 @@ func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
 		p := deliver(t)
 		stuck := make(chan struct{})
 		for i := range maxSending - 1 {
-			p.put(item{lane: lane(fmt.Sprint(i)), send: func(ctx context.Context) error { <-stuck; return nil }})
+			p.add(item{queue: queueKey(fmt.Sprint(i)), send: func(ctx context.Context) error { <-stuck; return nil }})
 		}
-		p.add("failing", "f", protocol.ErrUnavailable)
+		p.post("failing", "f", protocol.ErrUnavailable)
 		for range 100 {
-			p.add(lane(protocol.NewID()), "x")
+			p.post(queueKey(protocol.NewID()), "x")
 		}
 		if sent, _ := p.soFar(); sent != "f"+strings.Repeat("x", 100) {
 			t.Errorf("sent %s", sent)
 		}
-		p.put(item{lane: "last", send: func(ctx context.Context) error { <-stuck; return nil }})
-		p.add("waits", "w")
+		p.add(item{queue: "last", send: func(ctx context.Context) error { <-stuck; return nil }})
+		p.post("waits", "w")
 		if sent, _ := p.soFar(); strings.Contains(sent, "w") {
 			t.Error("more are under way than may be")
 		}
@@ -133,14 +133,14 @@ func TestOutboxGivesUpWhatIsRefusedAgainAndAgain(t *testing.T) {
 			}
 			return errs
 		}
-		p.add("i", "i", many(protocol.ErrInternal)...)
-		p.add("i", "next")
-		p.add("s", "s", many(fmt.Errorf("store: %w", protocol.ErrStorage))...)
-		p.add("u", "u", many(protocol.ErrUnavailable)...)
-		p.add("n", "n", many(errors.New("connection lost"))...)
+		p.post("i", "i", many(protocol.ErrInternal)...)
+		p.post("i", "next")
+		p.post("s", "s", many(fmt.Errorf("store: %w", protocol.ErrStorage))...)
+		p.post("u", "u", many(protocol.ErrUnavailable)...)
+		p.post("n", "n", many(errors.New("connection lost"))...)
 		time.Sleep(24 * time.Hour)
 		sent, lost := p.soFar()
-		for name, want := range map[string]int{"i": maxRefusals, "s": maxRefusals, "u": 101, "next": 1} {
+		for name, want := range map[string]int{"i": maxFailures, "s": maxFailures, "u": 101, "next": 1} {
 			if n := strings.Count(strings.ReplaceAll(sent, "next", "N"), strings.ReplaceAll(name, "next", "N")); n != want {
 				t.Errorf("%s was sent %d times, want %d", name, n, want)
 			}

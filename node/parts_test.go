@@ -40,8 +40,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.ws.WholeDisk() != (access == workspace.WholeDisk) {
-			t.Errorf("access %q: whole disk %v", access, n.ws.WholeDisk())
+		if n.ws.HasWholeDisk() != (access == workspace.WholeDisk) {
+			t.Errorf("access %q: whole disk %v", access, n.ws.HasWholeDisk())
 		}
 		n.close()
 	}
@@ -58,7 +58,7 @@ func withTools(t *testing.T) *Node {
 	define := func(name string, fn func(context.Context, access.Call, struct{}) (any, error)) toolkit.Tool[access.Call] {
 		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
-	n.offer([]toolkit.Tool[access.Call]{
+	n.setTools([]toolkit.Tool[access.Call]{
 		define("Crash", func(context.Context, access.Call, struct{}) (any, error) { panic("secret argument") }),
 		define("Silent", func(context.Context, access.Call, struct{}) (any, error) { return nil, errors.New("") }),
 		define("Nothing", func(context.Context, access.Call, struct{}) (any, error) { return nil, nil }),

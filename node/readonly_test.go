@@ -76,7 +76,7 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 		t.Errorf("not foretold: %+v", p)
 	}
 	n.call(t.Context(), n.allowed(t, "Write", outside, protocol.FolderAccess{Path: other, Write: true}))
-	if n.box.Report().KeepsFiles() {
+	if n.box.Report().ConfinesFiles() {
 		command := arguments(t, map[string]any{"command": "echo x >f; echo x >new; echo x >" + grant + "/f; echo x >" + grant + "/new; rm f"})
 		n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: command})
 	}

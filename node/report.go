@@ -14,15 +14,15 @@ import (
 // Beyond it the oldest are dropped, as in the original system.
 const maxReports = 2048
 
-// reports holds the events that the gateway has not confirmed, oldest first. The zero value is
+// pendingEvents holds the events that the gateway has not confirmed, oldest first. The zero value is
 // ready.
-type reports struct {
+type pendingEvents struct {
 	mu   sync.Mutex // guards list
 	list []*protocol.NodeExecEvent
 }
 
 // add adds an event. It returns the event that was dropped to make room, or nil.
-func (r *reports) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) {
+func (r *pendingEvents) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.list) >= maxReports {
@@ -33,14 +33,14 @@ func (r *reports) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) 
 	return lost
 }
 
-// waits reports whether an event has still to be sent.
-func (r *reports) waits(e *protocol.NodeExecEvent) bool {
+// contains reports whether an event has still to be sent.
+func (r *pendingEvents) contains(e *protocol.NodeExecEvent) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.list, e)
 }
 
-func (r *reports) remove(e *protocol.NodeExecEvent) {
+func (r *pendingEvents) remove(e *protocol.NodeExecEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if i := slices.Index(r.list, e); i >= 0 {
@@ -51,14 +51,14 @@ func (r *reports) remove(e *protocol.NodeExecEvent) {
 // reportExec sends the gateway the state of a background command.
 func (n *Node) reportExec(e protocol.NodeExecEvent) {
 	event := &e
-	if lost := n.reports.add(event); lost != nil {
+	if lost := n.pendingEvents.add(event); lost != nil {
 		n.log.Warn("Report of a command lost", "session", lost.SessionID, "call", lost.CallID)
-		n.reported(lost)
+		n.confirmExec(lost)
 	}
-	n.out.put(item{
-		lane: sessionLane(e.SessionID), call: e.CallID,
+	n.out.add(item{
+		queue: sessionKey(e.SessionID), call: e.CallID,
 		send: func(ctx context.Context) error {
-			if !n.reports.waits(event) {
+			if !n.pendingEvents.contains(event) {
 				return nil // dropped in favor of later events
 			}
 			if _, err := client.Call(ctx, n.client, protocol.ReportExec, *event); err != nil {
@@ -66,16 +66,16 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 			}
 			return nil
 		},
-		over: func() {
-			n.reports.remove(event)
-			n.reported(event)
+		done: func() {
+			n.pendingEvents.remove(event)
+			n.confirmExec(event)
 		},
 	})
 }
 
-// reported removes the stored end of a command, which was retained in case it did not reach the
+// confirmExec removes the stored end of a command, which was retained in case it did not reach the
 // gateway.
-func (n *Node) reported(e *protocol.NodeExecEvent) {
+func (n *Node) confirmExec(e *protocol.NodeExecEvent) {
 	if e.Event != protocol.ExecStarted {
 		n.jobs.Confirm(e.SessionID)
 	}

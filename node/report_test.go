@@ -7,7 +7,7 @@ import (
 )
 
 func TestOldestReportsGiveWay(t *testing.T) {
-	var r reports
+	var r pendingEvents
 	all := make([]*protocol.NodeExecEvent, maxReports+2)
 	for i := range all {
 		all[i] = &protocol.NodeExecEvent{}
@@ -16,11 +16,11 @@ func TestOldestReportsGiveWay(t *testing.T) {
 			t.Fatalf("%d lost %v", i, lost)
 		}
 	}
-	if r.waits(all[0]) || r.waits(all[1]) || !r.waits(all[2]) {
+	if r.contains(all[0]) || r.contains(all[1]) || !r.contains(all[2]) {
 		t.Error("others gave way")
 	}
 	r.remove(all[2])
-	if r.waits(all[2]) || len(r.list) != maxReports-1 {
+	if r.contains(all[2]) || len(r.list) != maxReports-1 {
 		t.Error("it is not forgotten")
 	}
 }

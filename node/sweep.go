@@ -8,21 +8,21 @@ import (
 	"fairlead/gateway/peer/stream"
 )
 
-// sweepEvery is the interval at which a node removes unfinished files of abandoned transfers; the
+// partsInterval is the interval at which a node removes unfinished files of abandoned transfers; the
 // first time is at its start.
-const sweepEvery = 24 * time.Hour
+const partsInterval = 24 * time.Hour
 
-// ledger returns the node's record of unfinished files of transfers, or nil if the program has no
+// transferRecords returns the node's record of unfinished files of transfers, or nil if the program has no
 // data folder.
-func (n *Node) ledger() *stream.Ledger {
+func (n *Node) transferRecords() *stream.Ledger {
 	if n.opts.Keep == "" {
 		return nil
 	}
 	return stream.OpenLedger(filepath.Join(n.opts.Keep, "unfinished", "node"))
 }
 
-func (n *Node) sweep(ctx context.Context, parts *stream.Ledger, files stream.Files) {
-	tick := time.NewTicker(sweepEvery)
+func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Ledger, files stream.Files) {
+	tick := time.NewTicker(partsInterval)
 	defer tick.Stop()
 	for {
 		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {

@@ -40,13 +40,13 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			n.sweep(t.Context(), n.ledger(), transfer.NewFiles(ws, transfer.Policy{}))
+			n.removeStaleParts(t.Context(), n.transferRecords(), transfer.NewFiles(ws, transfer.Policy{}))
 		}()
 		synctest.Wait()
 		if there(old) || !there(recent) {
 			t.Errorf("after the start: old %v, recent %v", there(old), there(recent))
 		}
-		time.Sleep(2*sweepEvery + time.Hour)
+		time.Sleep(2*partsInterval + time.Hour)
 		synctest.Wait()
 		if there(recent) {
 			t.Error("the recent one is there for good")

@@ -35,10 +35,10 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 // ReadError describes why a file could not be read.
 func ReadError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
-	var swapped *workspace.SwappedError
+	var swapped *workspace.FolderReplacedError
 	var large *workspace.TooLargeError
 	switch {
-	case errors.As(err, &outside), errors.As(err, &swapped), errors.Is(err, workspace.ErrElsewhere):
+	case errors.As(err, &outside), errors.As(err, &swapped), errors.Is(err, workspace.ErrTargetChanged):
 		return err
 	case errors.As(err, &large):
 		return TooLarge(p, "", large.Size, large.Max)

@@ -23,7 +23,7 @@ func (s Scope) WithFolders(folders []protocol.FolderAccess) (wider Scope, done f
 		return s, func() {}, nil
 	}
 	// The arguments of a file tool have one path.
-	root, err := s.With(workspace.Grant{Dir: workspace.Unspell(folders[0].Path), ReadOnly: !folders[0].Write})
+	root, err := s.WithGrant(workspace.Grant{Dir: workspace.Unspell(folders[0].Path), ReadOnly: !folders[0].Write})
 	if err != nil {
 		return s, nil, err
 	}
@@ -61,7 +61,7 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 // disk.
 func FolderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := RealPath(path)
-	if p, err := ws.At(real); err == nil && !p.Outside || ws.WholeDisk() || write && ws.OnlyRead() {
+	if p, err := ws.At(real); err == nil && !p.Outside || ws.HasWholeDisk() || write && ws.IsReadOnly() {
 		return f, false
 	}
 	dir := real

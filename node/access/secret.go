@@ -15,10 +15,10 @@ import (
 func SecretOf(ws *workspace.Root, path string) string {
 	in := false
 	for _, p := range sandbox.Places() {
-		if !p.Holds(path) {
+		if !p.Contains(path) {
 			continue
 		}
-		if in = true; !p.Opens(path) && !IsChosen(ws, p, path) {
+		if in = true; !p.IsPublic(path) && !IsChosen(ws, p, path) {
 			return p.Name
 		}
 	}
@@ -31,6 +31,6 @@ func SecretOf(ws *workspace.Root, path string) string {
 // IsChosen reports whether a path in a secret place lies in a folder of that place that is the
 // workspace or was granted.
 func IsChosen(ws *workspace.Root, p sandbox.Place, path string) bool {
-	chosen := func(dir string) bool { return p.Holds(dir) && InFolder(path, dir) }
+	chosen := func(dir string) bool { return p.Contains(dir) && InFolder(path, dir) }
 	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
 }

@@ -17,14 +17,14 @@ import (
 type Browser struct {
 	ws      *workspace.Root
 	watches watches
-	past    *past
+	backups *backups
 }
 
 // New makes the browser of a workspace. The files that the agent replaces are saved in the folder
 // home, which is created; if home is empty, nothing is saved. publish receives the changes in watched
 // folders, on one goroutine, until Close.
 func New(ws *workspace.Root, home string, publish func(protocol.FilesChange)) *Browser {
-	return &Browser{ws: ws, watches: watches{publish: publish}, past: &past{dir: home}}
+	return &Browser{ws: ws, watches: watches{publish: publish}, backups: &backups{dir: home}}
 }
 
 // Close stops watching all folders.
@@ -86,10 +86,10 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	}()
 	d, err := b.ws.OpenDir(at)
 	if err != nil {
-		return protocol.FilesListResult{}, worded("open", at, err)
+		return protocol.FilesListResult{}, describe("open", at, err)
 	}
 	defer d.Release()
-	out := protocol.FilesListResult{Path: workspace.Spell(d.Abs), Entries: []protocol.FileInfo{}, ReadOnly: b.ws.ReadOnly(d.Abs)}
+	out := protocol.FilesListResult{Path: workspace.Spell(d.Abs), Entries: []protocol.FileInfo{}, ReadOnly: b.ws.IsFolderReadOnly(d.Abs)}
 	size := 0
 	err = d.Infos(func(i workspace.Info) bool {
 		if ctx.Err() != nil {
@@ -109,7 +109,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 		err = ctx.Err()
 	}
 	if err != nil {
-		return protocol.FilesListResult{}, worded("list", at, err)
+		return protocol.FilesListResult{}, describe("list", at, err)
 	}
 	if watching != "" {
 		out.WatchID = p.WatchID
@@ -127,7 +127,7 @@ func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
 		out.Kind = protocol.FileFolder
 	case i.Mode&fs.ModeSymlink != 0:
 		out.Kind = protocol.FileLink
-		if kind, err := b.ws.Leads(workspace.Path{Abs: filepath.Join(dir, i.Name)}); err == nil {
+		if kind, err := b.ws.LinkTarget(workspace.Path{Abs: filepath.Join(dir, i.Name)}); err == nil {
 			out.Leads = protocol.FileRegular
 			if kind.IsDir() {
 				out.Leads = protocol.FileFolder
@@ -145,7 +145,7 @@ func (b *Browser) make(_ context.Context, p protocol.FilesPathParams) (protocol.
 		return protocol.FilesDone{}, err
 	}
 	made, err := b.ws.Mkdir(at)
-	return protocol.FilesDone{Path: made.String()}, worded("make", at, err)
+	return protocol.FilesDone{Path: made.String()}, describe("make", at, err)
 }
 
 func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
@@ -164,9 +164,9 @@ func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protoco
 	defer unlock()
 	now, err := b.ws.Move(from, to)
 	if errors.Is(err, workspace.ErrExists) {
-		return protocol.FilesDone{}, worded("move to", to, err)
+		return protocol.FilesDone{}, describe("move to", to, err)
 	}
-	return protocol.FilesDone{Path: now.String()}, worded("move", from, err)
+	return protocol.FilesDone{Path: now.String()}, describe("move", from, err)
 }
 
 func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
@@ -179,7 +179,7 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 		var id string
 		if err == nil {
 			id, err = b.ws.Trash(at)
-			err = worded("delete", at, err)
+			err = describe("delete", at, err)
 		}
 		if err != nil && len(out.Items) == 0 {
 			return out, err
@@ -195,14 +195,14 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 
 func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
 	back, err := b.ws.Restore(p.ID)
-	return protocol.FilesDone{Path: back.String()}, worded("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
+	return protocol.FilesDone{Path: back.String()}, describe("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
 }
 
-// worded says which operation failed, unless the error is complete by itself.
-func worded(what string, p workspace.Path, err error) error {
+// describe says which operation failed, unless the error is complete by itself.
+func describe(what string, p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError
-	var swapped *workspace.SwappedError
+	var swapped *workspace.FolderReplacedError
 	switch {
 	case err == nil || errors.As(err, &outside) || errors.As(err, &readOnly) || errors.As(err, &swapped) || errors.Is(err, context.Canceled):
 		return err

@@ -24,8 +24,8 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 		}
 		b := New(ws, filepath.Join(dir, "..", "home"), nil)
 		p, _ := ws.Resolve("a.txt")
-		keep := b.Keep("call", "chat", "run")
-		ws.WriteKeeping(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
+		keep := b.Backup("call", "chat", "run")
+		ws.WriteWithBackup(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
 			keep(abs, old, sum)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

@@ -24,21 +24,21 @@ import (
 // readable only by the person's own account. Both are written before the file is replaced. A crash
 // in between leaves a note of a change that never happened, which its hashes reveal.
 const (
-	pastAge  = 30 * 24 * time.Hour
-	pastMost = 500 << 20 // bytes of all contents
-	pastFile = 64 << 20  // largest saved content; the same as the limit of Edit
+	maxAge       = 30 * 24 * time.Hour
+	maxBytes     = 500 << 20 // bytes of all contents
+	maxFileBytes = 64 << 20  // largest saved content; the same as the limit of Edit
 )
 
-// past stores replaced files. It is safe for use by many goroutines.
-type past struct {
+// backups stores replaced files. It is safe for use by many goroutines.
+type backups struct {
 	dir string // empty: nothing is saved
 
 	mu      sync.Mutex // guards written
 	written int64      // bytes since the last removal of old files
 }
 
-// kept is the note of one replacement.
-type kept struct {
+// backup is the note of one replacement.
+type backup struct {
 	ID      string              `json:"id"`
 	Call    protocol.CallID     `json:"call"`
 	Session protocol.SessionKey `json:"session"`
@@ -50,30 +50,30 @@ type kept struct {
 	Lost    string              `json:"lost,omitempty"` // why the content was not saved
 }
 
-// Keep saves the content that a call of the agent is about to replace. A file whose old content
+// Backup saves the content that a call of the agent is about to replace. A file whose old content
 // cannot be saved is replaced all the same, because the person has allowed that.
-func (b *Browser) Keep(call protocol.CallID, session protocol.SessionKey, run protocol.RunID) workspace.Keep {
-	if b.past.dir == "" {
+func (b *Browser) Backup(call protocol.CallID, session protocol.SessionKey, run protocol.RunID) workspace.Backup {
+	if b.backups.dir == "" {
 		return nil
 	}
 	return func(abs string, old io.Reader, sum string) {
 		now := time.Now()
-		k := kept{
+		k := backup{
 			ID: fmt.Sprintf("%015d-%s", now.UnixMilli(), strings.ToLower(rand.Text())), Call: call, Session: session, Run: run, Path: workspace.Spell(abs),
 			At: now.UnixMilli(), Before: workspace.Absent, After: sum,
 		}
-		b.past.put(k, old)
+		b.backups.save(k, old)
 	}
 }
 
-func (p *past) put(k kept, old io.Reader) {
+func (p *backups) save(k backup, old io.Reader) {
 	if os.MkdirAll(p.dir, 0o700) != nil {
 		return
 	}
 	var size int64
 	if old != nil {
 		var err error
-		if k.Before, size, err = p.content(p.name(k.ID, ".old"), old); err != nil {
+		if k.Before, size, err = p.copyContent(p.name(k.ID, ".old"), old); err != nil {
 			k.Lost = "What was there could not be kept: " + err.Error() + "."
 			os.Remove(p.name(k.ID, ".old"))
 			size = 0
@@ -90,20 +90,20 @@ func (p *past) put(k kept, old io.Reader) {
 	}
 	p.mu.Lock()
 	p.written += size
-	full := p.written > pastMost/10
+	full := p.written > maxBytes/10
 	p.mu.Unlock()
 	if full {
 		p.sweep(time.Now())
 	}
 }
 
-// content copies the old content and returns its hash and size.
-func (p *past) content(name string, old io.Reader) (sum string, size int64, err error) {
+// copyContent copies the old content and returns its hash and size.
+func (p *backups) copyContent(name string, old io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	err = writeSynced(name, func(w io.Writer) error {
-		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, pastFile+1))
-		if err == nil && size > pastFile {
-			err = fmt.Errorf("it has more than %d MiB", pastFile>>20)
+		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, maxFileBytes+1))
+		if err == nil && size > maxFileBytes {
+			err = fmt.Errorf("it has more than %d MiB", maxFileBytes>>20)
 		}
 		return err
 	})
@@ -121,11 +121,11 @@ func writeSynced(name string, write func(io.Writer) error) error {
 	return errors.Join(err, f.Close())
 }
 
-func (p *past) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
+func (p *backups) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
 
-// notes returns all notes, oldest first. Notes that cannot be read, because a crash cut them short,
+// load returns all notes, oldest first. Notes that cannot be read, because a crash cut them short,
 // are skipped.
-func (p *past) notes() ([]kept, error) {
+func (p *backups) load() ([]backup, error) {
 	if p.dir == "" {
 		return nil, nil
 	}
@@ -133,14 +133,14 @@ func (p *past) notes() ([]kept, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	var list []kept
+	var list []backup
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
 			continue
 		}
 		raw, err := os.ReadFile(filepath.Join(p.dir, e.Name()))
-		var k kept
+		var k backup
 		if err == nil && json.Unmarshal(raw, &k) == nil && k.ID == id {
 			list = append(list, k)
 		}
@@ -148,21 +148,21 @@ func (p *past) notes() ([]kept, error) {
 	return list, nil
 }
 
-// group is the change of one file by one run: the first and the last of its successive
+// change is the change of one file by one run: the first and the last of its successive
 // replacements.
-type group struct{ first, last kept }
+type change struct{ first, last backup }
 
-// groups combines successive replacements, oldest first. When somebody else changed the file in
+// groupChanges combines successive replacements, oldest first. When somebody else changed the file in
 // between, a new group begins.
-func groups(list []kept) (out []*group) {
-	at := map[string]*group{}
+func groupChanges(list []backup) (out []*change) {
+	at := map[string]*change{}
 	for _, k := range list {
 		key := string(k.Session) + "\x00" + string(k.Run) + "\x00" + k.Path
 		if g := at[key]; g != nil && g.last.After == k.Before {
 			g.last = k
 			continue
 		}
-		g := &group{k, k}
+		g := &change{k, k}
 		at[key] = g
 		out = append(out, g)
 	}
@@ -171,12 +171,12 @@ func groups(list []kept) (out []*group) {
 
 // find returns the group of the file path whose first replacement has this ID. The path must match
 // because it is what the rules have judged.
-func (p *past) find(id, path string) (*group, error) {
-	list, err := p.notes()
+func (p *backups) find(id, path string) (*change, error) {
+	list, err := p.load()
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range groups(list) {
+	for _, g := range groupChanges(list) {
 		if g.first.ID == id {
 			if filepath.Clean(path) != g.first.Path {
 				return nil, errors.New("this change is of another file")
@@ -188,9 +188,9 @@ func (p *past) find(id, path string) (*group, error) {
 }
 
 // Sweep removes expired contents, then the oldest ones until the size limit is met.
-func (b *Browser) Sweep(now time.Time) error { return b.past.sweep(now) }
+func (b *Browser) Sweep(now time.Time) error { return b.backups.sweep(now) }
 
-func (p *past) sweep(now time.Time) error {
+func (p *backups) sweep(now time.Time) error {
 	if p.dir == "" {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (p *past) sweep(now time.Time) error {
 		if err != nil {
 			continue
 		}
-		if total += info.Size(); total > pastMost || now.Sub(time.UnixMilli(at)) > pastAge {
+		if total += info.Size(); total > maxBytes || now.Sub(time.UnixMilli(at)) > maxAge {
 			errs = append(errs, os.Remove(filepath.Join(p.dir, e.Name())))
 		}
 	}

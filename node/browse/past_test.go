@@ -19,7 +19,7 @@ func agentWrites(t *testing.T, b *Browser, run protocol.RunID, name, text string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.ws.WriteKeeping(p, []byte(text), "", b.Keep("call", "chat", run)); err != nil {
+	if _, err := b.ws.WriteWithBackup(p, []byte(text), "", b.Backup("call", "chat", run)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -134,7 +134,7 @@ func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
 	}
 	defer f.Close()
 	// The process is killed right after it.
-	b.Keep("call", "chat", "r1")(file, f, strings.Repeat("0", 64))
+	b.Backup("call", "chat", "r1")(file, f, strings.Repeat("0", 64))
 	c := made(t, b)[0]
 	if d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(c)); err != nil || d.State != protocol.ChangeReverted || d.Diff != "" {
 		t.Errorf("%+v, %v", d, err)
@@ -151,7 +151,7 @@ func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	b, dir := browser(t)
-	b.past.put(kept{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, pastFile+1))
+	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1))
 	list := made(t, b)
 	if len(list) != 1 || !strings.Contains(list[0].Lost, "more than 64 MiB") {
 		t.Fatalf("%+v", list)
@@ -163,10 +163,10 @@ func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	if err := b.Sweep(time.Now()); err != nil || len(made(t, b)) != 1 {
 		t.Errorf("the old one: %v, %+v", err, made(t, b))
 	}
-	if err := b.Sweep(time.Now().Add(pastAge + time.Hour)); err != nil || len(made(t, b)) != 0 {
+	if err := b.Sweep(time.Now().Add(maxAge + time.Hour)); err != nil || len(made(t, b)) != 0 {
 		t.Errorf("after 30 days: %v, %+v", err, made(t, b))
 	}
-	info, err := os.Stat(b.past.dir)
+	info, err := os.Stat(b.backups.dir)
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Errorf("%v, %v: others may look into it", info, err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // changes lists the agent's changes.
 func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
-	list, err := b.past.notes()
+	list, err := b.backups.load()
 	if err != nil {
 		return protocol.FilesChangesResult{}, fmt.Errorf("cannot read what the agent changed: %w", err)
 	}
@@ -26,7 +26,7 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 		last[k.Session] = k.Run
 	}
 	out := protocol.FilesChangesResult{Changes: []protocol.FileChange{}}
-	for _, g := range slices.Backward(groups(list)) {
+	for _, g := range slices.Backward(groupChanges(list)) {
 		if p.SessionKey != "" && p.SessionKey != g.first.Session {
 			continue
 		}
@@ -40,7 +40,7 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 
 // reverted reports whether a file is the same as before a change. A file of another size is not.
 // Only a file of the same size is read, up to [maxDiffFile]; a larger one counts as changed.
-func (b *Browser) reverted(g *group) bool {
+func (b *Browser) reverted(g *change) bool {
 	at, err := b.ws.Resolve(g.first.Path)
 	if err != nil {
 		return false
@@ -52,7 +52,7 @@ func (b *Browser) reverted(g *group) bool {
 	if err != nil || now.Size() > maxDiffFile {
 		return false
 	}
-	old, err := os.Stat(b.past.name(g.first.ID, ".old"))
+	old, err := os.Stat(b.backups.name(g.first.ID, ".old"))
 	if err != nil || old.Size() != now.Size() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (b *Browser) reverted(g *group) bool {
 }
 
 // state compares a file with what the agent wrote.
-func (g *group) state(sum string) string {
+func (g *change) state(sum string) string {
 	switch sum {
 	case g.first.Before: // also after a crash before the file was replaced
 		return protocol.ChangeReverted
@@ -78,7 +78,7 @@ const (
 )
 
 func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
-	g, err := b.past.find(p.ID, p.Path)
+	g, err := b.backups.find(p.ID, p.Path)
 	if err != nil {
 		return out, err
 	}
@@ -88,10 +88,10 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 	}
 	sum, err := b.ws.Hash(at)
 	if err != nil {
-		return out, worded("read", at, err)
+		return out, describe("read", at, err)
 	}
 	out.State = g.state(sum)
-	before, err := b.past.before(g)
+	before, err := b.backups.before(g)
 	if err != nil {
 		out.Why = err.Error()
 		return out, nil
@@ -99,7 +99,7 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 	var now []byte
 	if sum != workspace.Absent {
 		if now, _, err = b.ws.ReadFile(at, maxDiffFile); err != nil {
-			out.Why = worded("compare", at, err).Error()
+			out.Why = describe("compare", at, err).Error()
 			return out, nil
 		}
 	}
@@ -117,7 +117,7 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 }
 
 // before returns the content before a change; nothing if there was no file.
-func (p *past) before(g *group) ([]byte, error) {
+func (p *backups) before(g *change) ([]byte, error) {
 	switch {
 	case g.first.Lost != "":
 		return nil, errors.New(g.first.Lost)
@@ -134,7 +134,7 @@ func (p *past) before(g *group) ([]byte, error) {
 // revert restores the content before a change, unless the file was changed since. A file that the
 // agent created is moved to the trash.
 func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
-	g, err := b.past.find(p.ID, p.Path)
+	g, err := b.backups.find(p.ID, p.Path)
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
@@ -142,9 +142,9 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
-	before, err := b.past.before(g)
+	before, err := b.backups.before(g)
 	if err != nil {
-		return protocol.FilesDone{}, worded("revert", at, err)
+		return protocol.FilesDone{}, describe("revert", at, err)
 	}
 	unlock, err := b.ws.Lock(ctx, at)
 	if err != nil {
@@ -153,19 +153,19 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	defer unlock()
 	sum, err := b.ws.Hash(at)
 	if err != nil {
-		return protocol.FilesDone{}, worded("revert", at, err)
+		return protocol.FilesDone{}, describe("revert", at, err)
 	}
 	done := protocol.FilesDone{Path: at.String()}
 	switch g.state(sum) {
 	case protocol.ChangeReverted:
 		return done, nil
 	case protocol.ChangeAltered:
-		return protocol.FilesDone{}, worded("revert", at, errors.New("it was changed after the agent's change; nothing was done"))
+		return protocol.FilesDone{}, describe("revert", at, errors.New("it was changed after the agent's change; nothing was done"))
 	}
 	if g.first.Before == workspace.Absent {
 		_, err = b.ws.Trash(at)
 	} else {
 		_, err = b.ws.Write(at, before, g.last.After)
 	}
-	return done, worded("revert", at, err)
+	return done, describe("revert", at, err)
 }

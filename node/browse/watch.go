@@ -82,7 +82,7 @@ func (b *Browser) UnwatchAll() {
 
 // changed reports a change.
 func (b *Browser) changed(c watch.Change) {
-	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spelled(c.Removed), Again: c.MustRelist, Below: spelled(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
+	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spellAll(c.Removed), Again: c.MustRelist, Below: spellAll(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
 	b.watches.mu.Lock()
 	for id, dir := range b.watches.folders {
 		if dir == c.Dir {
@@ -110,8 +110,8 @@ func (b *Browser) changed(c watch.Change) {
 	b.watches.publish(out)
 }
 
-// spelled returns the names as text.
-func spelled(names []string) (list []string) {
+// spellAll returns the names as text.
+func spellAll(names []string) (list []string) {
 	for _, n := range names {
 		list = append(list, workspace.Spell(n))
 	}

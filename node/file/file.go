@@ -68,7 +68,7 @@ func (t *tool) begin(ctx context.Context, call access.Call) (_ *tool, done func(
 		return nil, nil, err
 	}
 	if call.Target != "" {
-		scope.Root = scope.Bound(workspace.Unspell(call.Target))
+		scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
 	}
 	release, err := t.acquire(ctx)
 	if err != nil {

@@ -69,11 +69,11 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		}
 		expected = sum
 	}
-	w, err := t.WriteKeeping(p, []byte(in.Content), expected, call.Backup)
+	w, err := t.WriteWithBackup(p, []byte(in.Content), expected, call.Backup)
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}
-	return writeOut{Path: p.String(), Bytes: len(in.Content), SHA256: w.SHA256, Created: w.New, OtherNames: w.OtherNames}, nil
+	return writeOut{Path: p.String(), Bytes: len(in.Content), SHA256: w.SHA256, Created: w.Created, OtherNames: w.OtherNames}, nil
 }
 
 func (t *tool) checkContent(p workspace.Path, in writeIn) error {
@@ -95,10 +95,10 @@ func contentTooLarge(p workspace.Path, size, most int) error {
 func writeError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError
-	var swapped *workspace.SwappedError
+	var swapped *workspace.FolderReplacedError
 	var dir *workspace.DirError
 	switch {
-	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrElsewhere):
+	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrTargetChanged):
 		return err
 	case errors.As(err, &dir):
 		return toolkit.Failf("Failed to create directories: %w", err)

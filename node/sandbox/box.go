@@ -57,12 +57,12 @@ func (b *Box) Report() Report { return b.report }
 // Start starts a command. It returns *Unavailable when the profile requires a restriction that is
 // not enforced, *os.PathError or syscall.Errno when the system cannot start it.
 func (b *Box) Start(s Spec) (*Process, error) {
-	s.Profile = s.Profile.normal()
+	s.Profile = s.Profile.withDefaults()
 	if err := checkSpec(s); err != nil {
 		return nil, err
 	}
 	if s.Profile.Required {
-		if u := b.report.missing(s.Profile); u != nil {
+		if u := b.report.unavailable(s.Profile); u != nil {
 			return nil, u
 		}
 	}

@@ -12,7 +12,7 @@ const maxPause = 20 * time.Millisecond
 // Direct starts a command without containment and without a helper: its processes are found as far
 // as the system permits.
 func Direct(s Spec) (*Process, error) {
-	s.Profile = Profile{Mode: Full}.normal()
+	s.Profile = Profile{Mode: Full}.withDefaults()
 	if err := checkSpec(s); err != nil {
 		return nil, err
 	}
@@ -39,23 +39,23 @@ func direct(argv []string, s Spec) (*Process, error) {
 	p.pid, p.signal, p.list = cmd.Process.Pid, g.signal, g.processes
 	go func() {
 		e, err := g.wait()
-		p.exitedWith(e, err)
-		if !g.ends(SettleTime) {
+		p.setExit(e, err)
+		if !g.waitEmpty(SettleTime) {
 			g.signal(false)
-			if !g.ends(TermGrace) {
+			if !g.waitEmpty(TermGrace) {
 				g.signal(true)
 			}
 		}
 		g.close()
-		p.finish(g.ended())
+		p.finish(g.killedCount())
 	}()
 	return p, nil
 }
 
-// ends waits at most d until no process is left.
-func (g *group) ends(d time.Duration) bool {
+// waitEmpty waits at most d until no process is left.
+func (g *group) waitEmpty(d time.Duration) bool {
 	pause := time.Millisecond
-	for end := time.Now().Add(d); g.alive(); pause = min(2*pause, maxPause) {
+	for end := time.Now().Add(d); g.hasProcesses(); pause = min(2*pause, maxPause) {
 		if time.Now().After(end) {
 			return false
 		}

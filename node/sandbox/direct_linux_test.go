@@ -31,7 +31,7 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	p.Terminate()
 	within(t, "the end of watching", closed(p.Done()))
 	within(t, "the end of the processes", func() bool { return !alive(list[2]) && !alive(list[3]) })
-	if got := p.Ended(); got < 2 {
+	if got := p.KilledCount(); got < 2 {
 		t.Errorf("got %d ended processes, want at least 2", got)
 	}
 	if c := k.box.Report().Check(sandbox.CheckOrphans); c.Enforced {

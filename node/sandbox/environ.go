@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// passed are the variables that a command inherits: the user, locations of programs and folders,
+// inherited are the variables that a command inherits: the user, locations of programs and folders,
 // formats of text and time. Variables that a login shell's own files set come back by themselves,
 // because the shell is a login shell.
-var passed = []string{
+var inherited = []string{
 	"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSH_AUTH_SOCK",
 	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
 }
@@ -27,11 +27,11 @@ var passedWindows = []string{
 // bus, a screen. Only an uncontained command gets them.
 var sockets = []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"}
 
-// neverPrefix and never are variables that make programs load or run something else, or that are
+// neverInheritedPrefix and never are variables that make programs load or run something else, or that are
 // ours; they are not passed even when declared.
 var (
-	neverPrefix = []string{"LD_", "DYLD_", "BASH_FUNC_", "FAIRLEAD_", "GIT_", "PYTHON", "PERL5"}
-	never       = []string{
+	neverInheritedPrefix = []string{"LD_", "DYLD_", "BASH_FUNC_", "FAIRLEAD_", "GIT_", "PYTHON", "PERL5"}
+	neverInherited       = []string{
 		"BASH_ENV", "ENV", "PROMPT_COMMAND", "NODE_OPTIONS", "RUBYOPT", "RUBYLIB", "PERLLIB", "SHELLOPTS", "BASHOPTS", "IFS", "PS4",
 		"ZDOTDIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LESSOPEN", "LESSCLOSE", "GCONV_PATH", "GLIBC_TUNABLES", "MALLOC_TRACE",
 		"PWD", "OLDPWD", "FAIRLEAD",
@@ -55,7 +55,7 @@ func Environ(dir string, extra []string) []string {
 
 func environ(from []string, dir string, extra []string, windows bool) []string {
 	var env []string
-	names := passed
+	names := inherited
 	if windows {
 		names = append(slices.Clip(names), passedWindows...)
 	}
@@ -67,24 +67,24 @@ func environ(from []string, dir string, extra []string, windows bool) []string {
 		wanted := slices.Contains(names, name) || strings.HasPrefix(name, "LC_") || slices.ContainsFunc(extra, func(e string) bool {
 			return e == name || windows && strings.EqualFold(e, name)
 		})
-		if wanted && !forbidden(name) {
+		if wanted && !isForbidden(name) {
 			env = append(env, kv)
 		}
 	}
 	for _, e := range extra {
-		if name, _, ok := strings.Cut(e, "="); ok && name != "" && !forbidden(name) {
+		if name, _, ok := strings.Cut(e, "="); ok && name != "" && !isForbidden(name) {
 			env = set(env, name, e[len(name)+1:])
 		}
 	}
 	return append(env, "PWD="+dir, "FAIRLEAD=1")
 }
 
-func forbidden(name string) bool {
+func isForbidden(name string) bool {
 	name = strings.ToUpper(name)
 	if slices.Contains(gitHarmless, name) {
 		return false
 	}
-	return slices.Contains(never, name) || slices.ContainsFunc(neverPrefix, func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.Contains(neverInherited, name) || slices.ContainsFunc(neverInheritedPrefix, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // set sets a variable to one value and removes earlier ones.

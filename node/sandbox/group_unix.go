@@ -56,8 +56,8 @@ func (g *group) signal(kill bool) {
 	}
 }
 
-// alive reports whether a process remains.
-func (g *group) alive() bool {
+// hasProcesses reports whether a process remains.
+func (g *group) hasProcesses() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.killed {
@@ -70,7 +70,7 @@ func (g *group) alive() bool {
 // their descendants. A process that has left the session and whose parent has ended is not found.
 func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
 
-func (g *group) ended() int {
+func (g *group) killedCount() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.seen)

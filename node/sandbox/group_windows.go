@@ -37,13 +37,13 @@ func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 }
 
 func (g *group) start(s Spec) error {
-	if err := g.limit(s.Profile.contained()); err != nil {
+	if err := g.limit(s.Profile.isContained()); err != nil {
 		return err
 	}
 	attr := &syscall.SysProcAttr{
 		CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW, HideWindow: true, CmdLine: s.Line,
 	}
-	if s.Profile.contained() {
+	if s.Profile.isContained() {
 		token, err := restrictedToken()
 		if err != nil {
 			return err
@@ -154,10 +154,10 @@ func (g *group) processes() []int {
 	return g.list()
 }
 
-// alive reports whether the job has processes left.
-func (g *group) alive() bool { return len(g.processes()) > 0 }
+// hasProcesses reports whether the job has processes left.
+func (g *group) hasProcesses() bool { return len(g.processes()) > 0 }
 
-func (g *group) ended() int {
+func (g *group) killedCount() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.killed

@@ -33,7 +33,7 @@ func helperMain(args []string) int {
 		runtime.LockOSThread()
 		err = supervisor.Inner()
 	case len(args) == 2 && args[0] == "try":
-		err = try(args[1])
+		err = attemptAll(args[1])
 	case len(args) == 1 && args[0] == "linger":
 		time.Sleep(time.Minute)
 	default:
@@ -55,10 +55,10 @@ func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
 // start starts a command through a helper.
 func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	p := newProcess()
-	o := supervisor.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
-	if s.Profile.contained() {
+	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
+	if s.Profile.isContained() {
 		o.Env = unset(s.Env, sockets...)
-		o.Bounds = bounds(s.Profile)
+		o.Permissions = bounds(s.Profile)
 	}
 	c, err := h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, watcher{p})
 	if err != nil {
@@ -68,8 +68,8 @@ func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	return p, nil
 }
 
-func bounds(p Profile) *supervisor.Bounds {
-	b := &supervisor.Bounds{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
+func bounds(p Profile) *supervisor.Permissions {
+	b := &supervisor.Permissions{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
 	if p.Workspace != "" {
 		b.Read = append(b.Read, p.Workspace)
 	}
@@ -87,10 +87,10 @@ type watcher struct{ p *Process }
 
 func (w watcher) Ended(ws syscall.WaitStatus, err error) {
 	if err != nil {
-		w.p.exitedWith(Exit{}, err)
+		w.p.setExit(Exit{}, err)
 		return
 	}
-	w.p.exitedWith(exitOf(ws), nil)
+	w.p.setExit(exitOf(ws), nil)
 }
 
 func (w watcher) Gone(ended int) { w.p.finish(ended) }

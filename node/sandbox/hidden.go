@@ -29,9 +29,9 @@ func hidden(opts Options) (hide, show []string) {
 	return hide, publicFiles(home)
 }
 
-// Hides lists the secrets that no contained command can read any part of, where that is enforced. A
+// HiddenPaths lists the secrets that no contained command can read any part of, where that is enforced. A
 // folder with a readable file, such as ~/.ssh/known_hosts, is left out.
-func Hides() (list []string) {
+func HiddenPaths() (list []string) {
 	home, ok := homeDir()
 	if !ok {
 		return nil

@@ -23,7 +23,7 @@ type layer struct {
 
 func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	p := s.Profile
-	if !p.contained() || l.off {
+	if !p.isContained() || l.off {
 		return s.Argv, s.Env, nil
 	}
 	temp, err := l.tempDir()
@@ -118,7 +118,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	with := opts
 	with.Secrets = append(slices.Clone(opts.Secrets), secret)
 	run := func(script string) (code int, ok bool) {
-		spec := Spec{Profile: Profile{Workspace: ws}.normal(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
+		spec := Spec{Profile: Profile{Workspace: ws}.withDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
 		argv, env, err := l.wrap(spec, with)
 		if err != nil {
 			return 0, false

@@ -10,7 +10,7 @@ import (
 type layer struct{}
 
 func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
-	if s.Profile.contained() {
+	if s.Profile.isContained() {
 		return s.Argv, unset(s.Env, sockets...), nil
 	}
 	return s.Argv, s.Env, nil

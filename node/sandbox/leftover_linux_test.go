@@ -48,7 +48,7 @@ func TestProcessesEndWithTheirCommand(t *testing.T) {
 				if pid := pids(t, k.ws, 1)[0]; alive(pid) {
 					t.Errorf("process %d still runs", pid)
 				}
-				if got := p.Ended(); got != 1 {
+				if got := p.KilledCount(); got != 1 {
 					t.Errorf("got %d ended processes, want 1", got)
 				}
 				if !alive(other.PID()) {
@@ -71,7 +71,7 @@ func TestAProcessThatEndsByItselfIsNotEnded(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(k.ws, "copy")); err != nil || string(data) != "text\n" {
 		t.Errorf("got copy %q and error %v, want the text", data, err)
 	}
-	if got := p.Ended(); got != 0 {
+	if got := p.KilledCount(); got != 0 {
 		t.Errorf("got %d ended processes, want 0", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestProcessesOfACommandAreListed(t *testing.T) {
 		if got := p.Processes(); len(got) != 0 {
 			t.Errorf("got processes %v after the end, want none", got)
 		}
-		if got := p.Ended(); got < 2 {
+		if got := p.KilledCount(); got < 2 {
 			t.Errorf("got %d ended processes, want at least 2", got)
 		}
 	})
@@ -124,7 +124,7 @@ func TestManyProcessesEndWithTheirCommand(t *testing.T) {
 	if i := slices.IndexFunc(list, alive); i >= 0 {
 		t.Errorf("process %d still runs", list[i])
 	}
-	if got := p.Ended(); len(list) != many || got != many {
+	if got := p.KilledCount(); len(list) != many || got != many {
 		t.Errorf("got %d ended processes of %d, want %d", got, len(list), many)
 	}
 }
@@ -141,8 +141,8 @@ func TestAChainOfProcessesEndsWithItsCommand(t *testing.T) {
 		last := func() string { b, _ := os.ReadFile(filepath.Join(k.ws, "last")); return string(b) }
 		before := last()
 		time.Sleep(100 * time.Millisecond)
-		if now := last(); now != before || p.Ended() == 0 {
-			t.Errorf("got process %q after %q and %d ended, want an end of the chain", now, before, p.Ended())
+		if now := last(); now != before || p.KilledCount() == 0 {
+			t.Errorf("got process %q after %q and %d ended, want an end of the chain", now, before, p.KilledCount())
 		}
 	})
 }

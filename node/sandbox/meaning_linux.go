@@ -2,12 +2,12 @@ package sandbox
 
 import "fmt"
 
-// meaning says which layer enforces a check, and what to report when none does.
-type meaning struct{ id, by, why, fix string }
+// layerCheck says which layer enforces a check, and what to report when none does.
+type layerCheck struct{ id, by, why, fix string }
 
-// meanings returns those of a machine with that version of Landlock. unwrapped is the reason why
+// layerChecks returns those of a machine with that version of Landlock. unwrapped is the reason why
 // bubblewrap does not restrict files, if it was tried.
-func meanings(abi int, unwrapped string) []meaning {
+func layerChecks(abi int, unwrapped string) []layerCheck {
 	const seccomp = "seccomp"
 	landlock, files, sockets := fmt.Sprintf("Landlock ABI %d", abi), fmt.Sprintf("Landlock ABI %d", abi), seccomp
 	abstract := landlock
@@ -27,7 +27,7 @@ func meanings(abi int, unwrapped string) []meaning {
 	if abi == 0 {
 		metadata, mend = open, kernel
 	}
-	return []meaning{
+	return []layerCheck{
 		{CheckWriteOutside, files, open, kernel},
 		{CheckReadSecrets, files, open, kernel},
 		{CheckProtected, files, "hooks and configuration of git in the workspace can be written", ""},

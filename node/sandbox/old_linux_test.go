@@ -79,7 +79,7 @@ func init() {
 		said, _ := io.ReadAll(out)
 		p.Wait()
 		r := box.Report()
-		fmt.Print(strings.Join(strings.Fields(string(said)), " "), " ", r.KeepsNetwork(), " ", r.Check(sandbox.CheckOrphans).Enforced)
+		fmt.Print(strings.Join(strings.Fields(string(said)), " "), " ", r.BlocksNetwork(), " ", r.Check(sandbox.CheckOrphans).Enforced)
 		return 0
 	}
 }

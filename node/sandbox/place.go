@@ -46,12 +46,12 @@ func Places() (list []Place) {
 	return list
 }
 
-// Holds reports whether a path without symbolic links is the place or lies in it.
-func (p Place) Holds(path string) bool { return inFolder(path, p.Path) }
+// Contains reports whether a path without symbolic links is the place or lies in it.
+func (p Place) Contains(path string) bool { return inFolder(path, p.Path) }
 
-// Opens reports whether a path in the place is one of the files without secrets, such as
+// IsPublic reports whether a path in the place is one of the files without secrets, such as
 // ~/.ssh/known_hosts. It checks that it is a file.
-func (p Place) Opens(path string) bool {
+func (p Place) IsPublic(path string) bool {
 	rel, err := filepath.Rel(p.Path, path)
 	if err != nil {
 		return false
@@ -72,7 +72,7 @@ func HiddenPlace(path string) string { return placeName(path, func(p Place) bool
 
 func placeName(path string, counts func(Place) bool) string {
 	for _, p := range Places() {
-		if p.Holds(path) && counts(p) {
+		if p.Contains(path) && counts(p) {
 			return p.Name
 		}
 	}

@@ -35,7 +35,7 @@ type cacheFile struct {
 	Report Report `json:"report"`
 }
 
-func cached(path, key string) (Report, bool) {
+func loadReport(path, key string) (Report, bool) {
 	if path == "" || key == "" {
 		return Report{}, false
 	}
@@ -50,8 +50,8 @@ func cached(path, key string) (Report, bool) {
 	return c.Report, true
 }
 
-// keep stores the result. Errors are ignored: without the file, the next start probes again.
-func keep(path, key string, r Report) {
+// storeReport stores the result. Errors are ignored: without the file, the next start probes again.
+func storeReport(path, key string, r Report) {
 	if path == "" || key == "" {
 		return
 	}

@@ -22,33 +22,33 @@ import (
 const probeLimit = 30 * time.Second
 
 func (s *system) probe(ctx context.Context, opts Options) Report {
-	if s.none != "" {
-		return unenforced(s.none, "", Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.none})
+	if s.unavailable != "" {
+		return unenforced(s.unavailable, "", Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
 	}
 	key := cacheKey(opts)
-	if r, ok := cached(opts.Cache, key); ok {
+	if r, ok := loadReport(opts.Cache, key); ok {
 		return r
 	}
-	r, err := s.tryOut(ctx, opts, "")
+	r, err := s.runProbe(ctx, opts, "")
 	unwrapped := ""
-	if s.set.Wrap != "" && (err != nil || !r.KeepsFiles()) {
+	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
 		if unwrapped = "it was tried, and files were not held"; err != nil {
 			unwrapped = err.Error()
 		}
 		s.set.Wrap = ""
-		r, err = s.tryOut(ctx, opts, unwrapped)
+		r, err = s.runProbe(ctx, opts, unwrapped)
 	}
 	if err != nil {
 		why := "trying it out failed: " + err.Error()
 		r = unenforced(why, "", Check{Why: why})
 		var he *helperError
 		if errors.As(err, &he) {
-			s.none = why // commands still run, and the report says so
+			s.unavailable = why // commands still run, and the report says so
 		}
 		return r
 	}
 	if unwrapped == "" { // otherwise the obstacle to bubblewrap may be gone at the next start
-		keep(opts.Cache, key, r)
+		storeReport(opts.Cache, key, r)
 	}
 	return r
 }
@@ -58,9 +58,9 @@ type helperError struct{ err error }
 
 func (e *helperError) Error() string { return e.err.Error() }
 
-// tryOut starts a temporary helper and a contained process that attempts what must be impossible.
+// runProbe starts a temporary helper and a contained process that attempts what must be impossible.
 // unwrapped is the reason why bubblewrap is not used.
-func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Report, error) {
+func (s *system) runProbe(ctx context.Context, opts Options, unwrapped string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	dir, err := os.MkdirTemp(probeTemp(), "fairlead-probe-")
@@ -71,7 +71,7 @@ func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Re
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return Report{}, err
 	}
-	t, closeAll, err := setOut(dir)
+	t, closeAll, err := createTargets(dir)
 	defer closeAll()
 	if err != nil {
 		return Report{}, err
@@ -83,11 +83,11 @@ func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Re
 		return Report{}, &helperError{err}
 	}
 	defer h.Close()
-	f, orphan, err := runTry(ctx, h, t)
+	f, orphan, err := runAttempts(ctx, h, t)
 	if err != nil {
 		return Report{}, err
 	}
-	return judge(f, orphan, landlockABI(opts), s.set.Wrap != "", unwrapped), nil
+	return newReport(f, orphan, landlockABI(opts), s.set.Wrap != "", unwrapped), nil
 }
 
 // probeTemp returns a folder for temporary files whose path is short enough for the name of a
@@ -99,8 +99,8 @@ func probeTemp() string {
 	return os.TempDir()
 }
 
-// setOut creates the targets that the process tries to reach.
-func setOut(dir string) (t targets, closeAll func(), err error) {
+// createTargets creates the targets that the process tries to reach.
+func createTargets(dir string) (t targets, closeAll func(), err error) {
 	var open []io.Closer
 	closeAll = func() {
 		for _, c := range open {
@@ -147,9 +147,9 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 	return t, closeAll, nil
 }
 
-// runTry returns the findings of the contained process, and whether a process that left its session
+// runAttempts returns the findings of the contained process, and whether a process that left its session
 // was ended with it.
-func runTry(ctx context.Context, h *supervisor.Helper, t targets) (f findings, orphan bool, err error) {
+func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findings, orphan bool, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
 		return f, false, err
@@ -194,20 +194,20 @@ func runTry(ctx context.Context, h *supervisor.Helper, t targets) (f findings, o
 	return f, alive && unix.Kill(f.Stray, 0) == unix.ESRCH, nil
 }
 
-func judge(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Report {
+func newReport(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Report {
 	r := Report{OS: "linux " + kernel(), At: time.Now()}
-	for _, m := range meanings(abi, unwrapped) {
+	for _, m := range layerChecks(abi, unwrapped) {
 		a, tried := f.Attempts[m.id]
-		c := Check{ID: m.id, Probe: a.Said}
+		c := Check{ID: m.id, Probe: a.Result}
 		switch {
-		case tried && !a.Through && !a.Odd:
+		case tried && !a.Succeeded && !a.Inconclusive:
 			c.Enforced, c.By = true, m.by
-			if m.id == CheckTCP && a.Said == unix.EACCES.Error() {
+			if m.id == CheckTCP && a.Result == unix.EACCES.Error() {
 				// There was a socket, but it could not be connected.
 				c.By = fmt.Sprintf("Landlock ABI %d", abi)
 			}
-		case a.Odd:
-			c.Why = "trying it failed in a way that proves nothing: " + a.Said
+		case a.Inconclusive:
+			c.Why = "trying it failed in a way that proves nothing: " + a.Result
 		default:
 			c.Why, c.Fix = m.why, m.fix
 		}
@@ -222,11 +222,11 @@ func judge(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Rep
 		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but may write"+
 			" the files of root in the folders that are open to them")
 	}
-	if wrapped && r.KeepsFiles() {
+	if wrapped && r.ConfinesFiles() {
 		r.Warnings = append(r.Warnings, "files are held by bubblewrap, as the kernel has no Landlock: every command takes some hundredths of a second longer to start")
 	}
-	if f.Broken != "" {
-		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Broken)
+	if f.Problem != "" {
+		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Problem)
 	}
 	r.Summary = r.summary()
 	return r

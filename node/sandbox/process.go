@@ -18,7 +18,7 @@ type Process struct {
 	exited, done chan struct{}
 	exit         Exit  // readable once exited is closed
 	err          error // likewise
-	ended        int   // readable once done is closed
+	killed       int   // readable once done is closed
 	signal       func(kill bool)
 	list         func() []int
 	once         sync.Once
@@ -37,12 +37,12 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Done returns a channel that is closed when the command and all its processes have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended returns how many processes were ended by signals of the sandbox, without the command's own.
+// KilledCount returns how many processes were ended by signals of the sandbox, without the command's own.
 // It is 0 until Done is closed.
-func (p *Process) Ended() int {
+func (p *Process) KilledCount() int {
 	select {
 	case <-p.done:
-		return p.ended
+		return p.killed
 	default:
 		return 0
 	}
@@ -66,7 +66,7 @@ func (p *Process) Terminate() { p.signal(false) }
 // machine can find them (check "orphans"). It does not wait; see Done.
 func (p *Process) Kill() { p.signal(true) }
 
-func (p *Process) exitedWith(e Exit, err error) {
+func (p *Process) setExit(e Exit, err error) {
 	p.once.Do(func() {
 		p.exit, p.err = e, err
 		close(p.exited)
@@ -74,6 +74,6 @@ func (p *Process) exitedWith(e Exit, err error) {
 }
 
 func (p *Process) finish(ended int) {
-	p.ended = ended
+	p.killed = ended
 	close(p.done)
 }

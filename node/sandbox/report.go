@@ -82,10 +82,10 @@ var (
 	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring, CheckUnix}
 )
 
-// needed returns the checks that a profile relies on.
-func needed(p Profile) []string {
+// neededChecks returns the checks that a profile relies on.
+func neededChecks(p Profile) []string {
 	ids := []string{CheckOrphans}
-	if p.contained() {
+	if p.isContained() {
 		ids = append(ids, fileChecks...)
 		ids = append(ids, CheckTrace, CheckIPC, CheckPrivs)
 		if p.Network == NetBlocked {
@@ -98,7 +98,7 @@ func needed(p Profile) []string {
 // Gaps returns the checks that p relies on and this machine does not enforce; an approval must show
 // them. If one of them concerns the network, CheckTokens is the only check for network use.
 func (r Report) Gaps(p Profile) (gaps []Check) {
-	for _, id := range needed(p.normal()) {
+	for _, id := range neededChecks(p.withDefaults()) {
 		if c := r.Check(id); !c.Enforced {
 			gaps = append(gaps, c)
 		}
@@ -109,7 +109,7 @@ func (r Report) Gaps(p Profile) (gaps []Check) {
 // For returns the report for commands with profile p: the test was made with a command that may
 // write to its workspace and not use the network.
 func (r Report) For(p Profile) Report {
-	p = p.normal()
+	p = p.withDefaults()
 	r.Checks = slices.Clone(r.Checks)
 	for i, c := range r.Checks {
 		switch {
@@ -131,18 +131,18 @@ func (r Report) For(p Profile) Report {
 	return r
 }
 
-// missing returns the error for the first gap, or nil.
-func (r Report) missing(p Profile) *Unavailable {
+// unavailable returns the error for the first gap, or nil.
+func (r Report) unavailable(p Profile) *Unavailable {
 	if gaps := r.Gaps(p); len(gaps) > 0 {
 		return &Unavailable{Check: gaps[0].ID, Why: gaps[0].Why, Fix: gaps[0].Fix}
 	}
 	return nil
 }
 
-// KeepsFiles reports whether commands are prevented from writing outside and from reading secrets;
+// ConfinesFiles reports whether commands are prevented from writing outside and from reading secrets;
 // KeepsNetwork reports whether their network is blocked.
-func (r Report) KeepsFiles() bool   { return r.enforces(fileChecks) == len(fileChecks) }
-func (r Report) KeepsNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
+func (r Report) ConfinesFiles() bool { return r.enforces(fileChecks) == len(fileChecks) }
+func (r Report) BlocksNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
 
 func (r Report) enforces(ids []string) int {
 	n := 0

@@ -111,7 +111,7 @@ func (u *Unavailable) Error() string {
 	return s
 }
 
-func (p Profile) normal() Profile {
+func (p Profile) withDefaults() Profile {
 	if p.Mode == "" {
 		p.Mode = WorkspaceWrite
 	}
@@ -121,5 +121,5 @@ func (p Profile) normal() Profile {
 	return p
 }
 
-// contained reports whether p restricts anything.
-func (p Profile) contained() bool { return p.Mode != Full }
+// isContained reports whether p restricts anything.
+func (p Profile) isContained() bool { return p.Mode != Full }

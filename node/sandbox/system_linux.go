@@ -12,8 +12,8 @@ import (
 // system starts commands through a helper process. The helper is started with the first command,
 // and again when it was lost.
 type system struct {
-	set  supervisor.Settings
-	none string // why no helper can run; empty if one can
+	set         supervisor.Settings
+	unavailable string // why no helper can run; empty if one can
 
 	mu     sync.Mutex
 	helper *supervisor.Helper
@@ -25,32 +25,32 @@ func newSystem(opts Options) (*system, error) {
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
 	case slices.Contains(opts.Missing, "helper"):
-		s.none = "the helper is switched off"
+		s.unavailable = "the helper is switched off"
 	case !mainCalled.Load():
-		s.none = "this program cannot be its own helper"
+		s.unavailable = "this program cannot be its own helper"
 	}
 	return s, nil
 }
 
 func (s *system) start(spec Spec) (*Process, error) {
-	if s.none != "" {
+	if s.unavailable != "" {
 		return direct(spec.Argv, spec)
 	}
-	h, err := s.alive()
+	h, err := s.runningHelper()
 	if err != nil {
 		return nil, err
 	}
 	return start(h, spec)
 }
 
-// alive returns a running helper.
-func (s *system) alive() (*supervisor.Helper, error) {
+// runningHelper returns a running helper.
+func (s *system) runningHelper() (*supervisor.Helper, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errors.New("sandbox: closed")
 	}
-	if s.helper != nil && !s.helper.Lost() {
+	if s.helper != nil && !s.helper.IsLost() {
 		return s.helper, nil
 	}
 	h, err := startHelper(s.set)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// netPrograms lists programs that are known to use the network, as in the original system.
-var netPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
+// networkPrograms lists programs that are known to use the network, as in the original system.
+var networkPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
 
-// gitRemote lists git's subcommands that contact a remote repository.
-var gitRemote = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
+// gitRemoteCommands lists git's subcommands that contact a remote repository.
+var gitRemoteCommands = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
 
 // NetworkWord is the error of CheckTokens.
 type NetworkWord struct{ Word, Why string }
@@ -27,11 +27,11 @@ func CheckTokens(words []string) error {
 	git := false
 	for _, w := range words {
 		switch base := basename(w); {
-		case netPrograms[base]:
+		case networkPrograms[base]:
 			return &NetworkWord{w, "is a program that uses the network"}
 		case hasPrefixFold(w, "http://"), hasPrefixFold(w, "https://"):
 			return &NetworkWord{w, "is an address in the network"}
-		case git && gitRemote[w]:
+		case git && gitRemoteCommands[w]:
 			return &NetworkWord{"git " + w, "reaches another machine"}
 		case base == "git":
 			git = true

@@ -25,28 +25,28 @@ type targets struct {
 
 // attempt is the result of one attempt. Through says that it succeeded, which must not happen.
 type attempt struct {
-	Through bool
-	// Odd says that it failed in a way that proves nothing.
-	Odd bool
-	// Said is the error, or a description of the action.
-	Said string
+	Succeeded bool
+	// Inconclusive says that it failed in a way that proves nothing.
+	Inconclusive bool
+	// Result is the error, or a description of the action.
+	Result string
 }
 
 // findings are the attempts by check, and the actions that a contained process must be able to do.
 type findings struct {
 	Attempts map[string]attempt
-	Broken   string
+	Problem  string
 	Stray    int
 }
 
-// try runs contained and reports on stdout what it could do. It ends when its stdin ends.
-func try(arg string) error {
+// attemptAll runs contained and reports on stdout what it could do. It ends when its stdin ends.
+func attemptAll(arg string) error {
 	var t targets
 	if err := json.Unmarshal([]byte(arg), &t); err != nil {
 		return err
 	}
 	f := findings{Attempts: map[string]attempt{
-		CheckWriteOutside: tryAll(
+		CheckWriteOutside: attemptEach(
 			func() error { return os.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) },
 			func() error { return os.Truncate(filepath.Join(t.Outside, "old"), 0) },
 			func() error { return os.Remove(filepath.Join(t.Outside, "old")) },
@@ -55,49 +55,49 @@ func try(arg string) error {
 				os.Symlink(filepath.Join(t.Outside, "dangling"), filepath.Join(t.Workspace, "out"))
 				return os.WriteFile(filepath.Join(t.Workspace, "out"), nil, 0o600)
 			}),
-		CheckReadSecrets: tryAll(func() error { _, err := os.ReadFile(t.Secret); return err }),
-		CheckProtected: tryAll(func() error {
+		CheckReadSecrets: attemptEach(func() error { _, err := os.ReadFile(t.Secret); return err }),
+		CheckProtected: attemptEach(func() error {
 			return os.WriteFile(filepath.Join(t.Workspace, ".git", "hooks", "pre-commit"), nil, 0o700)
 		}),
-		CheckMetadata: tryAll(func() error { return os.Chmod(filepath.Join(t.Outside, "old"), 0o640) }),
-		CheckTCP:      tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, 0, loopback(t.TCP))),
-		CheckMPTCP:    tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, loopback(t.TCP))),
-		CheckUDP:      tryAll(connect(unix.AF_INET, unix.SOCK_DGRAM, 0, loopback(t.UDP)), connect(unix.AF_INET6, unix.SOCK_DGRAM, 0, nil)),
-		CheckRaw: tryAll(connect(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil),
+		CheckMetadata: attemptEach(func() error { return os.Chmod(filepath.Join(t.Outside, "old"), 0o640) }),
+		CheckTCP:      attemptEach(connect(unix.AF_INET, unix.SOCK_STREAM, 0, loopback(t.TCP))),
+		CheckMPTCP:    attemptEach(connect(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, loopback(t.TCP))),
+		CheckUDP:      attemptEach(connect(unix.AF_INET, unix.SOCK_DGRAM, 0, loopback(t.UDP)), connect(unix.AF_INET6, unix.SOCK_DGRAM, 0, nil)),
+		CheckRaw: attemptEach(connect(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil),
 			connect(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil)),
-		CheckUring: tryAll(func() error {
+		CheckUring: attemptEach(func() error {
 			var params [120]byte // struct io_uring_params
 			return call3(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
 		}),
-		CheckTrace: tryAll(func() error {
+		CheckTrace: attemptEach(func() error {
 			var b [1]byte
 			iov := unix.Iovec{Base: &b[0], Len: 1}
 			_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{iov}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b)), Len: 1}}, 0)
 			return err
 		}, func() error { return unix.PtraceAttach(t.Node) }, t.kcmp, t.perf),
-		CheckIPC:      tryAll(sharedMemory, semaphores, messages, messageQueue),
-		CheckPriority: tryAll(t.nice, t.processors, t.scheduler, t.ioPriority, t.limits),
-		CheckSignal:   tryAll(func() error { return unix.Kill(t.Node, 0) }),
-		CheckUnix: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix}),
+		CheckIPC:      attemptEach(sharedMemory, semaphores, messages, messageQueue),
+		CheckPriority: attemptEach(t.nice, t.processors, t.scheduler, t.ioPriority, t.limits),
+		CheckSignal:   attemptEach(func() error { return unix.Kill(t.Node, 0) }),
+		CheckUnix: attemptEach(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix}),
 			datagram(t.Datagram, func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) }),
 			datagram(t.Datagram, func() (int, error) {
 				pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 				return pair[0], err
 			})),
-		CheckAbstract: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
-		CheckPIDs:     tryAll(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
-		CheckCaps:     tryAll(capabilities), CheckPrivs: tryAll(newPrivileges), CheckForks: tryAll(forks),
+		CheckAbstract: attemptEach(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
+		CheckPIDs:     attemptEach(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
+		CheckCaps:     attemptEach(capabilities), CheckPrivs: attemptEach(newPrivileges), CheckForks: attemptEach(forks),
 	}}
 	if err := os.WriteFile(filepath.Join(t.Workspace, "canary"), []byte("x"), 0o600); err != nil {
-		f.Broken = err.Error()
+		f.Problem = err.Error()
 	}
 	if _, err := os.CreateTemp("", "canary"); err != nil {
-		f.Broken = err.Error()
+		f.Problem = err.Error()
 	}
 	var err error
 	f.Stray, err = syscall.ForkExec(self, []string{self, helperWord, "linger"}, &syscall.ProcAttr{Dir: "/", Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
-		f.Broken = "start a process: " + err.Error()
+		f.Problem = "start a process: " + err.Error()
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
 		return err
@@ -106,16 +106,16 @@ func try(arg string) error {
 	return err
 }
 
-// tryAll makes several attempts of one kind and returns the one that got furthest.
-func tryAll(fs ...func() error) attempt {
+// attemptEach makes several attempts of one kind and returns the one that got furthest.
+func attemptEach(fs ...func() error) attempt {
 	var a attempt
 	for i, f := range fs {
 		err := f()
 		switch {
 		case err == nil:
-			return attempt{Through: true, Said: "it went through"}
-		case i == 0 || !a.Odd && !denial(err):
-			a = attempt{Said: err.Error(), Odd: !denial(err)}
+			return attempt{Succeeded: true, Result: "it went through"}
+		case i == 0 || !a.Inconclusive && !isDenial(err):
+			a = attempt{Result: err.Error(), Inconclusive: !isDenial(err)}
 		}
 	}
 	return a
@@ -123,8 +123,8 @@ func tryAll(fs ...func() error) attempt {
 
 var denials = []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone}
 
-// denial reports whether err is the refusal of a layer, not an unrelated failure.
-func denial(err error) bool {
+// isDenial reports whether err is the refusal of a layer, not an unrelated failure.
+func isDenial(err error) bool {
 	return slices.ContainsFunc(denials, func(no error) bool { return errors.Is(err, no) })
 }
 

@@ -31,7 +31,7 @@ func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 			report := filepath.Join(dir, "report")
 			k := freshKit(t, report, "landlock")
 			check := k.box.Report().Check(sandbox.CheckWriteOutside)
-			if check.Enforced || !strings.Contains(check.Why, c.why) || !strings.Contains(check.Fix, "install bubblewrap") || k.box.Report().KeepsFiles() {
+			if check.Enforced || !strings.Contains(check.Why, c.why) || !strings.Contains(check.Fix, "install bubblewrap") || k.box.Report().ConfinesFiles() {
 				t.Errorf("%+v", check)
 			}
 			s := k.spec(`echo x >"$OUTSIDE/new" && echo done`)

@@ -170,7 +170,7 @@ type glob struct {
 }
 
 func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
-	dir, err := ws.Bound(real.Abs).OpenDir(real)
+	dir, err := ws.WithTarget(real.Abs).OpenDir(real)
 	if err != nil {
 		return nil, 0, access.ReadError(from, err)
 	}
@@ -237,8 +237,8 @@ func (l *globTask) run(worker int) {
 			return // skip folders that cannot be read
 		}
 		dir = sub
-		if l.parent == l.dir.Below {
-			folder = sub.Below // no link leads there, so the memory can be reused
+		if l.parent == l.dir.Prefix {
+			folder = sub.Prefix // no link leads there, so the memory can be reused
 		} else {
 			folder = l.parent + l.name + string(filepath.Separator)
 		}

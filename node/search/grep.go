@@ -141,7 +141,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if info.IsDir() {
 		g.folder(base, real)
 	} else if g.names.match(filepath.Base(base.Abs)) {
-		if f, err := ws.Bound(real.Abs).Content(real); err == nil {
+		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
 			g.scan(g.scanner(0), f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
 		}
 	}

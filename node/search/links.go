@@ -43,7 +43,7 @@ func (b *folderTask) followLink(s *scanner, dir *workspace.Dir, name string) {
 		return
 	}
 	if info.Mode().IsRegular() && b.names.match(name) {
-		if f, err := b.ws.Bound(real.Abs).Content(real); err == nil {
+		if f, err := b.ws.WithTarget(real.Abs).Content(real); err == nil {
 			b.scan(s, f, b.display, name)
 		}
 	}

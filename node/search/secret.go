@@ -19,7 +19,7 @@ import (
 func resolveStart(ws *workspace.Root, p workspace.Path, target string) (workspace.Path, os.FileInfo, error) {
 	real, info, err := ws.Target(p)
 	if err == nil && target != "" && real.Abs != workspace.Unspell(target) {
-		err = workspace.ErrElsewhere
+		err = workspace.ErrTargetChanged
 	}
 	return real, info, err
 }
@@ -44,8 +44,8 @@ type folderExclusions struct {
 func newExclusions(ws *workspace.Root, from string) *exclusions {
 	s := &exclusions{byName: true}
 	for _, p := range sandbox.Places() {
-		if p.Holds(from) || access.IsChosen(ws, p, p.Path) {
-			s.byName = s.byName && !p.Holds(from)
+		if p.Contains(from) || access.IsChosen(ws, p, p.Path) {
+			s.byName = s.byName && !p.Contains(from)
 			continue
 		}
 		s.places = append(s.places, p)
@@ -77,7 +77,7 @@ func (s *exclusions) isExcludedName(name string) bool { return s.byName && sensi
 
 // excludes reports whether a path without symbolic links is skipped.
 func (s *exclusions) excludes(path string) bool {
-	return s.isExcludedName(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Holds(path) && !p.Opens(path) })
+	return s.isExcludedName(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Contains(path) && !p.IsPublic(path) })
 }
 
 // addSkipped records for the result that something was skipped.

@@ -69,7 +69,7 @@ func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 // their names, and each folder at most once. So the result does not depend on which worker was
 // faster, and cycles of links end.
 func (g *grep) folder(base, real workspace.Path) {
-	dir, err := g.ws.Bound(real.Abs).OpenDir(real)
+	dir, err := g.ws.WithTarget(real.Abs).OpenDir(real)
 	if err != nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (g *grep) folder(base, real workspace.Path) {
 			if g.ctx.Err() != nil || g.top.isBeyond(l.display) || g.visited[l.target.Abs] {
 				continue
 			}
-			if dir, err := g.ws.Bound(l.target.Abs).OpenDir(l.target); err == nil {
+			if dir, err := g.ws.WithTarget(l.target.Abs).OpenDir(l.target); err == nil {
 				if g.noIgnored {
 					rules = parentRules(g.ctx, g.ws, dir.Abs)
 				}

@@ -173,7 +173,7 @@ func TestCommandsAreContained(t *testing.T) {
 	} {
 		b := boxed(t, c.mode)
 		b.jobs.opts.Env = []string{"DECLARED"}
-		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.KeepsFiles() && r.KeepsNetwork()) {
+		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.ConfinesFiles() && r.BlocksNetwork()) {
 			t.Skipf("this machine cannot contain commands: %+v", r)
 		}
 		path := filepath.Join(outside, "f")

@@ -21,9 +21,9 @@ func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	if mode == "" {
 		mode = sandbox.WorkspaceWrite
 	}
-	files := r.KeepsFiles()
+	files := r.ConfinesFiles()
 	blocked := network == "" || network == sandbox.NetBlocked
-	net := blocked && r.KeepsNetwork()
+	net := blocked && r.BlocksNetwork()
 	if !files && !net {
 		return notEnforced
 	}

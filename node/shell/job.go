@@ -203,7 +203,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		}
 	}
 	j.result.hasSurvivors = !waitAll(reapLimit, j.child.Done())
-	j.result.processesEnded = j.child.Ended()
+	j.result.processesEnded = j.child.KilledCount()
 	exit, err := j.child.Wait()
 	switch {
 	case err != nil:

@@ -33,7 +33,7 @@ var copyPrograms = map[string]bool{"cp": true, "install": true, "ln": true, "rsy
 // may be incomplete: paths that the shell or a program computes while it runs are missing and stay
 // inaccessible.
 func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
-	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().KeepsFiles() {
+	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().ConfinesFiles() {
 		return nil // everything is accessible
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")

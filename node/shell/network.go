@@ -12,7 +12,7 @@ func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
 	switch {
 	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
 		return nil
-	case !in.Network && t.opts.Box.Report().KeepsNetwork():
+	case !in.Network && t.opts.Box.Report().BlocksNetwork():
 		return nil
 	case !in.Network:
 		return checkNetworkWords(Path(), in.Command)

@@ -34,7 +34,7 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 	}
 	for _, c := range calls {
 		was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
-		if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrElsewhere) {
+		if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrTargetChanged) {
 			t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
 		}
 	}

@@ -26,7 +26,7 @@ func NewFiles(ws *workspace.Root, p Policy) *Files { return &Files{ws: ws, polic
 // Consent implements stream.Consent by the policy. It asks nobody about a transfer that could not
 // be received anyway.
 func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error {
-	if f.ws.OnlyRead() {
+	if f.ws.IsReadOnly() {
 		return &workspace.ReadOnlyError{Path: in.Path}
 	}
 	return f.policy.Consent(ctx, in)
@@ -38,7 +38,7 @@ func (f *Files) Source(name string) (stream.Item, func(), error) {
 	if err != nil {
 		return stream.Item{}, nil, err
 	}
-	h, at, err := f.ws.Hold(p)
+	h, at, err := f.ws.OpenFolderOf(p)
 	if err != nil {
 		if clear(err) {
 			return stream.Item{}, nil, err
@@ -71,7 +71,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	if err := f.policy.inside(f.ws, p.Abs); err != nil {
 		return t, err
 	}
-	h, err := f.ws.HoldForWriting(p, make)
+	h, err := f.ws.OpenFolderForWriting(p, make)
 	var dir *workspace.DirError
 	switch {
 	case err == nil:
@@ -92,7 +92,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 func clear(err error) bool {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError
-	var swapped *workspace.SwappedError
+	var swapped *workspace.FolderReplacedError
 	return errors.As(err, &outside) || errors.As(err, &readOnly) || errors.As(err, &swapped)
 }
 

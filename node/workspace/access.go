@@ -96,11 +96,11 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: realOf(c.Private)}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: realPath(c.Private)}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {
-			err = r.areas.fits(a)
+			err = r.areas.checkGrant(a)
 		}
 		if err != nil {
 			r.Close()

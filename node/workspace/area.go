@@ -16,21 +16,21 @@ type area struct {
 	info     os.FileInfo // of the open folder
 }
 
-// check returns an error if the area's name now belongs to another folder than the open one:
+// checkUnchanged returns an error if the area's name now belongs to another folder than the open one:
 // answers would name files that do not exist.
-func (a *area) check() error {
+func (a *area) checkUnchanged() error {
 	now, err := os.Stat(a.dir)
 	if err == nil && os.SameFile(now, a.info) {
 		return nil
 	}
-	return &SwappedError{Dir: a.dir}
+	return &FolderReplacedError{Dir: a.dir}
 }
 
-// SwappedError reports that a workspace or granted folder was moved, removed or replaced after it
+// FolderReplacedError reports that a workspace or granted folder was moved, removed or replaced after it
 // was opened.
-type SwappedError struct{ Dir string }
+type FolderReplacedError struct{ Dir string }
 
-func (e *SwappedError) Error() string {
+func (e *FolderReplacedError) Error() string {
 	return fmt.Sprintf("The folder '%s' was moved or replaced after this node was started. Nothing was done; "+
 		"ask the person to put it back or to restart the node.", Spell(e.Dir))
 }
@@ -56,8 +56,8 @@ func (e *ReadOnlyError) Error() string {
 // it, relative to its handle. Inner folders come before outer ones.
 type areas []*area
 
-// fits returns an error if a cannot be granted beside the others.
-func (as areas) fits(a *area) error {
+// checkGrant returns an error if a cannot be granted beside the others.
+func (as areas) checkGrant(a *area) error {
 	for _, b := range as {
 		for _, pair := range [][2]*area{{a, b}, {b, a}} {
 			outer, inner := pair[0], pair[1]
@@ -106,7 +106,7 @@ func (as areas) OpenFile(name string, flag int, perm os.FileMode) (*os.File, err
 	if err != nil {
 		return nil, err
 	}
-	if f, ok, err := openStraight(a.handle, rel, flag); ok {
+	if f, ok, err := openWithoutLinks(a.handle, rel, flag); ok {
 		return f, err
 	}
 	return a.root.OpenFile(rel, flag, perm)
@@ -118,7 +118,7 @@ func (as areas) OpenRoot(name string) (*os.Root, error) {
 		return nil, err
 	}
 	root, err := a.root.OpenRoot(rel)
-	return straight(root, err, a.handle, rel)
+	return checkWithoutLinks(root, err, a.handle, rel)
 }
 
 func (as areas) Lstat(name string) (os.FileInfo, error) {
@@ -149,7 +149,7 @@ func (as areas) MkdirAll(name string, perm os.FileMode) error {
 type wholeDisk struct{}
 
 func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
-	if f, ok, err := openStraight(nil, name, flag); ok {
+	if f, ok, err := openWithoutLinks(nil, name, flag); ok {
 		return f, err
 	}
 	return os.OpenFile(name, flag, perm)
@@ -157,7 +157,7 @@ func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, er
 
 func (wholeDisk) OpenRoot(name string) (*os.Root, error) {
 	root, err := os.OpenRoot(name)
-	return straight(root, err, nil, name)
+	return checkWithoutLinks(root, err, nil, name)
 }
 
 func (wholeDisk) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }

@@ -4,4 +4,4 @@ package workspace
 
 import "os"
 
-func keepAttributes(f, old *os.File) {}
+func copyAttributes(f, old *os.File) {}

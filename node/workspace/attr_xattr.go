@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostAttributes bounds the list of names and each copied value, in bytes; systems permit no more
+// maxAttributes bounds the list of names and each copied value, in bytes; systems permit no more
 // than 64 KiB.
-const mostAttributes = 64 << 10
+const maxAttributes = 64 << 10
 
-// keepAttributes copies extended attributes, including access lists, as far as the user may. Those
+// copyAttributes copies extended attributes, including access lists, as far as the user may. Those
 // that belong to the old content (capabilities, signatures) are not copied.
-func keepAttributes(f, old *os.File) {
-	list := make([]byte, mostAttributes)
+func copyAttributes(f, old *os.File) {
+	list := make([]byte, maxAttributes)
 	n, err := unix.Flistxattr(int(old.Fd()), list)
 	if err != nil || n <= 0 {
 		return
 	}
-	value := make([]byte, mostAttributes)
+	value := make([]byte, maxAttributes)
 	for name := range strings.SplitSeq(strings.TrimRight(string(list[:n]), "\x00"), "\x00") {
 		if name == "security.capability" || name == "security.ima" || name == "security.evm" {
 			continue

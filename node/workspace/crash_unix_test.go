@@ -112,19 +112,19 @@ func TestOnlyWhatNobodyWritesIsSwept(t *testing.T) {
 	swept.mu.Lock()
 	swept.seen = nil // another test's folder may have had the same number
 	swept.mu.Unlock()
-	live.Store(tempPrefix+place()+"-"+fmt.Sprint(os.Getpid())+"-LIVE"+tempSuffix, nil)
+	activeTemps.Store(tempPrefix+processScope()+"-"+fmt.Sprint(os.Getpid())+"-LIVE"+tempSuffix, nil)
 	old := time.Now().Add(-2 * tempAge)
 	gone := deadProcess(t)
 	for name, c := range map[string]struct {
 		old, stays bool
 	}{
-		tempPrefix + place() + fmt.Sprintf("-%d-LIVE", os.Getpid()) + tempSuffix:    {true, true},
-		tempPrefix + place() + fmt.Sprintf("-%d-OTHER", os.Getpid()) + tempSuffix:   {false, false},
-		tempPrefix + place() + fmt.Sprintf("-%d-PARENT", os.Getppid()) + tempSuffix: {false, true},
-		tempPrefix + place() + fmt.Sprintf("-%d-REUSED", os.Getppid()) + tempSuffix: {true, false},
-		tempPrefix + place() + fmt.Sprintf("-%d-GONE", gone) + tempSuffix:           {false, false},
-		tempPrefix + "elsewhere-1-NEW" + tempSuffix:                                 {false, true},
-		tempPrefix + "elsewhere-1-OLD" + tempSuffix:                                 {true, false},
+		tempPrefix + processScope() + fmt.Sprintf("-%d-LIVE", os.Getpid()) + tempSuffix:    {true, true},
+		tempPrefix + processScope() + fmt.Sprintf("-%d-OTHER", os.Getpid()) + tempSuffix:   {false, false},
+		tempPrefix + processScope() + fmt.Sprintf("-%d-PARENT", os.Getppid()) + tempSuffix: {false, true},
+		tempPrefix + processScope() + fmt.Sprintf("-%d-REUSED", os.Getppid()) + tempSuffix: {true, false},
+		tempPrefix + processScope() + fmt.Sprintf("-%d-GONE", gone) + tempSuffix:           {false, false},
+		tempPrefix + "elsewhere-1-NEW" + tempSuffix:                                        {false, true},
+		tempPrefix + "elsewhere-1-OLD" + tempSuffix:                                        {true, false},
 		tempPrefix + "mine.txt": {true, true},
 		"notes" + tempSuffix:    {true, true},
 	} {

@@ -19,8 +19,8 @@ func (e Entry) IsDir() bool { return e.Type.IsDir() }
 // IsLink reports whether it is a symbolic link.
 func (e Entry) IsLink() bool { return e.Type&fs.ModeSymlink != 0 }
 
-// plain returns an error for a name that is not that of a single entry of a directory.
-func plain(name string) error {
+// checkEntryName returns an error for a name that is not that of a single entry of a directory.
+func checkEntryName(name string) error {
 	if name == "" || name == "." || name == ".." {
 		return fs.ErrInvalid
 	}
@@ -45,7 +45,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return openDir(r.fs, name, real.Abs)
 }
 
-var errMoved = errors.New("it changed while it was looked at")
+var errPathChanged = errors.New("it changed while it was looked at")
 
 // Target resolves a path: it returns the path without symbolic links, and information about the
 // file. A link that leads outside is an *OutsideError.
@@ -63,7 +63,7 @@ func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 		return real, nil, Cause(err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return real, nil, errMoved
+		return real, nil, errPathChanged
 	}
 	return real, info, nil
 }

@@ -22,12 +22,12 @@ import (
 type Dir struct {
 	// Abs is its path without symbolic links when it was opened, and Below the same with a trailing
 	// separator, in the same memory.
-	Abs, Below string
-	fd         int
-	held       atomic.Int32
+	Abs, Prefix string
+	fd          int
+	refs        atomic.Int32
 }
 
-func openDir(t tree, name, abs string) (*Dir, error) {
+func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	f, err := t.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|nonblock, 0)
 	if err != nil {
 		return nil, Cause(err)
@@ -44,23 +44,23 @@ func openDir(t tree, name, abs string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	remembered.begin()
+	cachedListings.begin()
 	return newDir(abs, fd), nil
 }
 
 func newDir(abs string, fd int) *Dir {
 	below := strings.TrimSuffix(abs, separator) + separator
-	d := &Dir{Abs: below[:len(abs)], Below: below, fd: fd}
-	d.held.Store(1)
+	d := &Dir{Abs: below[:len(abs)], Prefix: below, fd: fd}
+	d.refs.Store(1)
 	return d
 }
 
 // Retain adds a holder, who must call Release, too.
-func (d *Dir) Retain() { d.held.Add(1) }
+func (d *Dir) Retain() { d.refs.Add(1) }
 
 // Release removes a holder; the last one closes the directory.
 func (d *Dir) Release() {
-	if d.held.Add(-1) == 0 {
+	if d.refs.Add(-1) == 0 {
 		unix.Close(d.fd)
 	}
 }
@@ -71,7 +71,7 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
-	id, now, entries, known, keep := remembered.get(d.fd)
+	id, now, entries, known, keep := cachedListings.get(d.fd)
 	if known {
 		d.entries(entries, f)
 		return nil
@@ -89,7 +89,7 @@ func (d *Dir) Each(f func(Entry) bool) error {
 			break
 		}
 		part := string((*buf)[:n])
-		if size += n; size > listingMax {
+		if size += n; size > maxListing {
 			keep, all = false, nil
 		}
 		if keep {
@@ -103,7 +103,7 @@ func (d *Dir) Each(f func(Entry) bool) error {
 		}
 	}
 	if keep {
-		remembered.put(id, now, strings.Join(all, ""))
+		cachedListings.put(id, now, strings.Join(all, ""))
 	}
 	return nil
 }
@@ -178,23 +178,23 @@ func (d *Dir) kind(name string, kind byte) fs.FileMode {
 
 // Sub opens a directory in d that is not a symbolic link.
 func (d *Dir) Sub(name string) (*Dir, error) {
-	if err := plain(name); err != nil {
+	if err := checkEntryName(name); err != nil {
 		return nil, err
 	}
 	fd, err := d.open(name, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	below := d.Below + name + separator
-	sub := &Dir{Abs: below[:len(below)-1], Below: below, fd: fd}
-	sub.held.Store(1)
+	below := d.Prefix + name + separator
+	sub := &Dir{Abs: below[:len(below)-1], Prefix: below, fd: fd}
+	sub.refs.Store(1)
 	return sub, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
 // are refused.
 func (d *Dir) Open(name string) (Content, error) {
-	if err := plain(name); err != nil {
+	if err := checkEntryName(name); err != nil {
 		return Content{}, err
 	}
 	fd, err := d.open(name, unix.O_NONBLOCK|unix.O_NOCTTY)
@@ -203,7 +203,7 @@ func (d *Dir) Open(name string) (Content, error) {
 	}
 	var st unix.Stat_t
 	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = regular(fs.ModeIrregular)
+		err = checkRegular(fs.ModeIrregular)
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -274,7 +274,7 @@ func (d *Dir) ModTime(name string) (int64, error) {
 
 // Info returns information about an entry of d; of a link itself, not of its target.
 func (d *Dir) Info(name string) (Info, error) {
-	if err := plain(name); err != nil {
+	if err := checkEntryName(name); err != nil {
 		return Info{}, err
 	}
 	var st unix.Stat_t

@@ -18,12 +18,12 @@ import (
 type Dir struct {
 	// Abs is its path without symbolic links when it was opened, and Below the same with a trailing
 	// separator.
-	Abs, Below string
-	root       *os.Root
-	held       atomic.Int32
+	Abs, Prefix string
+	root        *os.Root
+	refs        atomic.Int32
 }
 
-func openDir(t tree, name, abs string) (*Dir, error) {
+func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	root, err := t.OpenRoot(name)
 	if err != nil {
 		return nil, Cause(err)
@@ -32,17 +32,17 @@ func openDir(t tree, name, abs string) (*Dir, error) {
 }
 
 func newDir(abs string, root *os.Root) *Dir {
-	d := &Dir{Abs: abs, Below: strings.TrimSuffix(abs, separator) + separator, root: root}
-	d.held.Store(1)
+	d := &Dir{Abs: abs, Prefix: strings.TrimSuffix(abs, separator) + separator, root: root}
+	d.refs.Store(1)
 	return d
 }
 
 // Retain adds a holder, who must call Release, too.
-func (d *Dir) Retain() { d.held.Add(1) }
+func (d *Dir) Retain() { d.refs.Add(1) }
 
 // Release removes a holder; the last one closes the directory.
 func (d *Dir) Release() {
-	if d.held.Add(-1) == 0 {
+	if d.refs.Add(-1) == 0 {
 		d.root.Close()
 	}
 }
@@ -99,7 +99,7 @@ func (d *Dir) Open(name string) (Content, error) {
 
 // noLink refuses links. One that is created afterwards cannot lead outside, because of the handle.
 func (d *Dir) noLink(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkEntryName(name); err != nil {
 		return err
 	}
 	info, err := d.root.Lstat(name)
@@ -121,7 +121,7 @@ func (d *Dir) ModTime(name string) (int64, error) {
 
 // Info returns information about an entry of d; of a link itself, not of its target.
 func (d *Dir) Info(name string) (Info, error) {
-	if err := plain(name); err != nil {
+	if err := checkEntryName(name); err != nil {
 		return Info{}, err
 	}
 	info, err := d.root.Lstat(name)

@@ -7,7 +7,7 @@
 // [WholeDisk] is set. Every access goes through the [os.Root] of its folder, relative to a
 // directory handle, so a symbolic link that leads outside is refused even when it is created
 // between check and use. Links from one folder into another work. A folder that was moved or
-// replaced after the start causes a [SwappedError].
+// replaced after the start causes a [FolderReplacedError].
 //
 // Names that an operating system interprets as something else (devices, streams, another spelling
 // of an existing file) are refused on that system.

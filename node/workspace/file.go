@@ -54,7 +54,7 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	// Check before opening, because opening rewinds a tape and starts a watchdog. For a link, the
 	// type of the opened file counts.
 	if info, err := t.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		if err := regular(info.Mode()); err != nil {
+		if err := checkRegular(info.Mode()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -64,7 +64,7 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = regular(info.Mode())
+		err = checkRegular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
@@ -73,15 +73,15 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	if info.Size() == 0 {
 		// Files of the kernel have no size, and some block until there is data. Other files support
 		// no deadline and need none.
-		f.SetReadDeadline(time.Now().Add(patience))
+		f.SetReadDeadline(time.Now().Add(generatedReadLimit))
 	}
 	return f, info, nil
 }
 
-// patience is how long reading a file without a size may take.
-const patience = 3 * time.Second
+// generatedReadLimit is how long reading a file without a size may take.
+const generatedReadLimit = 3 * time.Second
 
-func regular(m fs.FileMode) error {
+func checkRegular(m fs.FileMode) error {
 	switch {
 	case m.IsRegular():
 		return nil

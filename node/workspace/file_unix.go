@@ -11,9 +11,9 @@ import (
 // nonblock keeps open from waiting for the other end of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// keepOwner gives f the owner of old where the system permits it, and reports whether f has it:
+// copyOwner gives f the owner of old where the system permits it, and reports whether f has it:
 // only root may give files away.
-func keepOwner(f *os.File, old os.FileInfo) bool {
+func copyOwner(f *os.File, old os.FileInfo) bool {
 	st, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false
@@ -65,11 +65,11 @@ func syncDir(dir *os.Root) error {
 	return nil
 }
 
-// running reports whether there is a process with this ID.
-func running(pid int) bool {
+// isProcessRunning reports whether there is a process with this ID.
+func isProcessRunning(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// inUse is needed on Windows only.
-func inUse(error) bool { return false }
+// isInUse is needed on Windows only.
+func isInUse(error) bool { return false }

@@ -9,8 +9,8 @@ import (
 
 const nonblock = 0
 
-// keepOwner does nothing: a new file inherits owner and access list from its folder.
-func keepOwner(*os.File, os.FileInfo) bool { return false }
+// copyOwner does nothing: a new file inherits owner and access list from its folder.
+func copyOwner(*os.File, os.FileInfo) bool { return false }
 
 // links returns how many names a file has.
 func links(f *os.File) int {
@@ -27,13 +27,13 @@ func inode(os.FileInfo) uint64 { return 0 }
 // syncDir does nothing: Windows cannot sync a folder's handle.
 func syncDir(*os.Root) error { return nil }
 
-// inUse reports whether a rename failed because another program has the file open.
-func inUse(err error) bool {
+// isInUse reports whether a rename failed because another program has the file open.
+func isInUse(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
 }
 
-// running reports whether there is a process with this ID.
-func running(pid int) bool {
+// isProcessRunning reports whether there is a process with this ID.
+func isProcessRunning(pid int) bool {
 	// Fairlead's own programs grant this right to others.
 	p, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {

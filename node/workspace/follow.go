@@ -20,15 +20,15 @@ const (
 // refuses. The part that does not exist is returned unchanged. The answer may be outdated
 // immediately: only the tree's own access is restricted.
 func (r *Root) follow(p Path) (Path, error) {
-	real, err := r.trace(p)
-	if err == nil && r.bound != "" && real.Abs != r.bound {
-		err = ErrElsewhere
+	real, err := r.followLinks(p)
+	if err == nil && r.target != "" && real.Abs != r.target {
+		err = ErrTargetChanged
 	}
 	return real, err
 }
 
-func (r *Root) trace(p Path) (Path, error) {
-	done, rest, ok := r.start(p.Abs)
+func (r *Root) followLinks(p Path) (Path, error) {
+	done, rest, ok := r.splitAtArea(p.Abs)
 	if !ok {
 		return p, r.outside(p.Abs, "")
 	}
@@ -42,13 +42,13 @@ func (r *Root) trace(p Path) (Path, error) {
 		// use.
 		case "..":
 			up := filepath.Dir(done)
-			if _, _, ok := r.start(up); ok {
+			if _, _, ok := r.splitAtArea(up); ok {
 				done, rest = up, after
 				continue
 			}
 			// Folders outside are not inspected: only the text decides whether the path leads back.
 			to := filepath.Join(up, after)
-			if done, rest, ok = r.start(to); !ok {
+			if done, rest, ok = r.splitAtArea(to); !ok {
 				return p, r.outside(p.Abs, to)
 			}
 			continue
@@ -60,7 +60,7 @@ func (r *Root) trace(p Path) (Path, error) {
 		info, err := r.fs.Lstat(next)
 		if errors.Is(err, fs.ErrNotExist) {
 			done = filepath.Join(done, rest)
-			if _, _, ok := r.start(done); !ok {
+			if _, _, ok := r.splitAtArea(done); !ok {
 				return p, r.outside(p.Abs, done)
 			}
 			break
@@ -84,7 +84,7 @@ func (r *Root) trace(p Path) (Path, error) {
 			continue
 		}
 		target = filepath.Clean(target)
-		from, in, ok := r.start(target)
+		from, in, ok := r.splitAtArea(target)
 		if !ok {
 			return p, r.outside(p.Abs, target)
 		}
@@ -93,8 +93,8 @@ func (r *Root) trace(p Path) (Path, error) {
 	return Path{Abs: done, Outside: !r.inside(done)}, nil
 }
 
-// start returns the folder from which to follow an absolute path, and the rest of the path.
-func (r *Root) start(abs string) (from, rest string, ok bool) {
+// splitAtArea returns the folder from which to follow an absolute path, and the rest of the path.
+func (r *Root) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
 	if r.access == WholeDisk {
 		from = filepath.VolumeName(abs) + separator

@@ -140,7 +140,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 		p := resolve(t, r, filepath.Join(at, "f"))
 		check := func(want bool, how string) {
 			t.Helper()
-			var swapped *SwappedError
+			var swapped *FolderReplacedError
 			_, _, err := r.Open(p)
 			_, werr := r.Write(p, []byte(dir), "")
 			_, derr := r.OpenDir(resolve(t, r, at))

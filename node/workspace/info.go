@@ -29,9 +29,9 @@ func (d *Dir) Infos(f func(Info) bool) error {
 	})
 }
 
-// Leads returns the type of the target of the link at p, if the target may be used: 0 for a file,
+// LinkTarget returns the type of the target of the link at p, if the target may be used: 0 for a file,
 // [fs.ModeDir] for a folder.
-func (r *Root) Leads(p Path) (fs.FileMode, error) {
+func (r *Root) LinkTarget(p Path) (fs.FileMode, error) {
 	_, info, err := r.Target(p)
 	switch {
 	case err != nil:
@@ -44,8 +44,8 @@ func (r *Root) Leads(p Path) (fs.FileMode, error) {
 	return 0, nil
 }
 
-// ReadOnly reports whether nothing below an absolute path may be changed.
-func (r *Root) ReadOnly(abs string) bool {
+// IsFolderReadOnly reports whether nothing below an absolute path may be changed.
+func (r *Root) IsFolderReadOnly(abs string) bool {
 	a, _, ok := r.areas.find(abs)
 	return r.readOnly || ok && a.readOnly
 }

@@ -14,15 +14,15 @@ import (
 // only if it had not changed for a while before (as in git's index). Only file systems that
 // maintain these times themselves are trusted.
 const (
-	settled     = 3         // seconds
-	listingsMax = 8 << 20   // bytes of all listings
-	listingMax  = 256 << 10 // bytes of one listing
-	listingsFor = time.Minute
-	listingSize = 160 // bytes of each listing besides its entries
+	settleSeconds   = 3         // seconds
+	maxListings     = 8 << 20   // bytes of all listings
+	maxListing      = 256 << 10 // bytes of one listing
+	listingLifetime = time.Minute
+	listingSize     = 160 // bytes of each listing besides its entries
 )
 
-// trusted are the types of file systems that update a folder's time with every visible change.
-var trusted = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
+// trustedFileSystems are the types of file systems that update a folder's time with every visible change.
+var trustedFileSystems = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
 
 type folderID struct{ device, inode uint64 }
 
@@ -38,14 +38,14 @@ type listing struct {
 // then they are only queued, so that the first walk of a tree costs little more. It is safe for use
 // by many goroutines.
 type listingCache struct {
-	mu     sync.Mutex // guards the fields below
-	of     map[folderID]listing
-	row    []newListing
-	size   int             // of both
-	used   time.Time       // start of the last walk
-	local  map[uint64]bool // whether a device is trusted
-	forget *time.Timer
-	now    func() time.Time
+	mu             sync.Mutex // guards the fields below
+	current        map[folderID]listing
+	queued         []newListing
+	size           int             // of both
+	used           time.Time       // start of the last walk
+	trustedDevices map[uint64]bool // whether a device is trusted
+	timer          *time.Timer
+	now            func() time.Time
 }
 
 type newListing struct {
@@ -53,7 +53,7 @@ type newListing struct {
 	listing
 }
 
-var remembered = listingCache{now: time.Now}
+var cachedListings = listingCache{now: time.Now}
 
 // begin must be called when a walk begins.
 func (c *listingCache) begin() {
@@ -61,16 +61,16 @@ func (c *listingCache) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used = at
-	if c.of == nil {
-		c.of = make(map[folderID]listing, len(c.row))
+	if c.current == nil {
+		c.current = make(map[folderID]listing, len(c.queued))
 	}
-	for _, l := range c.row {
-		if was, ok := c.of[l.folderID]; ok {
+	for _, l := range c.queued {
+		if was, ok := c.current[l.folderID]; ok {
 			c.size -= len(was.entries) + listingSize
 		}
-		c.of[l.folderID] = l.listing
+		c.current[l.folderID] = l.listing
 	}
-	c.row = nil
+	c.queued = nil
 }
 
 // get returns the cached listing of a folder if it is current. keep reports that the listing may be
@@ -83,24 +83,24 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 	id = folderID{st.Dev, st.Ino}
 	now = folderTimes{st.Mtim, st.Ctim}
 	c.mu.Lock()
-	l, ok := c.of[id]
-	local, asked := c.local[id.device]
+	l, ok := c.current[id]
+	local, asked := c.trustedDevices[id.device]
 	began := c.used
 	c.mu.Unlock()
 	if ok && l.folderTimes == now {
 		return id, now, l.entries, true, false
 	}
-	if began.Unix()-max(int64(now.mtime.Sec), int64(now.ctime.Sec)) <= settled {
+	if began.Unix()-max(int64(now.mtime.Sec), int64(now.ctime.Sec)) <= settleSeconds {
 		return id, now, "", false, false
 	}
 	if !asked {
 		var fs unix.Statfs_t
-		local = unix.Fstatfs(fd, &fs) == nil && trusted[int64(fs.Type)]
+		local = unix.Fstatfs(fd, &fs) == nil && trustedFileSystems[int64(fs.Type)]
 		c.mu.Lock()
-		if c.local == nil {
-			c.local = map[uint64]bool{}
+		if c.trustedDevices == nil {
+			c.trustedDevices = map[uint64]bool{}
 		}
-		c.local[id.device] = local
+		c.trustedDevices[id.device] = local
 		c.mu.Unlock()
 	}
 	return id, now, "", false, local
@@ -110,30 +110,30 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += len(entries) + listingSize; c.size > listingsMax {
-		c.of, c.row, c.size = nil, nil, len(entries)+listingSize
+	if c.size += len(entries) + listingSize; c.size > maxListings {
+		c.current, c.queued, c.size = nil, nil, len(entries)+listingSize
 	}
-	c.row = append(c.row, newListing{id, listing{at, entries}})
-	if c.forget == nil {
-		c.forget = time.AfterFunc(listingsFor, c.drop)
+	c.queued = append(c.queued, newListing{id, listing{at, entries}})
+	if c.timer == nil {
+		c.timer = time.AfterFunc(listingLifetime, c.release)
 	}
 }
 
-// drop empties the cache unless it was used lately, and releases other memory of the walks: an idle
+// release empties the cache unless it was used lately, and releases other memory of the walks: an idle
 // node is small.
-func (c *listingCache) drop() {
-	if c.forgot() {
+func (c *listingCache) release() {
+	if c.expire() {
 		debug.FreeOSMemory()
 	}
 }
 
-func (c *listingCache) forgot() bool {
+func (c *listingCache) expire() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if left := listingsFor - c.now().Sub(c.used); left > 0 {
-		c.forget.Reset(left)
+	if left := listingLifetime - c.now().Sub(c.used); left > 0 {
+		c.timer.Reset(left)
 		return false
 	}
-	c.of, c.row, c.size, c.local, c.forget = nil, nil, 0, nil, nil
+	c.current, c.queued, c.size, c.trustedDevices, c.timer = nil, nil, 0, nil, nil
 	return true
 }

@@ -47,11 +47,11 @@ func namesIn(t *testing.T, dir string) []string {
 // settled.
 func ahead(t *testing.T) {
 	t.Helper()
-	was := remembered.now
+	was := cachedListings.now
 	empty := func(now func() time.Time) {
-		remembered.mu.Lock()
-		defer remembered.mu.Unlock()
-		remembered.of, remembered.row, remembered.size, remembered.now = nil, nil, 0, now
+		cachedListings.mu.Lock()
+		defer cachedListings.mu.Unlock()
+		cachedListings.current, cachedListings.queued, cachedListings.size, cachedListings.now = nil, nil, 0, now
 	}
 	empty(func() time.Time { return time.Now().Add(time.Hour) })
 	t.Cleanup(func() { empty(was) })
@@ -63,11 +63,11 @@ func isRemembered(t *testing.T, dir string) bool {
 	if err := unix.Stat(dir, &st); err != nil {
 		t.Fatal(err)
 	}
-	remembered.mu.Lock()
-	defer remembered.mu.Unlock()
+	cachedListings.mu.Lock()
+	defer cachedListings.mu.Unlock()
 	id := folderID{st.Dev, st.Ino}
-	_, ok := remembered.of[id]
-	return ok || slices.ContainsFunc(remembered.row, func(l newListing) bool { return l.folderID == id })
+	_, ok := cachedListings.current[id]
+	return ok || slices.ContainsFunc(cachedListings.queued, func(l newListing) bool { return l.folderID == id })
 }
 
 // tick changes a folder until its time shows it: the clock of a file system goes in steps of some
@@ -97,7 +97,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 	ahead(t)
 	dir := t.TempDir()
 	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil || !trusted[fs.Type] {
+	if err := unix.Statfs(dir, &fs); err != nil || !trustedFileSystems[fs.Type] {
 		t.Skipf("this file system (%x) is not trusted", fs.Type)
 	}
 	do := func(what string, change func() error, want ...string) {
@@ -139,7 +139,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 
 func TestAFolderThatChangedLatelyIsNotRemembered(t *testing.T) {
 	ahead(t)
-	remembered.now = time.Now
+	cachedListings.now = time.Now
 	dir := t.TempDir()
 	for i := range 3 {
 		name := fmt.Sprint(i)
@@ -157,7 +157,7 @@ func TestAFolderThatChangedLatelyIsNotRemembered(t *testing.T) {
 
 func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 	ahead(t)
-	c := &listingCache{now: remembered.now}
+	c := &listingCache{now: cachedListings.now}
 	entries := strings.Repeat("x", 100<<10)
 	for i := range 500 {
 		c.put(folderID{inode: uint64(i % 300)}, folderTimes{}, entries)
@@ -165,22 +165,22 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 			c.begin()
 		}
 		size := 0
-		for _, l := range c.of {
+		for _, l := range c.current {
 			size += len(l.entries) + listingSize
 		}
-		for _, l := range c.row {
+		for _, l := range c.queued {
 			size += len(l.entries) + listingSize
 		}
-		if size != c.size || size > listingsMax {
+		if size != c.size || size > maxListings {
 			t.Fatalf("%d bytes, said to be %d", size, c.size)
 		}
 	}
-	c.used = c.now().Add(-listingsFor / 2)
-	if c.drop(); c.of == nil || c.row == nil {
+	c.used = c.now().Add(-listingLifetime / 2)
+	if c.release(); c.current == nil || c.queued == nil {
 		t.Error("it is forgotten while it is used")
 	}
-	c.used = c.now().Add(-listingsFor)
-	if c.drop(); c.of != nil || c.row != nil || c.size != 0 || c.forget != nil {
+	c.used = c.now().Add(-listingLifetime)
+	if c.release(); c.current != nil || c.queued != nil || c.size != 0 || c.timer != nil {
 		t.Error("it is not forgotten")
 	}
 }

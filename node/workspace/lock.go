@@ -7,25 +7,25 @@ import (
 
 // locks permits one writer per path.
 type locks struct {
-	mu   sync.Mutex // guards held
-	held map[string]*turn
+	mu    sync.Mutex // guards held
+	paths map[string]*pathLock
 }
 
-type turn struct {
+type pathLock struct {
 	free  chan struct{} // contains a token while nobody has the lock
 	users int
 }
 
 func (l *locks) lock(ctx context.Context, key string) (unlock func(), err error) {
 	l.mu.Lock()
-	t := l.held[key]
+	t := l.paths[key]
 	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
+		t = &pathLock{free: make(chan struct{}, 1)}
 		t.free <- struct{}{}
-		if l.held == nil {
-			l.held = make(map[string]*turn)
+		if l.paths == nil {
+			l.paths = make(map[string]*pathLock)
 		}
-		l.held[key] = t
+		l.paths[key] = t
 	}
 	t.users++
 	l.mu.Unlock()
@@ -33,7 +33,7 @@ func (l *locks) lock(ctx context.Context, key string) (unlock func(), err error)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if t.users--; t.users == 0 {
-			delete(l.held, key)
+			delete(l.paths, key)
 		}
 	}
 	select {

@@ -17,37 +17,37 @@ type existsError struct{}
 func (existsError) Error() string     { return "there is something of that name already" }
 func (existsError) Is(err error) bool { return err == fs.ErrExist }
 
-// spot is a name in an open folder.
-type spot struct {
+// location is a name in an open folder.
+type location struct {
 	dir  *Dir
 	name string
 	abs  string // its absolute path
 }
 
-// at opens the folder of an entry that may be changed. A link means the link itself, not its
+// openParent opens the folder of an entry that may be changed. A link means the link itself, not its
 // target.
-func (r *Root) at(p Path) (spot, error) {
+func (r *Root) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
-			return spot{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p)
+			return location{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p)
 		}
 	}
 	name := filepath.Base(p.Abs)
-	if err := plain(name); err != nil {
-		return spot{}, fmt.Errorf("'%s' is no name of a file", name)
+	if err := checkEntryName(name); err != nil {
+		return location{}, fmt.Errorf("'%s' is no name of a file", name)
 	}
 	if IsInternal(name) {
-		return spot{}, fmt.Errorf("names that begin with '%s' are Fairlead's own", tempPrefix)
+		return location{}, fmt.Errorf("names that begin with '%s' are Fairlead's own", tempPrefix)
 	}
 	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})
 	if err != nil {
-		return spot{}, err
+		return location{}, err
 	}
 	d, err := openDir(r.fs, dir, dir)
 	if err != nil {
-		return spot{}, err
+		return location{}, err
 	}
-	return spot{dir: d, name: name, abs: filepath.Join(dir, name)}, nil
+	return location{dir: d, name: name, abs: filepath.Join(dir, name)}, nil
 }
 
 // Move renames or moves an entry and returns its new path. It never replaces anything: [ErrExists].
@@ -55,7 +55,7 @@ func (r *Root) Move(from, to Path) (Path, error) {
 	if _, in := within(from.Abs, to.Abs); in && from.Abs != to.Abs {
 		return Path{}, errors.New("a folder cannot be moved into itself")
 	}
-	old, err := r.at(from)
+	old, err := r.openParent(from)
 	if err != nil {
 		return Path{}, err
 	}
@@ -63,16 +63,16 @@ func (r *Root) Move(from, to Path) (Path, error) {
 	if _, err := old.dir.Info(old.name); err != nil {
 		return Path{}, err
 	}
-	fresh, err := r.at(to)
+	fresh, err := r.openParent(to)
 	if err != nil {
 		return Path{}, err
 	}
 	defer fresh.dir.Release()
-	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moved(r.rename(old, fresh))
+	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.rename(old, fresh))
 }
 
-// moved describes why a rename failed.
-func moved(err error) error {
+// moveError describes why a rename failed.
+func moveError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -86,10 +86,10 @@ func moved(err error) error {
 
 // Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].
 func (r *Root) Mkdir(p Path) (Path, error) {
-	s, err := r.at(p)
+	s, err := r.openParent(p)
 	if err != nil {
 		return Path{}, err
 	}
 	defer s.dir.Release()
-	return Path{Abs: s.abs, Outside: !r.inside(s.abs)}, moved(s.dir.mkdir(s.name, 0o777))
+	return Path{Abs: s.abs, Outside: !r.inside(s.abs)}, moveError(s.dir.mkdir(s.name, 0o777))
 }

@@ -10,7 +10,7 @@ import (
 
 // rename moves old to a name that must not exist. These systems rename only below one handle, so
 // both must lie in one of the folders.
-func (r *Root) rename(old, fresh spot) error {
+func (r *Root) rename(old, fresh location) error {
 	if r.access == WholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
 	}
@@ -39,7 +39,7 @@ func (wholeDisk) Link(old, fresh string) error   { return os.Link(old, fresh) }
 func (wholeDisk) Rename(old, fresh string) error { return os.Rename(old, fresh) }
 func (wholeDisk) Remove(name string) error       { return os.Remove(name) }
 
-func renameIn(t renamer, old spot, oldName string, fresh spot, freshName string) error {
+func renameIn(t renamer, old location, oldName string, fresh location, freshName string) error {
 	info, err := t.Lstat(oldName)
 	if err != nil {
 		return err

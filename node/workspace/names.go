@@ -22,7 +22,7 @@ func checkName(goos, path string) error {
 	if strings.HasPrefix(rest, `\\`) || strings.HasPrefix(rest, `\??\`) {
 		return refuse(path, "leads to a device or another computer; give a path with a drive letter")
 	}
-	if len(rest) >= 2 && rest[1] == ':' && letter(rest[0]) {
+	if len(rest) >= 2 && rest[1] == ':' && isLetter(rest[0]) {
 		if rest = rest[2:]; !strings.HasPrefix(rest, `\`) {
 			return refuse(path, "names a stream, or a place that depends on the drive; give the full path")
 		}
@@ -36,19 +36,19 @@ func checkName(goos, path string) error {
 			return refuse(name, "holds a character that no file name can have")
 		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
 			return refuse(name, "ends in a dot or a blank, which would be dropped")
-		case reserved(name):
+		case isReserved(name):
 			return refuse(name, "is the name of a device")
-		case shortName(name):
+		case isShortName(name):
 			return refuse(name, "looks like the short name of another file; give its long name")
 		}
 	}
 	return nil
 }
 
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// reserved recognizes the names of DOS devices, which stay devices with any extension.
-func reserved(name string) bool {
+// isReserved recognizes the names of DOS devices, which stay devices with any extension.
+func isReserved(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
 	switch base {
@@ -66,9 +66,9 @@ func reserved(name string) bool {
 	return false
 }
 
-// shortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or
+// isShortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or
 // LONGNA~2.TXT.
-func shortName(name string) bool {
+func isShortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
 	stem, digits, ok := strings.Cut(base, "~")
 	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.ContainsAny(ext, ".") &&

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// place identifies the scope in which process IDs are unique: this start of this machine, and its
+// processScope identifies the scope in which process IDs are unique: this start of this machine, and its
 // container.
-var place = sync.OnceValue(func() string {
+var processScope = sync.OnceValue(func() string {
 	h := sha256.New()
 	host, _ := os.Hostname()
 	h.Write([]byte(host))

@@ -12,39 +12,39 @@ import (
 // keys.
 var (
 	errPrivate = errors.New("it belongs to Fairlead itself (keys, history, settings), which tools leave alone")
-	errProgram = errors.New("it shows what a running program holds, which tools leave alone")
+	errProcess = errors.New("it shows what a running program holds, which tools leave alone")
 )
 
-// apart refuses paths to which tools never get access, wherever they lie: in the workspace, in a
+// checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace, in a
 // granted folder, on the whole disk. A workspace or a granted folder within such a path is
 // permitted.
-func (r *Root) apart(abs string) error {
+func (r *Root) checkAllowed(abs string) error {
 	private := r.private != "" && inFolder(abs, r.private)
-	if !private && !ofProgram(abs) {
+	if !private && !isProcessFolder(abs) {
 		return nil
 	}
-	if a, _, ok := r.areas.find(abs); ok && (private && inFolder(a.dir, r.private) || !private && ofProgram(a.dir)) {
+	if a, _, ok := r.areas.find(abs); ok && (private && inFolder(a.dir, r.private) || !private && isProcessFolder(a.dir)) {
 		return nil
 	}
 	if private {
 		return errPrivate
 	}
-	return errProgram
+	return errProcess
 }
 
 // Skips reports whether a search skips the folder of that name in d: paths to which tools never get
 // access, and the folders at the top of the disk whose files the kernel generates.
 func (r *Root) Skips(d *Dir, name string) bool {
-	if d.Abs == separator && madeUp[name] {
+	if d.Abs == separator && generatedFolders[name] {
 		return true
 	}
 	// Most folders are neither, which the length of their names shows.
 	perhaps := len(strings.TrimSuffix(d.Abs, separator))+1+len(name) == len(r.private) || d.Abs == procFolder
-	return perhaps && r.apart(filepath.Join(d.Abs, name)) != nil
+	return perhaps && r.checkAllowed(filepath.Join(d.Abs, name)) != nil
 }
 
-// realOf returns a path without symbolic links, as far as it exists.
-func realOf(path string) string {
+// realPath returns a path without symbolic links, as far as it exists.
+func realPath(path string) string {
 	for at, rest := path, ""; at != ""; {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			return filepath.Join(real, rest)

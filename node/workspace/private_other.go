@@ -4,6 +4,6 @@ package workspace
 
 const procFolder = "/proc"
 
-var madeUp map[string]bool
+var generatedFolders map[string]bool
 
-func ofProgram(string) bool { return false }
+func isProcessFolder(string) bool { return false }

@@ -79,10 +79,10 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 	}
 	defer r.Close()
 	for _, name := range []string{"/proc/self/environ", "/proc/thread-self/comm", "/proc/1/cmdline", "/proc/self", "/proc/self/fd"} {
-		if _, _, err := r.Open(resolve(t, r, name)); !errors.Is(err, errProgram) {
+		if _, _, err := r.Open(resolve(t, r, name)); !errors.Is(err, errProcess) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := r.OpenDir(resolve(t, r, name)); !errors.Is(err, errProgram) {
+		if _, err := r.OpenDir(resolve(t, r, name)); !errors.Is(err, errProcess) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

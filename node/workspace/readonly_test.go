@@ -68,13 +68,13 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 		return r
 	}
 	granted := open(Config{Grants: []Grant{{Dir: rw}}})
-	wide, err := granted.With(Grant{Dir: out})
+	wide, err := granted.WithGrant(Grant{Dir: out})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer wide.Close()
 	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{Access: WholeDisk})} {
-		if !r.OnlyRead() || !r.ReadOnly(ws) {
+		if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
 			t.Errorf("%s: it does not say so", name)
 		}
 		for _, dir := range []string{ws, rw, out} {
@@ -88,13 +88,13 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 			for way, do := range map[string]func() error{
 				"write":           func() error { _, err := r.Write(at("f"), []byte("x"), ""); return err },
 				"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), ""); return err },
-				"write as seen":   func() error { _, err := r.WriteKeeping(at("none"), nil, Absent, nil); return err },
+				"write as seen":   func() error { _, err := r.WriteWithBackup(at("none"), nil, Absent, nil); return err },
 				"may be written":  func() error { return r.Writable(at("f")) },
 				"move":            func() error { _, err := r.Move(at("f"), at("moved")); return err },
 				"make a folder":   func() error { _, err := r.Mkdir(at("made")); return err },
 				"delete":          func() error { _, err := r.Trash(at("f")); return err },
-				"take in":         func() error { _, err := r.HoldForWriting(at("d"), false); return err },
-				"take in anew":    func() error { _, err := r.HoldForWriting(at("fresh"), true); return err },
+				"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), false); return err },
+				"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), true); return err },
 				"bring back":      func() error { _, err := r.Restore(id); return err },
 			} {
 				var readOnly *ReadOnlyError

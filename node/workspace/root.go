@@ -16,18 +16,18 @@ type Root struct {
 	access Access
 	areas  areas
 	grants []Grant
-	fs     tree
+	fs     fileSystem
 	locks  *locks // shared with the results of With
 	// readOnly applies to everything, also outside of areas.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
-	bound    string // see Bound; empty means not bound
+	target   string // see Bound; empty means not bound
 }
 
-// tree opens files. Names are absolute and were found free of symbolic links. Where the system
+// fileSystem opens files. Names are absolute and were found free of symbolic links. Where the system
 // supports it (Linux), nothing is opened through a symbolic link; elsewhere a link that was created
 // meanwhile leads no further than the folder that contains the name.
-type tree interface {
+type fileSystem interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)
 	Lstat(name string) (os.FileInfo, error)
@@ -54,11 +54,11 @@ func (r *Root) Access() Access { return r.access }
 // not change the list.
 func (r *Root) Grants() []Grant { return r.grants }
 
-// WholeDisk reports whether paths outside the workspace may be used.
-func (r *Root) WholeDisk() bool { return r.access == WholeDisk }
+// HasWholeDisk reports whether paths outside the workspace may be used.
+func (r *Root) HasWholeDisk() bool { return r.access == WholeDisk }
 
-// OnlyRead reports whether nothing may be changed anywhere.
-func (r *Root) OnlyRead() bool { return r.readOnly }
+// IsReadOnly reports whether nothing may be changed anywhere.
+func (r *Root) IsReadOnly() bool { return r.readOnly }
 
 // Path is a resolved path. Its String is its spelling; see [Spell].
 type Path struct {
@@ -146,11 +146,11 @@ func (r *Root) name(abs string) (string, error) {
 		return "", r.outside(abs, "")
 	}
 	if ok && r.access != WholeDisk {
-		if err := a.check(); err != nil {
+		if err := a.checkUnchanged(); err != nil {
 			return "", err
 		}
 	}
-	if err := r.apart(abs); err != nil {
+	if err := r.checkAllowed(abs); err != nil {
 		return "", err
 	}
 	return abs, nil

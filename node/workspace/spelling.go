@@ -31,9 +31,9 @@ func spell(goos, name string) string {
 		r, size := utf8.DecodeRuneInString(name[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, letters(goos), name[i])
-		case goos != "windows" && spelled(goos, name[i:]) != 0:
-			fmt.Fprintf(&b, letters(goos), '\\')
+			fmt.Fprintf(&b, escapeFormat(goos), name[i])
+		case goos != "windows" && decodeEscape(goos, name[i:]) != 0:
+			fmt.Fprintf(&b, escapeFormat(goos), '\\')
 		default:
 			b.WriteString(name[i : i+size])
 		}
@@ -52,7 +52,7 @@ func unspell(goos, text string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(text); {
-		if c := spelled(goos, text[i:]); c != 0 {
+		if c := decodeEscape(goos, text[i:]); c != 0 {
 			b.WriteByte(c)
 			i += len(`\xHH`)
 			continue
@@ -66,16 +66,16 @@ func unspell(goos, text string) string {
 	return text
 }
 
-// letters returns the format of an escaped byte, for package fmt.
-func letters(goos string) string {
+// escapeFormat returns the format of an escaped byte, for package fmt.
+func escapeFormat(goos string) string {
 	if goos == "windows" {
 		return "<%02X>"
 	}
 	return `\x%02X`
 }
 
-// spelled returns the byte that an escape at the start of text stands for; 0: none.
-func spelled(goos, text string) byte {
+// decodeEscape returns the byte that an escape at the start of text stands for; 0: none.
+func decodeEscape(goos, text string) byte {
 	if len(text) < len(`\xHH`) {
 		return 0
 	}

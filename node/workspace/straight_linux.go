@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openStraight opens a path in a folder, or an absolute path if dir is nil, without following
+// openWithoutLinks opens a path in a folder, or an absolute path if dir is nil, without following
 // symbolic links. A link that was created since the path was found free of links is an errMoved, so
 // that a decision about the path applies to the opened file. ok is false if the kernel does not
 // support that (before 5.6) or forbids it: some containers permit only known calls. It creates no
 // files: ok is false where it would have to.
-func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
+func openWithoutLinks(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
 	if flag&os.O_CREATE != 0 {
 		return nil, false, nil
 	}
@@ -37,18 +37,18 @@ func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
 		return nil, false, nil
 	case errors.Is(err, unix.ELOOP):
-		err = errMoved
+		err = errPathChanged
 	}
 	return nil, true, &os.PathError{Op: "openat2", Path: name, Err: err}
 }
 
-// straight returns a folder that was opened, unless it is not the one that its path leads to
+// checkWithoutLinks returns a folder that was opened, unless it is not the one that its path leads to
 // without symbolic links. It passes on an earlier error.
-func straight(root *os.Root, err error, dir *os.File, name string) (*os.Root, error) {
+func checkWithoutLinks(root *os.Root, err error, dir *os.File, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, ok, err := openStraight(dir, name, unix.O_PATH|unix.O_DIRECTORY)
+	f, ok, err := openWithoutLinks(dir, name, unix.O_PATH|unix.O_DIRECTORY)
 	if !ok {
 		return root, nil
 	}
@@ -59,7 +59,7 @@ func straight(root *os.Root, err error, dir *os.File, name string) (*os.Root, er
 			opened, err = root.Stat(".")
 		}
 		if err == nil && !os.SameFile(is, opened) {
-			err = &os.PathError{Op: "open", Path: name, Err: errMoved}
+			err = &os.PathError{Op: "open", Path: name, Err: errPathChanged}
 		}
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 	put(t, filepath.Join(dir, "plain", "id"), "plain")
 	link(t, "keys", filepath.Join(dir, "folder"))
 	link(t, "keys/id", filepath.Join(dir, "file"))
-	if _, ok, _ := openStraight(nil, dir, os.O_RDONLY); !ok {
+	if _, ok, _ := openWithoutLinks(nil, dir, os.O_RDONLY); !ok {
 		t.Skip("SKIPPED: this kernel opens no path without its links")
 	}
 	confined, err := Open(dir)
@@ -26,17 +26,17 @@ func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer confined.Close()
-	for name, in := range map[string]tree{"confined": confined.fs, "whole disk": wholeDisk{}} {
+	for name, in := range map[string]fileSystem{"confined": confined.fs, "whole disk": wholeDisk{}} {
 		at := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
 		for _, path := range []string{"folder/id", "file"} {
-			if f, _, err := openRegular(in, at(path)); !errors.Is(err, errMoved) {
+			if f, _, err := openRegular(in, at(path)); !errors.Is(err, errPathChanged) {
 				t.Errorf("%s: %s was opened: %v, %v", name, path, f, err)
 			}
 		}
-		if d, err := openDir(in, at("folder"), at("folder")); !errors.Is(err, errMoved) {
+		if d, err := openDir(in, at("folder"), at("folder")); !errors.Is(err, errPathChanged) {
 			t.Errorf("%s: the folder was opened: %v, %v", name, d, err)
 		}
-		if root, err := in.OpenRoot(at("folder")); !errors.Is(err, errMoved) {
+		if root, err := in.OpenRoot(at("folder")); !errors.Is(err, errPathChanged) {
 			t.Errorf("%s: the folder was opened for writing: %v, %v", name, root, err)
 		}
 		f, _, err := openRegular(in, at("plain/id"))

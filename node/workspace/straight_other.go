@@ -4,8 +4,10 @@ package workspace
 
 import "os"
 
-// openStraight is supported on Linux only.
-func openStraight(*os.File, string, int) (f *os.File, ok bool, err error) { return nil, false, nil }
+// openWithoutLinks is supported on Linux only.
+func openWithoutLinks(*os.File, string, int) (f *os.File, ok bool, err error) { return nil, false, nil }
 
-// straight is supported on Linux only.
-func straight(root *os.Root, err error, _ *os.File, _ string) (*os.Root, error) { return root, err }
+// checkWithoutLinks is supported on Linux only.
+func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root, error) {
+	return root, err
+}

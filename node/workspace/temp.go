@@ -27,63 +27,63 @@ type temp struct {
 	name string
 }
 
-// live contains the names of this process's temporary files, to distinguish them from those of an
+// activeTemps contains the names of this process's temporary files, to distinguish them from those of an
 // earlier process with the same ID.
-var live sync.Map
+var activeTemps sync.Map
 
 // newTemp writes data to a new file in dir with the attributes of old, which may be nil. The caller
 // must call done.
 func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
-	t := &temp{dir, tempPrefix + place() + "-" + strconv.Itoa(os.Getpid()) + "-" + rand.Text() + tempSuffix}
-	live.Store(t.name, nil)
+	t := &temp{dir, tempPrefix + processScope() + "-" + strconv.Itoa(os.Getpid()) + "-" + rand.Text() + tempSuffix}
+	activeTemps.Store(t.name, nil)
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = 0o600 // nobody can read it before it has the old file's mode
 	}
 	f, err := dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		live.Delete(t.name)
+		activeTemps.Delete(t.name)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("no new file can be made in its folder, which is how files are replaced in one step: %w", Cause(err))
 		}
 		return nil, Cause(err)
 	}
-	err = fill(f, data, old)
+	err = writeTemp(f, data, old)
 	if err = errors.Join(err, f.Close()); err != nil {
-		t.done()
+		t.remove()
 		return nil, Cause(err)
 	}
 	return t, nil
 }
 
-func fill(f *os.File, data []byte, old *os.File) error {
+func writeTemp(f *os.File, data []byte, old *os.File) error {
 	if _, err := f.Write(data); err != nil {
 		return Cause(err)
 	}
 	if old != nil {
-		if err := keep(f, old); err != nil {
+		if err := copyMetadata(f, old); err != nil {
 			return Cause(err)
 		}
 	}
 	return f.Sync()
 }
 
-// keep gives f the mode, owner and attributes of old, the latter two where the system permits it. A
+// copyMetadata gives f the mode, owner and attributes of old, the latter two where the system permits it. A
 // file that could not be given to its owner loses its set-user-ID and set-group-ID bits, so that it
 // does not run as its writer.
-func keep(f, old *os.File) error {
+func copyMetadata(f, old *os.File) error {
 	info, err := old.Stat()
 	if err != nil {
 		return err
 	}
 	mode := info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
-	if !keepOwner(f, info) {
+	if !copyOwner(f, info) {
 		mode &^= fs.ModeSetuid | fs.ModeSetgid
 	}
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	keepAttributes(f, old)
+	copyAttributes(f, old)
 	return nil
 }
 
@@ -97,17 +97,17 @@ func (t *temp) rename(name string) error {
 		switch {
 		case err == nil:
 			return nil
-		case try == renameTries || !inUse(err):
+		case try == renameTries || !isInUse(err):
 			return Cause(err)
 		}
 		time.Sleep(time.Duration(try) * 5 * time.Millisecond)
 	}
 }
 
-// done removes the file, unless it was renamed.
-func (t *temp) done() {
+// remove removes the file, unless it was renamed.
+func (t *temp) remove() {
 	t.dir.Remove(t.name)
-	live.Delete(t.name)
+	activeTemps.Delete(t.name)
 }
 
 // swept are the recently swept folders, by their identity. Folders are not swept at each write,
@@ -159,7 +159,7 @@ func sweep(dir *os.Root) {
 	for {
 		names, err := d.Readdirnames(1024)
 		for _, name := range names {
-			if strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix) && left(dir, name) {
+			if strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix) && isAbandoned(dir, name) {
 				dir.Remove(name)
 			}
 		}
@@ -169,20 +169,20 @@ func sweep(dir *os.Root) {
 	}
 }
 
-// left reports whether the writer of a temporary file has ended.
-func left(dir *os.Root, name string) bool {
+// isAbandoned reports whether the writer of a temporary file has ended.
+func isAbandoned(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(name, tempPrefix), tempSuffix), "-")
-	if len(parts) == 3 && parts[0] == place() {
+	if len(parts) == 3 && parts[0] == processScope() {
 		pid, err := strconv.Atoi(parts[1])
 		if err == nil && pid == os.Getpid() {
-			_, writing := live.Load(name)
+			_, writing := activeTemps.Load(name)
 			return !writing
 		}
-		if err == nil && pid > 0 && !running(pid) {
+		if err == nil && pid > 0 && !isProcessRunning(pid) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ type origin struct {
 
 // Trash moves an entry into the trash and returns the ID for restoring it.
 func (r *Root) Trash(p Path) (id string, err error) {
-	s, err := r.at(p)
+	s, err := r.openParent(p)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 		into, err = openDir(root, id, filepath.Join(a.dir, trashName, id))
 	}
 	if err == nil {
-		err = r.rename(s, spot{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
+		err = r.rename(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
 		into.Release()
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Root) Restore(id string) (Path, error) {
 		return Path{}, &ReadOnlyError{Path: filepath.Join(r.dir, trashName, id)}
 	}
 	for _, a := range r.areas {
-		if a.readOnly || a.check() != nil {
+		if a.readOnly || a.checkUnchanged() != nil {
 			continue
 		}
 		root, err := a.root.OpenRoot(trashName)
@@ -130,7 +130,7 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {
 		return Path{}, Cause(err)
 	}
-	fresh, err := r.at(Path{Abs: abs})
+	fresh, err := r.openParent(Path{Abs: abs})
 	if err != nil {
 		return Path{}, err
 	}
@@ -140,8 +140,8 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 		return Path{}, errNoTrash
 	}
 	defer held.Release()
-	if err := r.rename(spot{dir: held, name: fresh.name, abs: filepath.Join(held.Abs, fresh.name)}, fresh); err != nil {
-		return Path{}, moved(err)
+	if err := r.rename(location{dir: held, name: fresh.name, abs: filepath.Join(held.Abs, fresh.name)}, fresh); err != nil {
+		return Path{}, moveError(err)
 	}
 	root.Remove(id)
 	root.Remove(id + ".json")

@@ -2,14 +2,14 @@ package workspace
 
 import "errors"
 
-// With returns r with one more granted folder, for one call. r is unchanged, and locks of paths are
+// WithGrant returns r with one more granted folder, for one call. r is unchanged, and locks of paths are
 // shared. The caller closes the result.
-func (r *Root) With(g Grant) (*Root, error) {
+func (r *Root) WithGrant(g Grant) (*Root, error) {
 	if r.access == WholeDisk {
 		return nil, errors.New("every folder can be used already")
 	}
 	for _, a := range r.areas {
-		if err := a.check(); err != nil {
+		if err := a.checkUnchanged(); err != nil {
 			return nil, err // reopening it would open another folder
 		}
 	}
@@ -21,15 +21,15 @@ func (r *Root) With(g Grant) (*Root, error) {
 	return wide, nil
 }
 
-// ErrElsewhere is the error when a path leads elsewhere than when it was examined, because a link
+// ErrTargetChanged is the error when a path leads elsewhere than when it was examined, because a link
 // was changed meanwhile. Nothing was opened.
-var ErrElsewhere = errors.New("APPROVAL_DRIFT: the path leads elsewhere than when it was looked at. Nothing was done; ask again")
+var ErrTargetChanged = errors.New("APPROVAL_DRIFT: the path leads elsewhere than when it was looked at. Nothing was done; ask again")
 
-// Bound returns r for a path that led to real, which is without symbolic links, when it was
-// examined: using a path that leads elsewhere is an [ErrElsewhere]. It shares the folders of r,
+// WithTarget returns r for a path that led to real, which is without symbolic links, when it was
+// examined: using a path that leads elsewhere is an [ErrTargetChanged]. It shares the folders of r,
 // which alone closes them.
-func (r *Root) Bound(real string) *Root {
+func (r *Root) WithTarget(real string) *Root {
 	c := *r
-	c.bound = real
+	c.target = real
 	return &c
 }

@@ -31,8 +31,8 @@ func (e *DirError) Unwrap() error { return e.Err }
 
 // Written is the result of a write.
 type Written struct {
-	SHA256 string // of the new content, in hex
-	New    bool   // the file did not exist
+	SHA256  string // of the new content, in hex
+	Created bool   // the file did not exist
 	// OtherNames is the number of further hard links of the old file. They still have the old
 	// content: writing through them could reach outside the workspace, and could not be atomic.
 	OtherNames int
@@ -44,16 +44,16 @@ type Written struct {
 // the system permits. If expect is not empty and the file's hash differs, the error is
 // [ErrChanged]. The caller must hold [Root.Lock].
 func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
-	return r.WriteKeeping(p, data, expect, nil)
+	return r.WriteWithBackup(p, data, expect, nil)
 }
 
-// Keep receives the content that a write is about to replace, nil if there is no file, with the
+// Backup receives the content that a write is about to replace, nil if there is no file, with the
 // absolute path without links and the hash of the new content. It is called immediately before the
 // file is replaced, and cannot prevent that.
-type Keep func(abs string, old io.Reader, sum string)
+type Backup func(abs string, old io.Reader, sum string)
 
-// WriteKeeping is Write, and passes the old content to keep, which may be nil.
-func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Written, error) {
+// WriteWithBackup is Write, and passes the old content to keep, which may be nil.
+func (r *Root) WriteWithBackup(p Path, data []byte, expect string, keep Backup) (Written, error) {
 	real, err := r.writable(p)
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = &DirError{err}
@@ -64,7 +64,7 @@ func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Writ
 	info, err := r.fs.Lstat(real)
 	switch {
 	case err == nil:
-		err = regular(info.Mode())
+		err = checkRegular(info.Mode())
 	case errors.Is(err, fs.ErrNotExist):
 		if expect != "" && expect != Absent {
 			return Written{}, ErrChanged
@@ -128,7 +128,7 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	if err != nil {
 		return w, err
 	}
-	defer temp.done()
+	defer temp.remove()
 	if expect != "" {
 		if now, err := hashIn(dir, name); err != nil {
 			return w, err
@@ -136,9 +136,9 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 			return w, ErrChanged
 		}
 	}
-	w = Written{SHA256: hash(data), New: old == nil}
+	w = Written{SHA256: hash(data), Created: old == nil}
 	if keep != nil {
-		keepOld(dir, name, old == nil, w.SHA256, keep)
+		backUp(dir, name, old == nil, w.SHA256, keep)
 	}
 	if old != nil {
 		w.OtherNames = max(links(old)-1, 0)
@@ -150,8 +150,8 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	return w, syncDir(dir)
 }
 
-// keepOld passes the file's content to keep.
-func keepOld(dir *os.Root, name string, fresh bool, sum string, keep func(io.Reader, string)) {
+// backUp passes the file's content to keep.
+func backUp(dir *os.Root, name string, fresh bool, sum string, keep func(io.Reader, string)) {
 	if fresh {
 		keep(nil, sum)
 		return
@@ -171,10 +171,10 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 		return nil, nil
 	}
 	if err == nil {
-		err = regular(info.Mode()) // before opening: opening a device for writing may have effects
+		err = checkRegular(info.Mode()) // before opening: opening a device for writing may have effects
 	}
 	if err == nil {
-		err = spelling(runtime.GOOS, dir, name)
+		err = checkSpelling(runtime.GOOS, dir, name)
 	}
 	if err != nil {
 		return nil, Cause(err)
@@ -184,7 +184,7 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 		return nil, Cause(err)
 	}
 	if info, err = f.Stat(); err == nil {
-		err = regular(info.Mode())
+		err = checkRegular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
@@ -193,9 +193,9 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// spelling refuses to replace a file by a name that differs from its own only in case, on systems
+// checkSpelling refuses to replace a file by a name that differs from its own only in case, on systems
 // that treat both as the same.
-func spelling(goos string, dir *os.Root, name string) error {
+func checkSpelling(goos string, dir *os.Root, name string) error {
 	if goos != "windows" && goos != "darwin" {
 		return nil
 	}

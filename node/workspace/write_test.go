@@ -97,8 +97,8 @@ func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if count != 200 || len(r.locks.held) != 0 {
-		t.Errorf("count %d, %d locks left", count, len(r.locks.held))
+	if count != 200 || len(r.locks.paths) != 0 {
+		t.Errorf("count %d, %d locks left", count, len(r.locks.paths))
 	}
 	unlock, err := r.Lock(t.Context(), p)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
 		t.Errorf("Lock with an ended context: %v", err)
 	}
 	unlock()
-	if len(r.locks.held) != 0 {
+	if len(r.locks.paths) != 0 {
 		t.Error("a lock was left")
 	}
 }

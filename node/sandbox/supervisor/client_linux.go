@@ -33,21 +33,21 @@ type Settings struct {
 	Inner []string
 }
 
-// Bounds are the restrictions of a command.
-type Bounds struct {
+// Permissions are the restrictions of a command.
+type Permissions struct {
 	Network bool
 	// Write and Read are granted by name, even where they are hidden.
 	Write, Read []string
 }
 
-// Order is one command to start. Argv[0] and Dir are absolute paths; without Bounds the command is
+// Spec is one command to start. Argv[0] and Dir are absolute paths; without Bounds the command is
 // not restricted.
-type Order struct {
-	Bounds *Bounds
-	Argv   []string
-	Dir    string
-	Env    []string
-	PTY    bool
+type Spec struct {
+	Permissions *Permissions
+	Argv        []string
+	Dir         string
+	Env         []string
+	PTY         bool
 }
 
 // Watcher receives the reports about a command, each once and in this order, even when the helper
@@ -61,14 +61,14 @@ type Watcher interface {
 // Helper is the node's end of the connection to a helper process. It is safe for use by several
 // goroutines.
 type Helper struct {
-	wire *wire
-	cmd  *exec.Cmd
-	gone chan struct{} // closed when the process has been reaped and the last answer was delivered
+	wire   *wire
+	cmd    *exec.Cmd
+	reaped chan struct{} // closed when the process has been reaped and the last answer was delivered
 
 	mu    sync.Mutex
 	last  uint64
 	calls map[uint64]*call
-	dead  bool
+	lost  bool
 }
 
 // call is one command.
@@ -76,7 +76,7 @@ type call struct {
 	watcher Watcher
 	first   chan answer // started or refused
 	pid     int         // 0 until started
-	badge   uint64      // of its processes
+	tag     uint64      // of its processes
 	ended   bool
 }
 
@@ -99,7 +99,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 		w.conn.Close()
 		return nil, err
 	}
-	h := &Helper{wire: w, cmd: cmd, gone: make(chan struct{}), calls: map[uint64]*call{}}
+	h := &Helper{wire: w, cmd: cmd, reaped: make(chan struct{}), calls: map[uint64]*call{}}
 	ready := make(chan error, 1)
 	go h.read(ready)
 	if w.send(set) != nil {
@@ -115,7 +115,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	if err != nil {
 		cmd.Process.Kill()
 		w.conn.Close()
-		<-h.gone
+		<-h.reaped
 		return nil, err
 	}
 	return h, nil
@@ -123,7 +123,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 
 // read delivers the helper's answers until the helper has ended.
 func (h *Helper) read(ready chan<- error) {
-	defer close(h.gone)
+	defer close(h.reaped)
 	var word string
 	err := h.wire.receive(&word)
 	if err == nil && word != hello {
@@ -137,7 +137,7 @@ func (h *Helper) read(ready chan<- error) {
 		}
 	}
 	h.mu.Lock()
-	h.dead = true
+	h.lost = true
 	calls := h.calls
 	h.calls = nil
 	h.mu.Unlock()
@@ -149,7 +149,7 @@ func (h *Helper) read(ready chan<- error) {
 			continue
 		}
 		unix.Kill(-c.pid, unix.SIGKILL)
-		killBadge(c.badge)
+		killTagged(c.tag)
 		if !c.ended {
 			c.watcher.Ended(0, ErrLost)
 		}
@@ -166,7 +166,7 @@ func (h *Helper) handle(a answer) {
 	}
 	switch a.Kind {
 	case started:
-		c.pid, c.badge = a.PID, a.Badge
+		c.pid, c.tag = a.PID, a.Tag
 		c.first <- a
 	case refused:
 		delete(h.calls, a.ID)
@@ -176,7 +176,7 @@ func (h *Helper) handle(a answer) {
 		c.watcher.Ended(a.Status, nil)
 	case done:
 		delete(h.calls, a.ID)
-		c.watcher.Gone(a.Ended)
+		c.watcher.Gone(a.Signalled)
 	}
 }
 
@@ -184,7 +184,7 @@ func (h *Helper) handle(a answer) {
 type Command struct {
 	helper *Helper
 	id     uint64
-	badge  uint64
+	tag    uint64
 	// PID is the command's own process.
 	PID int
 }
@@ -195,12 +195,12 @@ func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: 
 
 // Processes lists the running processes of the command. The helper itself has the badge of the last
 // one.
-func (c Command) Processes() []int { return withBadge(tree(c.helper.cmd.Process.Pid)[1:], c.badge) }
+func (c Command) Processes() []int { return taggedWith(tree(c.helper.cmd.Process.Pid)[1:], c.tag) }
 
 // Launch starts a command with three open files, or nil for the null device; the caller owns them.
 // w may be called before Launch returns, and is not called after an error.
-func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) {
-	wired := order{Order: o}
+func (h *Helper) Launch(o Spec, files [3]*os.File, w Watcher) (Command, error) {
+	wired := wireRequest{Spec: o}
 	var passed []*os.File
 	for i, f := range files {
 		if f != nil {
@@ -210,7 +210,7 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) 
 	}
 	c := &call{watcher: w, first: make(chan answer, 1)}
 	h.mu.Lock()
-	if h.dead {
+	if h.lost {
 		h.mu.Unlock()
 		return Command{}, ErrLost
 	}
@@ -223,7 +223,7 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) 
 	}
 	switch a := <-c.first; {
 	case a.Kind == started:
-		return Command{helper: h, id: id, badge: a.Badge, PID: a.PID}, nil
+		return Command{helper: h, id: id, tag: a.Tag, PID: a.PID}, nil
 	case a.Errno != 0:
 		return Command{}, &os.PathError{Op: a.Err, Path: o.Argv[0], Err: a.Errno}
 	default:
@@ -231,11 +231,11 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) 
 	}
 }
 
-// Lost reports whether the helper has ended.
-func (h *Helper) Lost() bool {
+// IsLost reports whether the helper has ended.
+func (h *Helper) IsLost() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.dead
+	return h.lost
 }
 
 // Close lets the helper end its commands and itself, and waits at most a second. The helper is not
@@ -245,7 +245,7 @@ func (h *Helper) Close() {
 	timer := time.NewTimer(closeLimit)
 	defer timer.Stop()
 	select {
-	case <-h.gone:
+	case <-h.reaped:
 	case <-timer.C:
 	}
 }

@@ -15,26 +15,26 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// keptRulesets is the number of rulesets that are cached for further commands of the same profile.
-const keptRulesets = 8
+// maxRulesets is the number of rulesets that are cached for further commands of the same profile.
+const maxRulesets = 8
 
 // confiner converts profiles to rules.
 type confiner struct {
-	set    Settings
-	files  bool // Landlock is available and enabled
-	filter bool
+	settings Settings
+	files    bool // Landlock is available and enabled
+	filter   bool
 	// Landlock can restrict Unix sockets by path, so that connecting need not be denied altogether
-	connect   bool
-	temp      string   // folder of the private temporary folders, created on first use
-	tempLock  *os.File // locked as long as temp is in use
-	temps     map[string]string
-	rulesets  map[string]*confine.Ruleset
-	lastInUse []string // keys of rulesets, oldest first
+	connect    bool
+	temp       string   // folder of the private temporary folders, created on first use
+	tempLock   *os.File // locked as long as temp is in use
+	temps      map[string]string
+	rulesets   map[string]*confine.Ruleset
+	recentKeys []string // keys of rulesets, oldest first
 }
 
 func newConfiner(set Settings) *confiner {
 	c := &confiner{
-		set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+		settings: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
 	}
@@ -42,9 +42,9 @@ func newConfiner(set Settings) *confiner {
 	return c
 }
 
-// bonds are the restrictions of a command. If files is nil, wrap are the arguments of bubblewrap;
+// restrictions are the restrictions of a command. If files is nil, wrap are the arguments of bubblewrap;
 // without either, files are not restricted.
-type bonds struct {
+type restrictions struct {
 	rules confine.Rules
 	files *confine.Ruleset
 	wrap  []string
@@ -57,8 +57,8 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // prepare returns the environment and the restrictions of a command; nil restrictions for an
 // uncontained one.
-func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
-	p := o.Bounds
+func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, error) {
+	p := o.Permissions
 	if p == nil {
 		return o.Env, nil, nil
 	}
@@ -74,12 +74,12 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	// At the other end of a Unix socket, a Docker daemon or the user's systemd would do anything
 	// for a command.
-	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
-	if !c.files && c.set.Wrap == "" {
+	b := &restrictions{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
+	if !c.files && c.settings.Wrap == "" {
 		return env, b, nil
 	}
 	f := confine.Files{
-		Hidden: append([]string{"/dev"}, c.set.Hidden...), Read: append(slices.Clone(c.set.Shown), p.Read...),
+		Hidden: append([]string{"/dev"}, c.settings.Hidden...), Read: append(slices.Clone(c.settings.Shown), p.Read...),
 		Write: append([]string{temp}, p.Write...), Devices: devices, NoTCP: !p.Network,
 	}
 	if o.PTY {
@@ -89,7 +89,7 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 		}
 	}
 	if !c.files {
-		blank, err := c.blank()
+		blank, err := c.emptyFile()
 		if err != nil {
 			return nil, nil, fmt.Errorf("make an empty file: %w", err)
 		}
@@ -102,7 +102,7 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 
 // ruleset returns a cached ruleset or a new one.
 func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
-	c.lastInUse = append(slices.DeleteFunc(c.lastInUse, func(k string) bool { return k == key }), key)
+	c.recentKeys = append(slices.DeleteFunc(c.recentKeys, func(k string) bool { return k == key }), key)
 	if r := c.rulesets[key]; r != nil {
 		if r.Fresh() {
 			return r, nil
@@ -115,9 +115,9 @@ func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error
 		return nil, err
 	}
 	c.rulesets[key] = r
-	if len(c.lastInUse) > keptRulesets {
-		old := c.lastInUse[0]
-		c.lastInUse = c.lastInUse[1:]
+	if len(c.recentKeys) > maxRulesets {
+		old := c.recentKeys[0]
+		c.recentKeys = c.recentKeys[1:]
 		if r := c.rulesets[old]; r != nil {
 			r.Close()
 		}
@@ -152,8 +152,8 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
-// blank returns an empty file without permissions, beside the private temporary folders.
-func (c *confiner) blank() (string, error) {
+// emptyFile returns an empty file without permissions, beside the private temporary folders.
+func (c *confiner) emptyFile() (string, error) {
 	name := filepath.Join(c.temp, "blank")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
 	if errors.Is(err, os.ErrExist) {

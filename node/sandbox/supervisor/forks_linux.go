@@ -11,16 +11,16 @@ import (
 // ones.
 const spareForks = 2048
 
-// forks limits the number of processes that commands can start.
-type forks struct {
+// forkLimit limits the number of processes that commands can start.
+type forkLimit struct {
 	have unix.Rlimit // the helper's own limit
 	// load is the descriptor of /proc/loadavg, which has the number of processes and threads. It
 	// stays open, because every command reads it.
 	load int
 }
 
-func newForks() *forks {
-	f := &forks{load: -1}
+func newForks() *forkLimit {
+	f := &forkLimit{load: -1}
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &f.have) != nil {
 		return f
 	}
@@ -34,7 +34,7 @@ func newForks() *forks {
 // applies to the helper itself: setting it on a running command would miss the processes that it
 // has already started. It has no effect on root, whom the kernel does not limit. It stops accidents
 // only, because a command may raise it.
-func (f *forks) limit() (undo func()) {
+func (f *forkLimit) limit() (undo func()) {
 	now, ok := f.count()
 	if !ok || unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(f.have.Max, now+spareForks), Max: f.have.Max}) != nil {
 		return func() {}
@@ -43,7 +43,7 @@ func (f *forks) limit() (undo func()) {
 }
 
 // count returns the number of processes and threads of the system.
-func (f *forks) count() (n uint64, ok bool) {
+func (f *forkLimit) count() (n uint64, ok bool) {
 	if f.load < 0 {
 		return 0, false
 	}

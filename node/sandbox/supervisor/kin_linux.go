@@ -21,28 +21,28 @@ import (
 // helper.
 
 const (
-	// firstBadge is more locks than anyone needs and less than unlimited.
-	firstBadge = 1 << 60
-	// badgeBits is the size of a helper's range in bits: more sessions than it ever starts, with
+	// firstTag is more locks than anyone needs and less than unlimited.
+	firstTag = 1 << 60
+	// tagBits is the size of a helper's range in bits: more sessions than it ever starts, with
 	// room for all process numbers below firstBadge.
-	badgeBits = 32
+	tagBits = 32
 )
 
-// nextBadge gives the helper a new badge, which the next command inherits.
-func (v *warden) nextBadge() uint64 {
-	if v.badge == 0 {
-		v.badge = firstBadge - uint64(os.Getpid())<<badgeBits
+// nextTag gives the helper a new badge, which the next command inherits.
+func (v *server) nextTag() uint64 {
+	if v.tag == 0 {
+		v.tag = firstTag - uint64(os.Getpid())<<tagBits
 		var have unix.Rlimit
 		if unix.Getrlimit(unix.RLIMIT_LOCKS, &have) == nil {
-			v.badge = min(v.badge, have.Max)
+			v.tag = min(v.tag, have.Max)
 		}
 	}
-	v.badge--
-	unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: v.badge, Max: v.badge})
-	return v.badge
+	v.tag--
+	unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: v.tag, Max: v.tag})
+	return v.tag
 }
 
-func badgeOf(pid int) (uint64, error) {
+func tagOf(pid int) (uint64, error) {
 	var lim unix.Rlimit
 	err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &lim)
 	if err == nil {
@@ -73,7 +73,7 @@ func children(pid int) []int {
 		data, err := os.ReadFile(dir + "/" + t.Name() + "/children")
 		if errors.Is(err, os.ErrNotExist) {
 			if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
-				return scan(pid) // a kernel without CONFIG_PROC_CHILDREN
+				return scanChildren(pid) // a kernel without CONFIG_PROC_CHILDREN
 			}
 		}
 		for _, f := range bytes.Fields(data) {
@@ -85,9 +85,9 @@ func children(pid int) []int {
 	return pids
 }
 
-// scan finds the children of parent by checking every process.
-func scan(parent int) (pids []int) {
-	for _, pid := range numbered() {
+// scanChildren finds the children of parent by checking every process.
+func scanChildren(parent int) (pids []int) {
+	for _, pid := range allProcesses() {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			continue
@@ -101,8 +101,8 @@ func scan(parent int) (pids []int) {
 	return pids
 }
 
-// numbered lists all processes that this process can see.
-func numbered() (pids []int) {
+// allProcesses lists all processes that this process can see.
+func allProcesses() (pids []int) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -117,10 +117,10 @@ func numbered() (pids []int) {
 	return pids
 }
 
-// killBadge kills the processes with a badge until none is left, or at most for closeLimit.
-func killBadge(badge uint64) {
+// killTagged kills the processes with a badge until none is left, or at most for closeLimit.
+func killTagged(badge uint64) {
 	for end := time.Now().Add(closeLimit); time.Now().Before(end); time.Sleep(sweepPause) {
-		left := withBadge(numbered(), badge)
+		left := taggedWith(allProcesses(), badge)
 		if len(left) == 0 {
 			return
 		}
@@ -128,10 +128,10 @@ func killBadge(badge uint64) {
 	}
 }
 
-// withBadge returns the running processes among pids that have a badge.
-func withBadge(pids []int, badge uint64) (found []int) {
+// taggedWith returns the running processes among pids that have a badge.
+func taggedWith(pids []int, badge uint64) (found []int) {
 	for _, pid := range pids {
-		if b, err := badgeOf(pid); err == nil && b == badge && isRunning(pid) {
+		if b, err := tagOf(pid); err == nil && b == badge && isRunning(pid) {
 			found = append(found, pid)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // launcher is a thread that is already restricted and starts one command. It is prepared in
 // advance, because that takes some tenths of a millisecond.
 type launcher struct {
-	bonds bonds
-	work  chan launch
+	restrictions restrictions
+	work         chan launch
 }
 
 type launch struct {
@@ -27,8 +27,8 @@ type launched struct {
 }
 
 // newLauncher starts a thread, which ends with its one command or when work is closed.
-func newLauncher(b bonds) *launcher {
-	l := &launcher{bonds: b, work: make(chan launch)}
+func newLauncher(b restrictions) *launcher {
+	l := &launcher{restrictions: b, work: make(chan launch)}
 	go func() {
 		// The goroutine never unlocks its thread, so the thread ends with it and never runs
 		// anything else.
@@ -52,13 +52,13 @@ func newLauncher(b bonds) *launcher {
 
 // launch starts a command, from a restricted thread if there are restrictions, otherwise from any
 // thread.
-func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, error) {
+func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (int, error) {
 	if b == nil {
 		return fork(argv, attr)
 	}
 	l := v.spare
 	v.spare = nil
-	if l != nil && (l.bonds.rules != b.rules || l.bonds.files != b.files) {
+	if l != nil && (l.restrictions.rules != b.rules || l.restrictions.files != b.files) {
 		close(l.work)
 		l = nil
 	}
@@ -75,7 +75,7 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 
 // prepareNext makes a launcher for a further command with the same restrictions, once the previous
 // one runs.
-func (v *warden) prepareNext(b *bonds) {
+func (v *server) prepareNext(b *restrictions) {
 	if b != nil && b.wrap == nil && v.spare == nil {
 		v.spare = newLauncher(*b)
 	}

@@ -51,18 +51,18 @@ func Serve() error {
 	if err != nil {
 		return err
 	}
-	v := &warden{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	v := &server{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
-	requests := make(chan arrived)
+	requests := make(chan incoming)
 	go func() {
 		defer close(requests)
 		for {
-			var o arrived
+			var o incoming
 			if w.receive(&o.request) != nil {
 				return
 			}
 			if o.Start != nil { // here, where they are received: the next request may bring others
-				o.files, o.err = w.take(count(o.Start.Files))
+				o.files, o.err = w.takeFiles(count(o.Start.Files))
 			}
 			requests <- o
 		}
@@ -78,8 +78,8 @@ func Serve() error {
 	return nil
 }
 
-// arrived is a request with the files that came with it.
-type arrived struct {
+// incoming is a request with the files that came with it.
+type incoming struct {
 	request
 	files []*os.File
 	err   error // they were not received
@@ -87,7 +87,7 @@ type arrived struct {
 
 // run is the only goroutine that starts, signals and reaps, so that no process number is used after
 // it was reaped.
-func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
+func (v *server) run(requests <-chan incoming, ends <-chan os.Signal) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
 	var kill <-chan time.Time
@@ -97,7 +97,7 @@ func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
 			if !ok {
 				// The node has ended.
 				requests = nil
-				v.ending = true
+				v.isEnding = true
 				signalAll(tree(children(os.Getpid())...), unix.SIGTERM)
 				kill = time.After(Grace)
 				break
@@ -107,14 +107,14 @@ func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
 		case <-tick.C:
 		case <-kill:
 			for _, s := range v.sessions {
-				s.killing, s.due = true, time.Now()
+				s.isKilling, s.due = true, time.Now()
 			}
 		}
 		none := v.reap()
-		if v.ending && none {
+		if v.isEnding && none {
 			return
 		}
-		if next := v.settle(none); next > 0 {
+		if next := v.advance(none); next > 0 {
 			tick.Reset(next)
 		}
 	}

@@ -9,36 +9,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// warden manages the sessions of a helper.
-type warden struct {
+// server manages the sessions of a helper.
+type server struct {
 	wire     *wire
 	confiner *confiner
-	forks    *forks
+	forks    *forkLimit
 	null     *os.File // the null device, for missing files of a command
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process number, until it is reaped
-	// badge is the latest one; see kin_linux.go.
-	badge uint64
+	// tag is the latest one; see kin_linux.go.
+	tag   uint64
 	spare *launcher
-	// ending says that the node has ended.
-	ending bool
+	// isEnding says that the node has ended.
+	isEnding bool
 }
 
 // session is one command with all its processes.
 type session struct {
-	id      uint64
-	pid     int
-	badge   uint64
-	exited  bool      // the command itself is reaped
-	asked   bool      // the processes got SIGTERM
-	killing bool      // they get SIGKILL until none is left
-	due     time.Time // when the processes that outlive the command get the next signal
-	// ended are the processes that were running when they were signalled, without the command's
+	id            uint64
+	pid           int
+	tag           uint64
+	exited        bool      // the command itself is reaped
+	isTerminating bool      // the processes got SIGTERM
+	isKilling     bool      // they get SIGKILL until none is left
+	due           time.Time // when the processes that outlive the command get the next signal
+	// signalled are the processes that were running when they were signalled, without the command's
 	// own.
-	ended map[int]bool
+	signalled map[int]bool
 }
 
-func (v *warden) handle(r arrived) {
+func (v *server) handle(r incoming) {
 	if r.Start != nil {
 		err := r.err
 		if err == nil {
@@ -63,7 +63,7 @@ func (v *warden) handle(r arrived) {
 			v.kill(s)
 			return
 		}
-		v.ask(s)
+		v.terminate(s)
 	}
 }
 
@@ -76,7 +76,7 @@ func count(files [3]bool) (n int) {
 	return n
 }
 
-func (v *warden) start(id uint64, o *order, files []*os.File) error {
+func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	fds := make([]uintptr, 3)
 	for i := range fds {
 		fds[i] = v.null.Fd()
@@ -89,10 +89,10 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 	if err != nil {
 		return err
 	}
-	s := &session{id: id, badge: v.nextBadge(), ended: map[int]bool{}}
+	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
 	if bonds != nil && bonds.wrap != nil {
-		s.pid, err = v.wrapped(o, attr, bonds)
+		s.pid, err = v.startWrapped(o, attr, bonds)
 	} else {
 		s.pid, err = v.launch(o.Argv, attr, bonds)
 	}
@@ -100,13 +100,13 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Badge: s.badge})
+	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Tag: s.tag})
 	v.prepareNext(bonds)
 	return err
 }
 
 // reap records every process that has ended. It reports whether none is left.
-func (v *warden) reap() (none bool) {
+func (v *server) reap() (none bool) {
 	for {
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
@@ -125,7 +125,7 @@ func (v *warden) reap() (none bool) {
 		delete(v.byPID, pid)
 		s.exited = true
 		v.wire.send(answer{ID: s.id, Kind: exited, Status: ws})
-		if s.asked {
+		if s.isTerminating {
 			s.due = time.Now().Add(Grace)
 		} else {
 			s.due = time.Now().Add(SettleTime)
@@ -133,24 +133,24 @@ func (v *warden) reap() (none bool) {
 	}
 }
 
-// settle finishes the sessions without processes and signals the processes that outlive their
+// advance finishes the sessions without processes and signals the processes that outlive their
 // command. It returns the time after which it must be called again even if no process ends; 0 is
 // never.
-func (v *warden) settle(none bool) (next time.Duration) {
-	active := v.ending
+func (v *server) advance(none bool) (next time.Duration) {
+	active := v.isEnding
 	for _, s := range v.sessions {
 		if s.exited && none {
 			v.finish(s)
 			continue
 		}
-		active = active || s.exited || s.killing
+		active = active || s.exited || s.isKilling
 	}
 	if none || !active {
 		return 0
 	}
 	left := map[*session]bool{}
 	for _, pid := range children(os.Getpid()) {
-		s, known := v.owner(pid)
+		s, known := v.sessionOf(pid)
 		if !known { // it has lowered its own badge
 			signalAll(tree(pid), unix.SIGKILL)
 		}
@@ -162,7 +162,7 @@ func (v *warden) settle(none bool) (next time.Duration) {
 			v.finish(s)
 			continue
 		}
-		if pause := v.proceed(s); pause > 0 {
+		if pause := v.sendDueSignal(s); pause > 0 {
 			next = min(next, pause)
 		}
 	}
@@ -178,72 +178,72 @@ const (
 	stuckAfter, stuckPause = 5 * time.Second, time.Second
 )
 
-// proceed sends the processes of a session the signal that is due. It returns the time after which
+// sendDueSignal sends the processes of a session the signal that is due. It returns the time after which
 // to call it again; 0 is never.
-func (v *warden) proceed(s *session) time.Duration {
+func (v *server) sendDueSignal(s *session) time.Duration {
 	late := time.Since(s.due)
 	switch {
-	case s.killing:
+	case s.isKilling:
 		v.signal(s, unix.SIGKILL)
 	case !s.exited:
 		return 0
 	case late < 0:
-	case s.asked:
+	case s.isTerminating:
 		v.kill(s)
 	default:
-		v.ask(s)
+		v.terminate(s)
 	}
-	if s.killing && late > stuckAfter {
+	if s.isKilling && late > stuckAfter {
 		return stuckPause
 	}
 	return sweepPause
 }
 
-// owner returns the session of a child of the helper.
-func (v *warden) owner(pid int) (s *session, known bool) {
+// sessionOf returns the session of a child of the helper.
+func (v *server) sessionOf(pid int) (s *session, known bool) {
 	if s := v.byPID[pid]; s != nil {
 		return s, true
 	}
-	b, err := badgeOf(pid)
+	b, err := tagOf(pid)
 	if err != nil {
 		return nil, false
 	}
 	for _, s := range v.sessions {
-		if s.badge == b {
+		if s.tag == b {
 			return s, true
 		}
 	}
 	return nil, false
 }
 
-func (v *warden) finish(s *session) {
+func (v *server) finish(s *session) {
 	delete(v.sessions, s.id)
-	v.wire.send(answer{ID: s.id, Kind: done, Ended: len(s.ended)})
+	v.wire.send(answer{ID: s.id, Kind: done, Signalled: len(s.signalled)})
 }
 
-// ask sends SIGTERM to all processes of a session.
-func (v *warden) ask(s *session) {
-	s.asked, s.due = true, time.Now().Add(Grace)
+// terminate sends SIGTERM to all processes of a session.
+func (v *server) terminate(s *session) {
+	s.isTerminating, s.due = true, time.Now().Add(Grace)
 	v.signal(s, unix.SIGTERM)
 }
 
 // kill sends SIGKILL to all processes of a session, now and until none is left.
-func (v *warden) kill(s *session) {
-	s.killing, s.due = true, time.Now()
+func (v *server) kill(s *session) {
+	s.isKilling, s.due = true, time.Now()
 	v.signal(s, unix.SIGKILL)
 }
 
-func (v *warden) signal(s *session, sig syscall.Signal) {
+func (v *server) signal(s *session, sig syscall.Signal) {
 	var roots []int
 	for _, pid := range children(os.Getpid()) {
-		if o, _ := v.owner(pid); o == s {
+		if o, _ := v.sessionOf(pid); o == s {
 			roots = append(roots, pid)
 		}
 	}
 	all := tree(roots...)
 	for _, pid := range all {
 		if pid != s.pid && isRunning(pid) && unix.Kill(pid, 0) == nil {
-			s.ended[pid] = true
+			s.signalled[pid] = true
 		}
 	}
 	if sig == unix.SIGKILL && !s.exited {

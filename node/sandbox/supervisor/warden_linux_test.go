@@ -25,7 +25,7 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	}
 	slices.Sort(want)
-	for name, got := range map[string][]int{"children": children(os.Getpid()), "scan": scan(os.Getpid())} {
+	for name, got := range map[string][]int{"children": children(os.Getpid()), "scan": scanChildren(os.Getpid())} {
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -34,8 +34,8 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 }
 
 func TestBadgeIsReadFromTheLimitsOfAnyone(t *testing.T) {
-	one, err := badgeOf(1)
-	if err != nil || one < firstBadge {
+	one, err := tagOf(1)
+	if err != nil || one < firstTag {
 		t.Errorf("the first process wears %d, %v", one, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 		for i := range uint64(20) {
 			f, err := os.Create(dir + "/" + strings.Repeat("f", int(i+1)))
 			if err == nil {
-				o := order{Order: Order{Argv: []string{strings.Repeat("\xff\x00", int(i)*20<<10)}}, Files: [3]bool{true, i%2 == 0, false}}
+				o := wireRequest{Spec: Spec{Argv: []string{strings.Repeat("\xff\x00", int(i)*20<<10)}}, Files: [3]bool{true, i%2 == 0, false}}
 				files := []*os.File{f, f}[:count(o.Files)]
 				err = ends[0].send(request{ID: i, Start: &o}, files...)
 				f.Close()
@@ -78,7 +78,7 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 		if r.ID != i || len(r.Start.Argv[0]) != int(i)*40<<10 || strings.NewReplacer("\xff", "", "\x00", "").Replace(r.Start.Argv[0]) != "" {
 			t.Fatalf("request %d came as %d with %d bytes", i, r.ID, len(r.Start.Argv[0]))
 		}
-		files, err := ends[1].take(count(r.Start.Files))
+		files, err := ends[1].takeFiles(count(r.Start.Files))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 	if err := <-sent; err != nil {
 		t.Error(err)
 	}
-	if _, err := ends[1].take(1); err == nil {
+	if _, err := ends[1].takeFiles(1); err == nil {
 		t.Error("a file that nobody sent")
 	}
 }

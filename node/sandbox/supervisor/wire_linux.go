@@ -17,13 +17,13 @@ import (
 // request asks the helper to start a command, or to signal one.
 type request struct {
 	ID    uint64
-	Start *order
+	Start *wireRequest
 	Kill  bool
 }
 
-// order is an Order in transit. Its files are sent beside it.
-type order struct {
-	Order
+// wireRequest is an Order in transit. Its files are sent beside it.
+type wireRequest struct {
+	Spec
 	Files [3]bool
 }
 
@@ -33,10 +33,10 @@ type answer struct {
 	Kind   answerKind
 	PID    int
 	Status syscall.WaitStatus
-	// Badge marks the command's processes. Ended is the number of them that were ended by signals,
+	// Tag marks the command's processes. Ended is the number of them that were ended by signals,
 	// without the command's own.
-	Badge uint64
-	Ended int
+	Tag       uint64
+	Signalled int
 	// Err is the reason why a command did not start, Errno the system's error number.
 	Err   string
 	Errno syscall.Errno
@@ -75,7 +75,7 @@ func newWire(f *os.File) (*wire, error) {
 	}
 	w := &wire{conn: conn}
 	w.enc = gob.NewEncoder(&w.buf)
-	w.dec = gob.NewDecoder(bufio.NewReaderSize(source{w}, 16<<10))
+	w.dec = gob.NewDecoder(bufio.NewReaderSize(fileReceiver{w}, 16<<10))
 	return w, nil
 }
 
@@ -105,8 +105,8 @@ func (w *wire) send(v any, files ...*os.File) error {
 
 func (w *wire) receive(v any) error { return w.dec.Decode(v) }
 
-// take returns the first n received files. Only the receiving goroutine may call it.
-func (w *wire) take(n int) ([]*os.File, error) {
+// takeFiles returns the first n received files. Only the receiving goroutine may call it.
+func (w *wire) takeFiles(n int) ([]*os.File, error) {
 	if len(w.files) < n {
 		return nil, errors.New("files got lost on the way")
 	}
@@ -115,10 +115,10 @@ func (w *wire) take(n int) ([]*os.File, error) {
 	return f, nil
 }
 
-// source reads a wire's bytes and collects the files.
-type source struct{ w *wire }
+// fileReceiver reads a wire's bytes and collects the files.
+type fileReceiver struct{ w *wire }
 
-func (s source) Read(p []byte) (int, error) {
+func (s fileReceiver) Read(p []byte) (int, error) {
 	var oob [128]byte
 	n, oobn, _, _, err := s.w.conn.ReadMsgUnix(p, oob[:])
 	if err != nil {

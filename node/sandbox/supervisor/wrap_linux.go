@@ -18,8 +18,8 @@ import (
 // unresponsive for seconds.
 const wrapLimit = 20 * time.Second
 
-// inner is a command for [Inner] to become. Its three files are sent beside it.
-type inner struct {
+// innerCommand is a command for [Inner] to become. Its three files are sent beside it.
+type innerCommand struct {
 	Argv  []string
 	Dir   string
 	Env   []string
@@ -27,22 +27,22 @@ type inner struct {
 	Rules confine.Rules
 }
 
-// state is a message of Inner: that it is ready, with its process number, or why the command could
+// innerState is a message of Inner: that it is ready, with its process number, or why the command could
 // not be started.
-type state struct {
+type innerState struct {
 	PID   int
 	Errno syscall.Errno
 	Err   string
 }
 
-// wrapped starts a command in bubblewrap and returns the command's own process, a child of the
+// startWrapped starts a command in bubblewrap and returns the command's own process, a child of the
 // helper and the leader of its session like any other.
 //
 // Bubblewrap starts this program, which waits until everything is set up. Then bubblewrap's own
 // process is killed, which would only wait and turn signals into exit codes. The command's process
 // becomes a child of the helper, because the helper is the parent of every orphan below it. Until
 // then, nothing of the command has run.
-func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, err error) {
+func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
@@ -69,8 +69,8 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	defer exe.Close()
 
 	null := v.null.Fd()
-	argv := append(append([]string{v.confiner.set.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
-	argv = append(argv, v.confiner.set.Inner...)
+	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
+	argv = append(argv, v.confiner.settings.Inner...)
 	undo := v.forks.limit()
 	outer, err := fork(argv, &syscall.ProcAttr{
 		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, words.Fd(), theirs.Fd(), exe.Fd()},
@@ -88,11 +88,11 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 			files = append(files, os.NewFile(uintptr(copied), "standard"))
 		}
 	}
-	err = w.send(inner{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, files...)
+	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, files...)
 	for _, f := range files {
 		f.Close()
 	}
-	var ready state
+	var ready innerState
 	if err == nil {
 		err = w.receive(&ready)
 	}
@@ -112,8 +112,8 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 		}
 		return 0, fmt.Errorf("bubblewrap could not prepare the command: %w", err)
 	}
-	var failed state
-	if err = w.send(state{}); err == nil {
+	var failed innerState
+	if err = w.send(innerState{}); err == nil {
 		err = w.receive(&failed)
 	}
 	switch {
@@ -126,7 +126,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	return 0, failed.failure()
 }
 
-func (s state) failure() error {
+func (s innerState) failure() error {
 	if s.Errno != 0 {
 		return os.NewSyscallError(s.Err, s.Errno)
 	}
@@ -158,18 +158,18 @@ func Inner() error {
 	if err != nil {
 		return err
 	}
-	var o inner
+	var o innerCommand
 	if err := w.receive(&o); err != nil {
 		return err
 	}
-	files, err := w.take(3)
+	files, err := w.takeFiles(3)
 	if err != nil {
 		return err
 	}
 	tell := func(op string, err error) error {
 		var errno syscall.Errno
 		errors.As(err, &errno)
-		w.send(state{Err: op, Errno: errno})
+		w.send(innerState{Err: op, Errno: errno})
 		return err
 	}
 	if err := os.Chdir(o.Dir); err != nil {
@@ -188,10 +188,10 @@ func Inner() error {
 			return tell("take the terminal", err)
 		}
 	}
-	if err := w.send(state{PID: os.Getpid()}); err != nil {
+	if err := w.send(innerState{PID: os.Getpid()}); err != nil {
 		return err
 	}
-	var begin state
+	var begin innerState
 	if err := w.receive(&begin); err != nil {
 		return err // the helper has ended
 	}
