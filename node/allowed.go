@@ -37,7 +37,7 @@ func (n *Node) checkApproval(ctx context.Context, t toolkit.Tool[access.Call], i
 		return "", workspace.ErrChanged
 	}
 	//lint:ignore ST1005 the text goes to the model as it is
-	return "", errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
+	return "", errors.New("APPROVAL_DRIFT: this call differs from the one that was approved. Nothing was run; ask again.")
 }
 
 // allNeeded reports whether the call needs each of the opened folders, with the same rights.

@@ -38,10 +38,10 @@ func (n *Node) removeExpiredFiles(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := n.ws.SweepTrash(time.Now()); err != nil {
-			n.log.Warn("The trash could not be emptied", "err", err)
+			n.log.Warn("Emptying the trash failed", "err", err)
 		}
 		if err := n.browse.Sweep(time.Now()); err != nil {
-			n.log.Warn("What the agent replaced could not be swept", "err", err)
+			n.log.Warn("Removing expired backups failed", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -60,6 +60,6 @@ func (n *Node) filesChanged(c protocol.FilesChange) {
 	ctx, cancel := context.WithTimeout(context.Background(), progressLimit)
 	defer cancel()
 	if _, err := client.Call(ctx, n.client, protocol.FilesReport, c); err != nil {
-		n.log.Info("A change of files was not reported", "err", err)
+		n.log.Info("Reporting a file change failed", "err", err)
 	}
 }

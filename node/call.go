@@ -143,14 +143,14 @@ func errorText(err error) string {
 	if s := err.Error(); s != "" {
 		return toolkit.Brief(s)
 	}
-	return "The tool failed and did not say why."
+	return "The tool failed without a reason."
 }
 
 // crashError is a panic of a tool. The panic's value may hold arguments, so it is not reported.
 type crashError struct{ stack []byte }
 
 func (*crashError) Error() string {
-	return "The tool crashed. This is an error in the tool; nothing is known about what it did until then."
+	return "The tool crashed because of an error in Fairlead. Its effects until then are unknown."
 }
 
 func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMessage, err error) {
@@ -233,7 +233,7 @@ func (n *Node) logs(l protocol.LogsGet, unread error) {
 	if unread != nil {
 		answer.Error = errorText(unread)
 	} else if n.file == nil {
-		answer.Error = "This node keeps no log."
+		answer.Error = "This node has no log."
 	} else if lines, truncated, err := n.file.Last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
 		answer.Error = errorText(err)
 	} else {

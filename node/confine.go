@@ -37,12 +37,12 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 	switch c.Mode {
 	case "", sandbox.ReadOnly, sandbox.WorkspaceWrite, sandbox.Full:
 	default:
-		return c, fmt.Errorf("%q is no way to confine commands: read-only, workspace-write or full", mode)
+		return c, fmt.Errorf("unknown sandbox mode %q: use read-only, workspace-write or full", mode)
 	}
 	switch c.Network {
 	case "", sandbox.NetBlocked, sandbox.NetAllowed, AskNetwork:
 	default:
-		return c, fmt.Errorf("%q is nothing the network can be: blocked, ask or allowed", network)
+		return c, fmt.Errorf("unknown network mode %q: use blocked, ask or allowed", network)
 	}
 	for _, text := range grants {
 		g, err := workspace.ParseGrant(text)

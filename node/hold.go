@@ -25,7 +25,7 @@ func (e *WorksError) Error() string {
 	if by == "" {
 		by = "another program"
 	}
-	return fmt.Sprintf("this computer works for %s already: %s does", e.Gateway, by)
+	return fmt.Sprintf("this computer is already connected to %s by %s", e.Gateway, by)
 }
 
 // Hold makes this program the only one with the data folder home that is a node of the gateway,

@@ -48,7 +48,7 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	line["ts"] = r.Time.UTC().Format("2006-01-02T15:04:05.000Z")
 	raw, err := protocol.Marshal(line)
 	if err != nil {
-		return fmt.Errorf("encode a log line: %w", err)
+		return fmt.Errorf("encoding a log line: %w", err)
 	}
 	_, err = h.to.Write(append(raw, '\n'))
 	return err

@@ -222,7 +222,7 @@ func (n *Node) Run(ctx context.Context) error {
 	})
 	wg.Go(func() {
 		for _, left := range n.jobs.Recover(calls) {
-			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
+			n.log.Warn("Found a command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
 	})
 	wg.Go(func() { n.removeExpiredFiles(calls) })

@@ -62,7 +62,7 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 				return nil // dropped in favor of later events
 			}
 			if _, err := client.Call(ctx, n.client, protocol.ReportExec, *event); err != nil {
-				return fmt.Errorf("report a command: %w", err)
+				return fmt.Errorf("reporting a command: %w", err)
 			}
 			return nil
 		},

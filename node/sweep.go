@@ -26,7 +26,7 @@ func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Ledger, files
 	defer tick.Stop()
 	for {
 		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {
-			n.log.Info("Unfinished files of old transfers were removed", "files", removed)
+			n.log.Info("Removed unfinished files of old transfers", "files", removed)
 		}
 		select {
 		case <-ctx.Done():

@@ -57,7 +57,7 @@ func (b *Browser) Act(ctx context.Context, name string, args json.RawMessage) (j
 	case protocol.ActRevert:
 		return act(ctx, args, b.revert)
 	}
-	return nil, fmt.Errorf("this machine does not know %s; bring its Fairlead up to date", name)
+	return nil, fmt.Errorf("this machine does not support %s; update Fairlead there", name)
 }
 
 func act[P, R any](ctx context.Context, args json.RawMessage, f func(context.Context, P) (R, error)) (json.RawMessage, error) {
@@ -145,7 +145,7 @@ func (b *Browser) make(_ context.Context, p protocol.FilesPathParams) (protocol.
 		return protocol.FilesDone{}, err
 	}
 	made, err := b.ws.Mkdir(at)
-	return protocol.FilesDone{Path: made.String()}, describe("make", at, err)
+	return protocol.FilesDone{Path: made.String()}, describe("create", at, err)
 }
 
 func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
@@ -195,7 +195,7 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 
 func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
 	back, err := b.ws.Restore(p.ID)
-	return protocol.FilesDone{Path: back.String()}, describe("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
+	return protocol.FilesDone{Path: back.String()}, describe("restore", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
 }
 
 // describe says which operation failed, unless the error is complete by itself.

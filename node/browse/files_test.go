@@ -120,7 +120,7 @@ func TestActsAreWorded(t *testing.T) {
 	if d, err := do[protocol.FilesDone](t, b, protocol.ActMove, protocol.FilesMoveParams{Path: "a", To: "new/a"}); err != nil || d.Path != filepath.Join(dir, "new", "a") {
 		t.Error(d, err)
 	}
-	if _, err := b.Act(t.Context(), "Files.Fly", nil); err == nil || !strings.Contains(err.Error(), "does not know") {
+	if _, err := b.Act(t.Context(), "Files.Fly", nil); err == nil || !strings.Contains(err.Error(), "does not support") {
 		t.Error(err)
 	}
 	if _, err := b.Act(t.Context(), protocol.ActMake, json.RawMessage(`[]`)); err == nil {

@@ -74,7 +74,7 @@ func (p *backups) save(k backup, old io.Reader) {
 	if old != nil {
 		var err error
 		if k.Before, size, err = p.copyContent(p.name(k.ID, ".old"), old); err != nil {
-			k.Lost = "What was there could not be kept: " + err.Error() + "."
+			k.Lost = "The previous content could not be saved: " + err.Error() + "."
 			os.Remove(p.name(k.ID, ".old"))
 			size = 0
 		}
@@ -103,7 +103,7 @@ func (p *backups) copyContent(name string, old io.Reader) (sum string, size int6
 	err = writeSynced(name, func(w io.Writer) error {
 		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, maxFileBytes+1))
 		if err == nil && size > maxFileBytes {
-			err = fmt.Errorf("it has more than %d MiB", maxFileBytes>>20)
+			err = fmt.Errorf("it is larger than %d MiB", maxFileBytes>>20)
 		}
 		return err
 	})
@@ -179,12 +179,12 @@ func (p *backups) find(id, path string) (*change, error) {
 	for _, g := range groupChanges(list) {
 		if g.first.ID == id {
 			if filepath.Clean(path) != g.first.Path {
-				return nil, errors.New("this change is of another file")
+				return nil, errors.New("this change belongs to another file")
 			}
 			return g, nil
 		}
 	}
-	return nil, errors.New("this change is not known any more: what the agent replaced is kept for 30 days, and at most 500 MB of it")
+	return nil, errors.New("this change has expired: replaced content is kept for 30 days, and at most 500 MB of it")
 }
 
 // Sweep removes expired contents, then the oldest ones until the size limit is met.

@@ -19,7 +19,7 @@ import (
 func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
 	list, err := b.backups.load()
 	if err != nil {
-		return protocol.FilesChangesResult{}, fmt.Errorf("cannot read what the agent changed: %w", err)
+		return protocol.FilesChangesResult{}, fmt.Errorf("cannot read the agent's changes: %w", err)
 	}
 	last := map[protocol.SessionKey]protocol.RunID{}
 	for _, k := range list {
@@ -104,7 +104,7 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 		}
 	}
 	if len(before) > maxDiffFile || !utf8.Valid(before) || !utf8.Valid(now) {
-		out.Why = "It is no text that could be compared."
+		out.Why = "The files are not text and cannot be compared."
 		return out, nil
 	}
 	name := filepath.ToSlash(b.ws.Rel(at))
@@ -126,7 +126,7 @@ func (p *backups) before(g *change) ([]byte, error) {
 	}
 	data, err := os.ReadFile(p.name(g.first.ID, ".old"))
 	if err != nil || sumOf(data) != g.first.Before {
-		return nil, errors.New("what was there is not kept any more")
+		return nil, errors.New("the previous content is no longer available")
 	}
 	return data, nil
 }

@@ -23,7 +23,7 @@ const maxEdits = 1000
 type editIn struct {
 	Path           string     `json:"path" jsonschema:"file to edit; relative to the workspace"`
 	OldString      string     `json:"oldString" jsonschema:"the exact text to replace, with its white space"`
-	NewString      string     `json:"newString" jsonschema:"what to put in its place, taken literally"`
+	NewString      string     `json:"newString" jsonschema:"the replacement, inserted literally"`
 	ReplaceAll     bool       `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
 	Edits          []editStep `json:"edits,omitempty" jsonschema:"further replacements, made in order after the first; all or none"`
 	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
@@ -32,7 +32,7 @@ type editIn struct {
 // editStep is one replacement.
 type editStep struct {
 	OldString  string `json:"oldString" jsonschema:"the exact text to replace"`
-	NewString  string `json:"newString" jsonschema:"what to put in its place"`
+	NewString  string `json:"newString" jsonschema:"the replacement"`
 	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
 }
 
@@ -131,7 +131,7 @@ func compareChecksum(p workspace.Path, want, have string) error {
 type checksumError struct{ path, want, have string }
 
 func (e *checksumError) Error() string {
-	return fmt.Sprintf("'%s' is not the file that was expected: its SHA-256 is %s, not %s. Nothing was written; read it again.", e.path, e.have, e.want)
+	return fmt.Sprintf("'%s' has changed: its SHA-256 is %s, not %s. Nothing was written. Read it again.", e.path, e.have, e.want)
 }
 func (e *checksumError) Unwrap() error { return workspace.ErrChanged }
 

@@ -56,7 +56,7 @@ func (t *tool) previewEdit(ctx context.Context, in editIn) (protocol.CallPreview
 		preview.Problem = notFound(p).Error()
 		return preview, nil
 	case preview.Truncated:
-		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
+		preview.Problem = "File too large for Edit. Replace it with Write, or change it with a command."
 		return preview, nil
 	}
 	data, _, err := t.applyEdits(ctx, p, old, in)

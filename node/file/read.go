@@ -28,7 +28,7 @@ const (
 type readIn struct {
 	Path   string   `json:"path" jsonschema:"file to read; relative to the workspace"`
 	Offset *float64 `json:"offset,omitempty" jsonschema:"line to start at, counted from 0; default 0"`
-	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all that one call can return"`
+	Limit  *float64 `json:"limit,omitempty" jsonschema:"maximum number of lines; default all that one call can return"`
 }
 
 // readText is the output of Read for a text file. The fields after Lines are extensions.

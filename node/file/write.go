@@ -14,7 +14,7 @@ import (
 
 type writeIn struct {
 	Path           string `json:"path" jsonschema:"file to write; relative to the workspace"`
-	Content        string `json:"content" jsonschema:"the whole new content"`
+	Content        string `json:"content" jsonschema:"the whole content of the file"`
 	ExpectedSHA256 string `json:"expectedSha256,omitempty" jsonschema:"write only if the file's SHA-256 is this, or only if there is no file: absent"`
 }
 
@@ -78,7 +78,7 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 
 func (t *tool) checkContent(p workspace.Path, in writeIn) error {
 	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // the path is not empty here
-		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p, in.Path[len(in.Path)-1:])
+		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are created as needed.", p, in.Path[len(in.Path)-1:])
 	}
 	if len(in.Content) > t.limits.Write {
 		return contentTooLarge(p, len(in.Content), t.limits.Write)

@@ -179,7 +179,7 @@ func TestReportIsWhatHappens(t *testing.T) {
 				if by != "bubblewrap" {
 					t.Skipf("bubblewrap does not work here: %s", r.Check(sandbox.CheckWriteOutside).Why)
 				}
-				if len(r.Warnings) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "files are held by bubblewrap") }) {
+				if len(r.Warnings) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "files are confined by bubblewrap") }) {
 					t.Errorf("nobody is told that bubblewrap holds files: %q", r.Warnings)
 				}
 			}

@@ -26,7 +26,7 @@ type group struct {
 func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return nil, fmt.Errorf("create a job object: %w", err)
+		return nil, fmt.Errorf("creating a job object: %w", err)
 	}
 	g := &group{cmd: cmd, job: job}
 	if err := g.start(s); err != nil {
@@ -71,15 +71,15 @@ func (g *group) start(s Spec) error {
 func (g *group) admit(pid uint32) error {
 	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, pid)
 	if err != nil {
-		return fmt.Errorf("open the new process: %w", err)
+		return fmt.Errorf("opening the new process: %w", err)
 	}
 	defer windows.CloseHandle(p)
 	if err := windows.AssignProcessToJobObject(g.job, p); err != nil {
-		return fmt.Errorf("put the process in its job: %w", err)
+		return fmt.Errorf("assigning the process to its job: %w", err)
 	}
 	snap, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
-		return fmt.Errorf("list the threads: %w", err)
+		return fmt.Errorf("listing the threads: %w", err)
 	}
 	defer windows.CloseHandle(snap)
 	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
@@ -89,7 +89,7 @@ func (g *group) admit(pid uint32) error {
 		}
 		t, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, entry.ThreadID)
 		if err != nil {
-			return fmt.Errorf("open the first thread: %w", err)
+			return fmt.Errorf("opening the first thread: %w", err)
 		}
 		_, err = windows.ResumeThread(t)
 		windows.CloseHandle(t)

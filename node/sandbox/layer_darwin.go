@@ -91,13 +91,13 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true
-		return unenforced("sandbox-exec is switched off", "", orphans)
+		return unenforced("sandbox-exec is disabled", "", orphans)
 	}
 	if _, err := os.Stat("/usr/bin/sandbox-exec"); err != nil {
 		l.off = true
 		return unenforced("there is no sandbox-exec", "", orphans)
 	}
-	r := unenforced("it was not tried", "", orphans)
+	r := unenforced("it was not tested", "", orphans)
 	r.OS, r.At = "macOS", time.Now()
 	dir, err := os.MkdirTemp("", "fairlead-probe-")
 	if err != nil {
@@ -139,7 +139,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	}
 	// If a contained command cannot even write to its workspace, its failures prove nothing.
 	if code, ok := run("echo x >" + quote(filepath.Join(ws, "canary"))); !ok || code != 0 {
-		r.Warnings = append(r.Warnings, "contained commands do not work here")
+		r.Warnings = append(r.Warnings, "confined commands do not work here")
 		return r
 	}
 	for id, script := range map[string]string{

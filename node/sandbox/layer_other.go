@@ -11,5 +11,5 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) { return s.Arg
 func (*layer) close() {}
 
 func (*layer) probe(context.Context, *system, Options) Report {
-	return unenforced("nothing contains commands on this system", "", Check{Why: "only the process group of a command is ended"})
+	return unenforced("this system cannot confine commands", "", Check{Why: "only the process group of a command is ended"})
 }

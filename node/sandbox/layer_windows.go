@@ -24,8 +24,8 @@ const probeLimit = 30 * time.Second
 // probe tests whether a job can end its process and whether a contained process has lost its
 // privileges. The limit of processes is taken from the system without a test.
 func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
-	const why = "Windows has no containment for a program that was not made for it that could be used here"
-	orphans := Check{Why: "this program cannot be its own helper, so it was not tried"}
+	const why = "Windows cannot confine ordinary programs"
+	orphans := Check{Why: "this program cannot run as its own helper, so it was not tested"}
 	privs := Check{ID: CheckPrivs, Why: orphans.Why}
 	if exe, err := os.Executable(); err == nil && mainCalled.Load() {
 		orphans = probeJob(ctx, exe)
@@ -66,14 +66,14 @@ func probePrivileges(ctx context.Context, exe string) Check {
 	}
 	if !ends(ctx, p) {
 		p.Kill()
-		c.Why = "the process that was to tell its privileges did not end"
+		c.Why = "the process that was to report its privileges did not end"
 		return c
 	}
 	if e, err := p.Wait(); err != nil || e.Code != 0 {
 		c.Why = "a process with a restricted token still had privileges"
 		return c
 	}
-	c.Enforced, c.By, c.Probe = true, "restricted token", "a process found that it has no privileges"
+	c.Enforced, c.By, c.Probe = true, "restricted token", "a process had no privileges"
 	return c
 }
 

@@ -21,7 +21,7 @@ func layerChecks(abi int, unwrapped string) []layerCheck {
 	if unwrapped != "" {
 		open += ", and bubblewrap does not work: " + unwrapped
 	}
-	kernel := "Use Linux 5.13 or newer with Landlock switched on (landlock among the lsm= modules), or install bubblewrap where user name spaces are allowed."
+	kernel := "Use Linux 5.13 or newer with Landlock enabled (landlock among the lsm= modules), or install bubblewrap where user namespaces are allowed."
 	noFilter := "Run on amd64 or arm64 with seccomp in the kernel."
 	metadata, mend := "Landlock does not cover mode, owner and times of files that the user owns", ""
 	if abi == 0 {
@@ -32,20 +32,20 @@ func layerChecks(abi int, unwrapped string) []layerCheck {
 		{CheckReadSecrets, files, open, kernel},
 		{CheckProtected, files, "hooks and configuration of git in the workspace can be written", ""},
 		{CheckMetadata, files, metadata, mend},
-		{CheckTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
-		{CheckUDP, seccomp, "no system call filter keeps programs from the network", noFilter},
-		{CheckMPTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
-		{CheckRaw, seccomp, "no system call filter keeps programs from the network", noFilter},
-		{CheckUring, seccomp, "io_uring goes past a filter of sockets", noFilter},
+		{CheckTCP, seccomp, "no system call filter blocks the network", noFilter},
+		{CheckUDP, seccomp, "no system call filter blocks the network", noFilter},
+		{CheckMPTCP, seccomp, "no system call filter blocks the network", noFilter},
+		{CheckRaw, seccomp, "no system call filter blocks the network", noFilter},
+		{CheckUring, seccomp, "io_uring bypasses a socket filter", noFilter},
 		{CheckTrace, seccomp, "a command can read the memory of the user's other programs", noFilter},
 		{CheckIPC, seccomp, "a command can use shared memory, semaphores and message queues of the user's other programs", noFilter},
 		{CheckSignal, landlock, "Landlock covers signals from ABI 6 on", "Use Linux 6.12 or newer."},
 		{CheckPriority, seccomp, "a command can change priority, processors and limits of the user's other programs", noFilter},
 		{CheckAbstract, abstract, "Landlock covers abstract Unix sockets from ABI 6 on", "Use Linux 6.12 or newer."},
-		{CheckUnix, sockets, "a command can talk to services of the user over Unix sockets, as Docker's", noFilter},
+		{CheckUnix, sockets, "a command can use the user's services over Unix sockets, such as Docker", noFilter},
 		{CheckPIDs, "", "a command sees the user's other processes", ""},
-		{CheckCaps, "no capabilities", "a command keeps privileges of root", ""},
-		{CheckPrivs, "no_new_privs", "a command can get privileges by programs as sudo", ""},
-		{CheckForks, "RLIMIT_NPROC", "the kernel does not bound the processes of root", "Run the node as an ordinary user."},
+		{CheckCaps, "no capabilities", "a command keeps root's privileges", ""},
+		{CheckPrivs, "no_new_privs", "a command can gain privileges with programs such as sudo", ""},
+		{CheckForks, "RLIMIT_NPROC", "the kernel does not limit root's processes", "Run the node as an ordinary user."},
 	}
 }

@@ -64,7 +64,7 @@ func (p Place) IsPublic(path string) bool {
 }
 
 // SecretPlace returns the name of the secret that a path without symbolic links lies in, such as
-// ~/.ssh; empty if there is none.
+// ~/.ssh; empty if it does not have any.
 func SecretPlace(path string) string { return placeName(path, func(Place) bool { return true }) }
 
 // HiddenPlace is SecretPlace for the secrets that contained commands cannot read.

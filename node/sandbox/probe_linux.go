@@ -32,14 +32,14 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	r, err := s.runProbe(ctx, opts, "")
 	unwrapped := ""
 	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
-		if unwrapped = "it was tried, and files were not held"; err != nil {
+		if unwrapped = "it was tested and did not confine files"; err != nil {
 			unwrapped = err.Error()
 		}
 		s.set.Wrap = ""
 		r, err = s.runProbe(ctx, opts, unwrapped)
 	}
 	if err != nil {
-		why := "trying it out failed: " + err.Error()
+		why := "the test failed: " + err.Error()
 		r = unenforced(why, "", Check{Why: why})
 		var he *helperError
 		if errors.As(err, &he) {
@@ -182,7 +182,7 @@ func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findin
 		out.SetReadDeadline(deadline)
 	}
 	if err := json.NewDecoder(out).Decode(&f); err != nil {
-		return f, false, fmt.Errorf("the contained process said nothing: %w", err)
+		return f, false, fmt.Errorf("reading the result of the confined process: %w", err)
 	}
 	alive := f.Stray > 0 && unix.Kill(f.Stray, 0) == nil
 	p.Kill()
@@ -207,7 +207,7 @@ func newReport(f findings, orphan bool, abi int, wrapped bool, unwrapped string)
 				c.By = fmt.Sprintf("Landlock ABI %d", abi)
 			}
 		case a.Inconclusive:
-			c.Why = "trying it failed in a way that proves nothing: " + a.Result
+			c.Why = "the test was inconclusive: " + a.Result
 		default:
 			c.Why, c.Fix = m.why, m.fix
 		}
@@ -215,18 +215,18 @@ func newReport(f findings, orphan bool, abi int, wrapped bool, unwrapped string)
 	}
 	o := Check{ID: CheckOrphans, Enforced: orphan, By: "supervisor", Probe: "a process that left its session was ended with the command"}
 	if !orphan {
-		o = Check{ID: CheckOrphans, Why: "a process that left its session outlived its command", Probe: "it went on"}
+		o = Check{ID: CheckOrphans, Why: "a process that left its session continued after its command", Probe: "it continued"}
 	}
 	r.Checks = append(r.Checks, o)
 	if os.Geteuid() == 0 {
-		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but may write"+
-			" the files of root in the folders that are open to them")
+		r.Warnings = append(r.Warnings, "the node runs as root: commands do not have root's privileges, but can write"+
+			" root's files in the folders that they may use")
 	}
 	if wrapped && r.ConfinesFiles() {
-		r.Warnings = append(r.Warnings, "files are held by bubblewrap, as the kernel has no Landlock: every command takes some hundredths of a second longer to start")
+		r.Warnings = append(r.Warnings, "files are confined by bubblewrap, because the kernel has no Landlock: every command starts some hundredths of a second later")
 	}
 	if f.Problem != "" {
-		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Problem)
+		r.Warnings = append(r.Warnings, "confined commands may not work: "+f.Problem)
 	}
 	r.Summary = r.summary()
 	return r

@@ -73,7 +73,7 @@ func (r Report) Check(id string) Check {
 			return c
 		}
 	}
-	return Check{ID: id, Why: "it was not tried"}
+	return Check{ID: id, Why: "it was not tested"}
 }
 
 // fileChecks and netChecks are the guarantees that people mean by "contained".

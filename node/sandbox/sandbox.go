@@ -104,7 +104,7 @@ type Unavailable struct {
 const Code = "SANDBOX_UNAVAILABLE"
 
 func (u *Unavailable) Error() string {
-	s := fmt.Sprintf("%s: commands must be contained, but %s is not enforced on this machine: %s.", Code, u.Check, u.Why)
+	s := fmt.Sprintf("%s: commands must be confined, but this machine does not enforce %s: %s.", Code, u.Check, u.Why)
 	if u.Fix != "" {
 		s += " " + u.Fix
 	}

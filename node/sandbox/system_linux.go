@@ -25,9 +25,9 @@ func newSystem(opts Options) (*system, error) {
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
 	case slices.Contains(opts.Missing, "helper"):
-		s.unavailable = "the helper is switched off"
+		s.unavailable = "the helper is disabled"
 	case !mainCalled.Load():
-		s.unavailable = "this program cannot be its own helper"
+		s.unavailable = "this program cannot run as its own helper"
 	}
 	return s, nil
 }
@@ -55,7 +55,7 @@ func (s *system) runningHelper() (*supervisor.Helper, error) {
 	}
 	h, err := startHelper(s.set)
 	if err != nil {
-		return nil, fmt.Errorf("sandbox: start the helper: %w", err)
+		return nil, fmt.Errorf("sandbox: starting the helper: %w", err)
 	}
 	s.helper = h
 	return h, nil

@@ -28,17 +28,17 @@ func restrictedToken() (windows.Token, error) {
 	var own, less windows.Token
 	err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own)
 	if err != nil {
-		return 0, fmt.Errorf("open the own token: %w", err)
+		return 0, fmt.Errorf("opening the process token: %w", err)
 	}
 	defer own.Close()
 	drop, err := privileges(own)
 	if err != nil {
-		return 0, fmt.Errorf("list the own privileges: %w", err)
+		return 0, fmt.Errorf("listing the process privileges: %w", err)
 	}
 	ok, _, err := createRestrictedToken.Call(uintptr(own), luaToken, 0, 0, uintptr(len(drop)), uintptr(unsafe.Pointer(unsafe.SliceData(drop))), 0, 0,
 		uintptr(unsafe.Pointer(&less)))
 	if ok == 0 {
-		return 0, fmt.Errorf("make a restricted token: %w", err)
+		return 0, fmt.Errorf("creating a restricted token: %w", err)
 	}
 	return less, nil
 }
@@ -52,14 +52,14 @@ func (g *group) limit(contained bool) error {
 	limits.BasicLimitInformation.ActiveProcessLimit = maxProcesses
 	if _, err := windows.SetInformationJobObject(g.job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
-		return fmt.Errorf("limit the job object: %w", err)
+		return fmt.Errorf("limiting the job object: %w", err)
 	}
 	if !contained {
 		return nil
 	}
 	ui := uint32(uiHandles | uiReadClipboard | uiWriteClipboard | uiSystemParameters | uiDisplaySettings | uiDesktop | uiExitWindows)
 	if _, err := windows.SetInformationJobObject(g.job, windows.JobObjectBasicUIRestrictions, uintptr(unsafe.Pointer(&ui)), uint32(unsafe.Sizeof(ui))); err != nil {
-		return fmt.Errorf("limit what the job object may do with windows: %w", err)
+		return fmt.Errorf("restricting the job object's access to windows: %w", err)
 	}
 	return nil
 }

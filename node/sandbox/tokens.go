@@ -15,7 +15,7 @@ var gitRemoteCommands = map[string]bool{"push": true, "pull": true, "fetch": tru
 type NetworkWord struct{ Word, Why string }
 
 func (e *NetworkWord) Error() string {
-	return fmt.Sprintf("the network is blocked for commands: %q %s. Ask for the network, or do without it.", e.Word, e.Why)
+	return fmt.Sprintf("the network is blocked for commands: %q %s. Request the network, or do without it.", e.Word, e.Why)
 }
 
 // CheckTokens returns an error if the words of a command suggest that it uses the network: the base
@@ -30,9 +30,9 @@ func CheckTokens(words []string) error {
 		case networkPrograms[base]:
 			return &NetworkWord{w, "is a program that uses the network"}
 		case hasPrefixFold(w, "http://"), hasPrefixFold(w, "https://"):
-			return &NetworkWord{w, "is an address in the network"}
+			return &NetworkWord{w, "is a network address"}
 		case git && gitRemoteCommands[w]:
-			return &NetworkWord{"git " + w, "reaches another machine"}
+			return &NetworkWord{"git " + w, "contacts another machine"}
 		case base == "git":
 			git = true
 		}

@@ -113,7 +113,7 @@ func attemptEach(fs ...func() error) attempt {
 		err := f()
 		switch {
 		case err == nil:
-			return attempt{Succeeded: true, Result: "it went through"}
+			return attempt{Succeeded: true, Result: "it succeeded"}
 		case i == 0 || !a.Inconclusive && !isDenial(err):
 			a = attempt{Result: err.Error(), Inconclusive: !isDenial(err)}
 		}
@@ -132,7 +132,7 @@ type none string
 
 func (n none) Error() string { return string(n) }
 
-const errNone = none("there is none")
+const errNone = none("it does not have any")
 
 func loopback(port int) unix.Sockaddr {
 	return &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}

@@ -21,7 +21,7 @@ func landlockABI(opts Options) int {
 }
 
 // wrapper returns the path of bubblewrap if it is needed and could restrict files; empty if
-// Landlock does, or if there is none.
+// Landlock does, or if it does not have any.
 func wrapper(opts Options) string {
 	if landlockABI(opts) > 0 || slices.Contains(opts.Missing, bubblewrap) {
 		return ""

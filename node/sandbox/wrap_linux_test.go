@@ -14,7 +14,7 @@ import (
 func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 	for name, c := range map[string]struct{ program, why string }{
 		"fails":          {"#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", "bubblewrap does not work: "},
-		"holds nothing":  {"#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n\"$@\" &\nwait\n", "files were not held"},
+		"holds nothing":  {"#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n\"$@\" &\nwait\n", "did not confine files"},
 		"is not there":   {"", "does not confine files"},
 		"says something": {"#!/bin/sh\necho ready >&3\nexec sleep 0.1\n", "bubblewrap does not work: "},
 	} {

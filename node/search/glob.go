@@ -26,7 +26,7 @@ type globIn struct {
 	Path    string `json:"path,omitempty" jsonschema:"folder to search in; relative to the workspace; default the workspace"`
 	// The following fields are extensions.
 	Hidden  *bool `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
-	Ignored *bool `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
+	Ignored *bool `json:"ignored,omitempty" jsonschema:"false leaves out .git and names matched by .gitignore; default true"`
 }
 
 type globOut struct {

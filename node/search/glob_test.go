@@ -157,7 +157,7 @@ func TestBracesThatStandForCountlessPatternsAreRefused(t *testing.T) {
 	b.File(strings.Repeat("a", 40), "a\n")
 	bomb := strings.Repeat("{a,a}", 20) + "b"
 	for name, a := range map[string]tooltest.Args{"Glob": {"pattern": bomb}, "Grep": {"pattern": "a", "include": bomb}} {
-		if words := tooltest.MustFail(b, name, a); !strings.Contains(words, "its braces stand for more than 1000 patterns") {
+		if words := tooltest.MustFail(b, name, a); !strings.Contains(words, "its braces expand to more than 1000 patterns") {
 			t.Errorf("%s: %s", name, words)
 		}
 	}

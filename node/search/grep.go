@@ -30,7 +30,7 @@ type grepIn struct {
 	After   *float64 `json:"after,omitempty" jsonschema:"lines to show after each match, 0 to 20"`
 	Context *float64 `json:"context,omitempty" jsonschema:"lines to show before and after each match, 0 to 20"`
 	Hidden  *bool    `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
-	Ignored *bool    `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
+	Ignored *bool    `json:"ignored,omitempty" jsonschema:"false leaves out .git and names matched by .gitignore; default true"`
 }
 
 type grepMatch struct {

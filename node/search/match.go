@@ -60,7 +60,7 @@ func (f *finder) reset() { f.pre.reset() }
 const minCandidateGap = 32
 
 // findLine finds the first matching line of text[from:]; text consists of whole lines and from is the
-// beginning of one. start is -1 when there is none. The line is text[start:end], with its carriage
+// beginning of one. start is -1 when it does not have any. The line is text[start:end], with its carriage
 // return and without its line feed.
 func (f *finder) findLine(text []byte, from int) (start, end int) {
 	if len(f.needles) == 0 {

@@ -36,7 +36,7 @@ func checkGlob(what, glob string) error {
 	case !doublestar.ValidatePattern(glob):
 		return toolkit.Failf("Invalid %s: %s", what, glob)
 	case expansionCount(glob) > maxExpansions:
-		return toolkit.Failf("Invalid %s: its braces stand for more than %d patterns, or lie too deep in one another. Search for fewer at a time.", what, maxExpansions)
+		return toolkit.Failf("Invalid %s: its braces expand to more than %d patterns or are nested too deeply. Search for fewer at a time.", what, maxExpansions)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func systemGlob(glob string) string {
 }
 
 // splitGlob splits a glob at the last slash before its first special character into a folder name,
-// "." if there is none, and the rest.
+// "." if it does not have any, and the rest.
 func splitGlob(glob string) (folder, rest string) {
 	at := -1
 	for i := 0; i < len(glob) && !strings.ContainsRune("*?[{", rune(glob[i])); i++ {

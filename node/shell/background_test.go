@@ -176,7 +176,7 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 		if how == "yieldMs" {
 			a[how] = 10
 		}
-		if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, "running on this machine already") {
+		if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, "already running on this machine") {
 			t.Error(words)
 		}
 	}

@@ -29,11 +29,11 @@ const (
 type bashIn struct {
 	Command    string   `json:"command" jsonschema:"the command line, as you would type it in a shell"`
 	Workdir    string   `json:"workdir,omitempty" jsonschema:"folder to run it in; relative to the workspace; default the workspace"`
-	Timeout    *float64 `json:"timeout,omitempty" jsonschema:"milliseconds until the command and everything it started is ended; default 300000 and none for background commands; 0 is none"`
+	Timeout    *float64 `json:"timeout,omitempty" jsonschema:"milliseconds after which the command and everything it started are ended; default 300000, and no limit for background commands; 0 means no limit"`
 	Background bool     `json:"background,omitempty" jsonschema:"start it and return at once with a sessionId for the Process tool"`
 	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
 	Pty        bool     `json:"pty,omitempty" jsonschema:"run it in a terminal (120 by 40), for programs that need one; type with Process, which also resizes it"`
-	Network    bool     `json:"network,omitempty" jsonschema:"it needs the network; the person is asked where this machine allows that for single commands"`
+	Network    bool     `json:"network,omitempty" jsonschema:"true if the command needs the network; the person is asked for approval if this machine allows that"`
 }
 
 // bashOut is the output of Bash. Its status is completed, failed or running.

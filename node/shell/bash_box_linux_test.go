@@ -169,7 +169,7 @@ func TestCommandsAreContained(t *testing.T) {
 		{sandbox.ReadOnly, false, false, "files read-only, network blocked"},
 		{sandbox.WorkspaceWrite, true, false, "files workspace-write, network blocked"},
 		{"", true, false, "files workspace-write, network blocked"},
-		{sandbox.Full, true, true, "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"},
+		{sandbox.Full, true, true, "full access, as set for this machine, including keys and tokens of Fairlead and others"},
 	} {
 		b := boxed(t, c.mode)
 		b.jobs.opts.Env = []string{"DECLARED"}

@@ -150,7 +150,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		if _, err := tooltest.CallContext[bashOut](ctx, access.Call{}, b.Bench, "Bash", tooltest.Args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while it waited") {
+		if _, err := tooltest.CallContext[bashOut](ctx, access.Call{}, b.Bench, "Bash", tooltest.Args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while waiting") {
 			t.Errorf("error %v", err)
 		}
 	})

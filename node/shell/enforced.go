@@ -8,7 +8,7 @@ import (
 
 const (
 	notEnforced = "not enforced on this machine"
-	fullAccess  = "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"
+	fullAccess  = "full access, as set for this machine, including keys and tokens of Fairlead and others"
 )
 
 // Enforced describes in one line, for approvals and results, what is enforced for commands with

@@ -88,7 +88,7 @@ func (e outcome) note() string {
 		all = append(all, fmt.Sprintf("The command was ended together with %d processes that it had started.", e.processesEnded))
 	}
 	if e.waitErr != nil {
-		all = append(all, "It is not known how the command ended: "+e.waitErr.Error())
+		all = append(all, "The command's exit status is unknown: "+e.waitErr.Error())
 	}
 	return strings.Join(all, " ")
 }

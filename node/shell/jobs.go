@@ -96,7 +96,7 @@ func (t *Jobs) start(ctx context.Context, o startRequest, background bool) (*job
 		select {
 		case t.foreground <- struct{}{}:
 		case <-ctx.Done():
-			return nil, toolkit.Failf("cancelled while it waited for one of the %d commands that run on this machine to end", maxForeground)
+			return nil, toolkit.Failf("cancelled while waiting: %d commands are running on this machine", maxForeground)
 		}
 	}
 	j, err := t.startNow(o, background)
@@ -163,7 +163,7 @@ func (t *Jobs) reserve(background bool) error {
 	case t.closed:
 		return errClosing
 	case background && t.background >= maxBackground:
-		return toolkit.Failf("%d background commands are running on this machine already. Wait for one, or end one with Process.", t.background)
+		return toolkit.Failf("%d background commands are already running on this machine. Wait for one to finish, or end one with Process.", t.background)
 	}
 	if background {
 		t.background++

@@ -19,7 +19,7 @@ func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
 	case !t.opts.AskNetwork:
 		return toolkit.Failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
 	case !granted:
-		return toolkit.Failf("Nobody has allowed the network for this command.")
+		return toolkit.Failf("The network was not allowed for this command.")
 	}
 	return nil
 }

@@ -29,10 +29,10 @@ const (
 
 type processIn struct {
 	Action    string   `json:"action" jsonschema:"one of list, poll, log, write, submit, kill, resize"`
-	SessionID string   `json:"sessionId,omitempty" jsonschema:"the sessionId that Bash gave; needed by every action but list"`
-	Data      string   `json:"data,omitempty" jsonschema:"what write and submit send to the command's input"`
+	SessionID string   `json:"sessionId,omitempty" jsonschema:"the sessionId that Bash returned; required by every action except list"`
+	Data      string   `json:"data,omitempty" jsonschema:"text that write and submit send to the command's input"`
 	Offset    *float64 `json:"offset,omitempty" jsonschema:"first line for log, from 0; default 0"`
-	Limit     *float64 `json:"limit,omitempty" jsonschema:"most lines for log; default 200"`
+	Limit     *float64 `json:"limit,omitempty" jsonschema:"maximum number of lines for log; default 200"`
 	Cols      *float64 `json:"cols,omitempty" jsonschema:"for resize: columns of the terminal"`
 	Rows      *float64 `json:"rows,omitempty" jsonschema:"for resize: rows of the terminal"`
 }
@@ -164,7 +164,7 @@ func listJobs(jobs *Jobs) any {
 	out := map[string]any{"status": "completed", "sessions": list}
 	if rest := len(all) - len(list); rest > 0 {
 		out["omitted"] = rest
-		fmt.Fprintf(&text, "The commands are too long to list all: %d older ones are left out. poll and log find them by their sessionId.", rest)
+		fmt.Fprintf(&text, "The list is too long: %d older commands are left out. poll and log still accept their sessionId.", rest)
 	}
 	out["text"] = strings.TrimSuffix(text.String(), "\n")
 	return out
@@ -260,7 +260,7 @@ func writeJob(j *job, data string) (any, error) {
 	case errors.Is(err, syscall.EPIPE):
 		return failure("Session %s stdin is not writable", j.id), nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, toolkit.Failf("Failed to write to %s: the command does not read its input (%d of %d bytes taken)", j.id, n, len(data))
+		return nil, toolkit.Failf("Failed to write to %s: the command does not read its input (%d of %d bytes accepted)", j.id, n, len(data))
 	case err != nil:
 		return nil, toolkit.Failf("Failed to write to %s: %w", j.id, workspace.Cause(err))
 	}

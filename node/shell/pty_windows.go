@@ -19,7 +19,7 @@ const endOfInput = "\x1a\r"
 func openTerminal(stdin bool) (s streams, err error) {
 	c, err := conpty.New(defaultCols, defaultRows, 0)
 	if err != nil {
-		return s, fmt.Errorf("open a pseudo console, which Windows has since version 1809: %w", err)
+		return s, fmt.Errorf("opening a pseudo console (Windows 10 version 1809 or later): %w", err)
 	}
 	s.terminal = &pseudo{c: c}
 	in, err := ownEnd(c.InPipeWriteFd(), "terminal input")
@@ -44,7 +44,7 @@ func ownEnd(handle uintptr, name string) (*os.File, error) {
 	var own windows.Handle
 	self := windows.CurrentProcess()
 	if err := windows.DuplicateHandle(self, windows.Handle(handle), self, &own, 0, false, windows.DUPLICATE_SAME_ACCESS); err != nil {
-		return nil, fmt.Errorf("keep the %s: %w", name, err)
+		return nil, fmt.Errorf("duplicating the handle of the %s: %w", name, err)
 	}
 	return os.NewFile(uintptr(own), name), nil
 }

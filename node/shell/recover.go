@@ -31,10 +31,10 @@ func (t *Jobs) Recover(ctx context.Context) (all []Leftover) {
 			continue
 		}
 		left := Leftover{SessionID: id, WasRunning: e.Command.isRunning()}
-		text := "The node ended while this command ran; how far it came is not known."
+		text := "The node ended while this command was running. Its outcome is unknown."
 		if left.WasRunning {
 			terminateGroup(ctx, e.Command)
-			text = "The node ended while this command ran. The command outlived it and was ended when the node started again."
+			text = "The node ended while this command was running. The command was ended when the node started again."
 		}
 		all = append(all, left)
 		if !e.Background {

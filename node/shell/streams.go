@@ -10,7 +10,7 @@ import (
 type streams struct {
 	childIn, childOut *os.File // childIn is nil if there is no input
 	in, out           *os.File // our ends; in is nil when the input cannot be written
-	terminal          terminal // nil if there is none
+	terminal          terminal // nil if it does not have any
 }
 
 // terminal is the terminal of a command that requested one.

@@ -54,7 +54,7 @@ func ParseGrant(text string) (Grant, error) {
 		g.Dir = dir
 	}
 	if g.Dir == "" {
-		return Grant{}, fmt.Errorf("%q names no folder: write DIR, or DIR:ro to let it be read only", text)
+		return Grant{}, fmt.Errorf("%q does not name a folder: write DIR, or DIR:ro for a read-only folder", text)
 	}
 	return g, nil
 }
@@ -87,14 +87,14 @@ func (c Config) Open() (*Root, error) {
 		}
 	case WholeDisk:
 		if len(c.Grants) > 0 {
-			return nil, errors.New("with access to the whole disk no folder can be granted: leave out one of the two")
+			return nil, errors.New("folders cannot be granted together with access to the whole disk: leave out one of the two")
 		}
 	default:
 		return nil, fmt.Errorf("unknown access %q: use %q, %q or %q", c.Access, InWorkspace, InGranted, WholeDisk)
 	}
 	home, err := openArea(c.Dir, c.ReadOnly)
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
+		return nil, fmt.Errorf("opening the workspace %s: %w", c.Dir, err)
 	}
 	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: realPath(c.Private)}
 	for _, g := range c.Grants {
@@ -104,7 +104,7 @@ func (c Config) Open() (*Root, error) {
 		}
 		if err != nil {
 			r.Close()
-			return nil, fmt.Errorf("grant %s: %w", g.Dir, err)
+			return nil, fmt.Errorf("granting %s: %w", g.Dir, err)
 		}
 		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: a.readOnly})
 		r.areas = append(r.areas, a)
@@ -120,7 +120,7 @@ func (c Config) Open() (*Root, error) {
 
 func openArea(dir string, readOnly bool) (*area, error) {
 	if dir == "" {
-		return nil, errors.New("no folder is named")
+		return nil, errors.New("the folder is missing")
 	}
 	alias, err := filepath.Abs(dir)
 	if err != nil {

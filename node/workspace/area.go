@@ -62,7 +62,7 @@ func (as areas) checkGrant(a *area) error {
 		for _, pair := range [][2]*area{{a, b}, {b, a}} {
 			outer, inner := pair[0], pair[1]
 			if _, ok := within(outer.dir, inner.dir); ok && inner.readOnly && !outer.readOnly {
-				return fmt.Errorf("'%s' lies in '%s', which may be written: it cannot be read-only by itself", inner.dir, outer.dir)
+				return fmt.Errorf("'%s' lies in '%s', which is writable: it cannot be read-only by itself", inner.dir, outer.dir)
 			}
 		}
 	}

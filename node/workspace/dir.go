@@ -45,7 +45,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return openDir(r.fs, name, real.Abs)
 }
 
-var errPathChanged = errors.New("it changed while it was looked at")
+var errPathChanged = errors.New("it changed while it was being opened")
 
 // Target resolves a path: it returns the path without symbolic links, and information about the
 // file. A link that leads outside is an *OutsideError.

@@ -39,7 +39,7 @@ func (r *Root) LinkTarget(p Path) (fs.FileMode, error) {
 	case info.IsDir():
 		return fs.ModeDir, nil
 	case !info.Mode().IsRegular():
-		return 0, errors.New("it leads to no file")
+		return 0, errors.New("it does not lead to a file")
 	}
 	return 0, nil
 }

@@ -29,15 +29,15 @@ type location struct {
 func (r *Root) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
-			return location{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p)
+			return location{}, fmt.Errorf("'%s' is or contains the workspace or a granted folder", p)
 		}
 	}
 	name := filepath.Base(p.Abs)
 	if err := checkEntryName(name); err != nil {
-		return location{}, fmt.Errorf("'%s' is no name of a file", name)
+		return location{}, fmt.Errorf("'%s' is not a valid file name", name)
 	}
 	if IsInternal(name) {
-		return location{}, fmt.Errorf("names that begin with '%s' are Fairlead's own", tempPrefix)
+		return location{}, fmt.Errorf("names that begin with '%s' are reserved for Fairlead", tempPrefix)
 	}
 	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})
 	if err != nil {
@@ -79,7 +79,7 @@ func moveError(err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return ErrExists
 	case errors.Is(err, syscall.EXDEV):
-		return errors.New("it would have to go to another disk; copy it there instead")
+		return errors.New("the target is on another disk; copy it there instead")
 	}
 	return Cause(err)
 }

@@ -23,7 +23,7 @@ func (r *Root) rename(old, fresh location) error {
 		return err
 	}
 	if from != to {
-		return errors.New("it would have to go to another of the folders that this machine opens; copy it there instead")
+		return errors.New("the target is in another granted folder; copy it there instead")
 	}
 	return renameIn(from.root, old, rel, fresh, newRel)
 }

@@ -45,7 +45,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 		{"nothing", "f", "no such file"},
 		{"b", "missing/b", "no such file"},
 		{".", "f", "into itself"},
-		{"b", ".fairlead-trash", "Fairlead's own"},
+		{"b", ".fairlead-trash", "reserved for Fairlead"},
 	} {
 		if _, err := r.Move(resolve(t, r, c[0]), resolve(t, r, c[1])); err == nil || !strings.Contains(err.Error(), c[2]) && runtime.GOOS != "windows" {
 			t.Errorf("%v: %v", c, err)

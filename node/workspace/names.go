@@ -24,7 +24,7 @@ func checkName(goos, path string) error {
 	}
 	if len(rest) >= 2 && rest[1] == ':' && isLetter(rest[0]) {
 		if rest = rest[2:]; !strings.HasPrefix(rest, `\`) {
-			return refuse(path, "names a stream, or a place that depends on the drive; give the full path")
+			return refuse(path, "names a stream, or depends on the drive's current folder; give the full path")
 		}
 	}
 	for name := range strings.SplitSeq(rest, `\`) {
@@ -33,9 +33,9 @@ func checkName(goos, path string) error {
 		case strings.ContainsRune(name, ':'):
 			return refuse(name, "names a stream inside a file")
 		case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>"|?*`, r) }):
-			return refuse(name, "holds a character that no file name can have")
+			return refuse(name, "contains a character that is not allowed in file names")
 		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
-			return refuse(name, "ends in a dot or a blank, which would be dropped")
+			return refuse(name, "ends with a dot or a space, which Windows would drop")
 		case isReserved(name):
 			return refuse(name, "is the name of a device")
 		case isShortName(name):
@@ -76,7 +76,7 @@ func isShortName(name string) bool {
 }
 
 // otherSpelling returns the entry of a folder that a case-insensitive system would use for name, or
-// "" if name is spelled like the entry or there is none.
+// "" if name is spelled like the entry or it does not have any.
 func otherSpelling(entries []string, name string) (other string) {
 	for _, e := range entries {
 		if e == name {

@@ -11,8 +11,8 @@ import (
 // running processes: their memory, open files and variables, including this program's with its
 // keys.
 var (
-	errPrivate = errors.New("it belongs to Fairlead itself (keys, history, settings), which tools leave alone")
-	errProcess = errors.New("it shows what a running program holds, which tools leave alone")
+	errPrivate = errors.New("it belongs to Fairlead itself (keys, history, settings), which tools cannot access")
+	errProcess = errors.New("it shows the memory and open files of a running program, which tools cannot access")
 )
 
 // checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace, in a

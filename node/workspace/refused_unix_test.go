@@ -106,7 +106,7 @@ func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		want := map[string][2]string{
 			"open/secret": {denied, denied}, "open/fixed": {"<nil>", denied}, "closed/f": {denied, denied},
-			"fixed/f":     {"<nil>", "no new file can be made in its folder, which is how files are replaced in one step: " + denied},
+			"fixed/f":     {"<nil>", "cannot create a new file in its folder, which is needed to replace a file in one step: " + denied},
 			"fixed/new/f": {"no such file or directory", denied},
 			"open/set":    {"", "<nil>"},
 		}[f[0]]

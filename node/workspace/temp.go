@@ -44,7 +44,7 @@ func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
 	if err != nil {
 		activeTemps.Delete(t.name)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("no new file can be made in its folder, which is how files are replaced in one step: %w", Cause(err))
+			return nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
 		}
 		return nil, Cause(err)
 	}

@@ -44,14 +44,14 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	defer s.dir.Release()
 	a, rel, ok := r.areas.find(s.abs)
 	if !ok {
-		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, where there is no trash; delete it with a command", p)
+		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, which have no trash; delete it with a command", p)
 	}
 	if _, err := s.dir.Info(s.name); err != nil {
 		return "", err
 	}
 	root, err := openTrash(a)
 	if err != nil {
-		return "", fmt.Errorf("make the trash: %w", Cause(err))
+		return "", fmt.Errorf("creating the trash: %w", Cause(err))
 	}
 	defer root.Close()
 	id = strconv.FormatInt(time.Now().UnixMilli(), 10) + "-" + strings.ToLower(rand.Text())
@@ -76,7 +76,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 		root.Remove(id)
 		root.Remove(id + ".json")
 		if errors.Is(err, syscall.EXDEV) {
-			return "", errors.New("it is on another disk than the workspace, where the trash is; delete it with a command")
+			return "", errors.New("it is on another disk than the trash; delete it with a command")
 		}
 		return "", Cause(err)
 	}
@@ -87,7 +87,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 // [ErrExists].
 func (r *Root) Restore(id string) (Path, error) {
 	if !trashID(id) {
-		return Path{}, fmt.Errorf("%.60q is nothing in the trash", id)
+		return Path{}, fmt.Errorf("%.60q is not in the trash", id)
 	}
 	if r.readOnly {
 		return Path{}, &ReadOnlyError{Path: filepath.Join(r.dir, trashName, id)}
@@ -106,7 +106,7 @@ func (r *Root) Restore(id string) (Path, error) {
 			return back, err
 		}
 	}
-	return Path{}, errors.New("it is not in the trash any more")
+	return Path{}, errors.New("it is no longer in the trash")
 }
 
 var errNoTrash = errors.New("not in this trash")
@@ -124,7 +124,7 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 	}
 	from.Path = Unspell(from.Path)
 	if rel := filepath.FromSlash(from.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return Path{}, errors.New("nobody knows any more where it was; it is in the folder " + filepath.Join(a.dir, trashName, id))
+		return Path{}, errors.New("its original location is unknown; it is in the folder " + filepath.Join(a.dir, trashName, id))
 	}
 	abs := filepath.Join(a.dir, filepath.FromSlash(from.Path))
 	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {

@@ -6,7 +6,7 @@ import "errors"
 // shared. The caller closes the result.
 func (r *Root) WithGrant(g Grant) (*Root, error) {
 	if r.access == WholeDisk {
-		return nil, errors.New("every folder can be used already")
+		return nil, errors.New("every folder is already accessible")
 	}
 	for _, a := range r.areas {
 		if err := a.checkUnchanged(); err != nil {
@@ -23,7 +23,7 @@ func (r *Root) WithGrant(g Grant) (*Root, error) {
 
 // ErrTargetChanged is the error when a path leads elsewhere than when it was examined, because a link
 // was changed meanwhile. Nothing was opened.
-var ErrTargetChanged = errors.New("APPROVAL_DRIFT: the path leads elsewhere than when it was looked at. Nothing was done; ask again")
+var ErrTargetChanged = errors.New("APPROVAL_DRIFT: the path leads to another file than the one that was approved. Nothing was done; ask again")
 
 // WithTarget returns r for a path that led to real, which is without symbolic links, when it was
 // examined: using a path that leads elsewhere is an [ErrTargetChanged]. It shares the folders of r,

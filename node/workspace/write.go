@@ -163,7 +163,7 @@ func backUp(dir *os.Root, name string, fresh bool, sum string, keep func(io.Read
 	}
 }
 
-// replaceable opens the file that a write would replace; nil if there is none. A rename checks
+// replaceable opens the file that a write would replace; nil if it does not have any. A rename checks
 // neither the file's own permissions nor its type.
 func replaceable(dir *os.Root, name string) (*os.File, error) {
 	info, err := dir.Lstat(name)
@@ -209,7 +209,7 @@ func checkSpelling(goos string, dir *os.Root, name string) error {
 		return err
 	}
 	if other := otherSpelling(entries, name); other != "" {
-		return fmt.Errorf("it is called '%s' here; use that name, or another one for a new file", other)
+		return fmt.Errorf("its name here is '%s'; use that name, or another one for a new file", other)
 	}
 	return nil
 }

@@ -25,9 +25,9 @@ func Config(data []byte) (image.Config, string, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case err != nil:
-		return c, "", fmt.Errorf("read the picture: %w", err)
+		return c, "", fmt.Errorf("reading the picture: %w", err)
 	case c.Width <= 0 || c.Height <= 0 || c.Width > MaxPixels/c.Height:
-		return c, format, fmt.Errorf("the picture has %d × %d pixels, too many", c.Width, c.Height)
+		return c, format, fmt.Errorf("the picture is too large (%d × %d pixels)", c.Width, c.Height)
 	}
 	return c, format, nil
 }
@@ -47,7 +47,7 @@ func Open(data []byte) (Picture, error) {
 	}
 	src, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return Picture{}, fmt.Errorf("read the picture: %w", err)
+		return Picture{}, fmt.Errorf("reading the picture: %w", err)
 	}
 	return Picture{src, orientation(data, format)}, nil
 }

@@ -87,27 +87,27 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: fairlead-node [--pair LINK|CODE] [flags]\n\nConnects this machine to the gateway it is paired with, or to the one at --gateway.\n"+
-			"FAIRLEAD_TOKEN holds the token for an address, FAIRLEAD_URL may hold the address.\n\n")
+			"FAIRLEAD_TOKEN contains the token for an address, FAIRLEAD_URL can contain the address.\n\n")
 		f.PrintDefaults()
 	}
 	url := f.String("gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws; the name of a pairing; or with --pair HOST:PORT")
 	f.StringVar(&p.invitation, "pair", "", "pair this machine first, by `LINK` or code; - reads it from standard input")
 	f.BoolVar(&p.ask, "ask", false, "pair this machine first, by asking the person at --gateway HOST:PORT")
-	f.BoolVar(&p.key, "key", false, "print this machine's key and end")
-	f.BoolVar(&p.only, "only-pair", false, "end after pairing")
+	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
+	f.BoolVar(&p.only, "only-pair", false, "exit after pairing")
 	id := f.String("id", string(protocol.CleanNodeID(host)), "name of this machine")
 	dir := f.String("workspace", ".", "folder to work in")
-	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")
-	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only (nor do file tools and transfers change anything then), workspace-write or full")
-	network := f.String("network", string(sandbox.NetBlocked), "whether commands may use the network: blocked, ask (for each command that wants it) or allowed")
+	disk := f.Bool("whole-disk", false, "allow file tools to use the whole disk instead of only the workspace")
+	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "file access of commands: read-only (applies to file tools and transfers too), workspace-write or full")
+	network := f.String("network", string(sandbox.NetBlocked), "network access of commands: blocked, ask (for each command that requests it) or allowed")
 	var grants []string
-	f.Func("grant", "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once", func(text string) error {
+	f.Func("grant", "a further `folder` that tools may use, DIR or DIR:ro (read-only); can be repeated", func(text string) error {
 		grants = append(grants, text)
 		return nil
 	})
-	receive := f.String("receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (the person at this machine's terminal) or off")
-	receiveFrom := f.String("receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
-	receiveFolder := f.String("receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
+	receive := f.String("receive", transfer.Trusted, "which incoming transfers to accept: trusted, ask (the person at this machine's terminal) or off")
+	receiveFrom := f.String("receive-from", "", "accept files only from these `machines`, separated by commas; gsv is the agent's workspace, @here a window or command line")
+	receiveFolder := f.String("receive-folder", "", "accept files only into this `folder`, which must be in the workspace or granted")
 	straight := f.String("direct", direct.Off, direct.Usage)
 	show := f.Bool("version", false, "print the version")
 	if err := f.Parse(args); err != nil {

@@ -25,7 +25,7 @@ type pairing struct {
 
 func (p pairing) identity() (identity.Key, *identity.Peers, error) {
 	if p.home == "" {
-		return identity.Key{}, nil, usageError("this system names no folder for data: set FAIRLEAD_HOME")
+		return identity.Key{}, nil, usageError("this system has no data folder: set FAIRLEAD_HOME")
 	}
 	secrets := keychain.Open(p.home)
 	id, err := identity.OpenKey(secrets)
@@ -45,7 +45,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	lines := bufio.NewReader(in)
 	if p.invitation == "-" {
 		if p.invitation, err = lines.ReadString('\n'); err != nil && p.invitation == "" {
-			return false, fmt.Errorf("read the invitation: %w", err)
+			return false, fmt.Errorf("reading the invitation: %w", err)
 		}
 	}
 	opts.LogDir, opts.URL = "", "ws://not.used/ws"
@@ -58,10 +58,10 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	j := client.Join{
 		Key: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
-			fmt.Fprintf(stderr, "The gateway shows these words too, or somebody sits in between: %s\nWaiting for its person, %d seconds at most.\n", strings.Join(words, " "), seconds)
+			fmt.Fprintf(stderr, "Compare these words with those on the gateway: %s\nIf they differ, the connection is not secure. Waiting for approval (%d s).\n", strings.Join(words, " "), seconds)
 		},
 		Confirm: func(words []string) bool {
-			fmt.Fprintf(stderr, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
+			fmt.Fprintf(stderr, "Does the gateway show %s? [y/N] ", strings.Join(words, " "))
 			return yes(ctx, lines)
 		},
 	}
@@ -72,7 +72,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(out, "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, keychain.Open(p.home).Where())
+	fmt.Fprintf(out, "Paired with %s. This machine's key is stored in: %s.\n", peer.Name, keychain.Open(p.home).Where())
 	return p.only, nil
 }
 
@@ -110,14 +110,14 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 		name = ""
 	}
 	if err := client.NotifyEndedPairings(ctx, peers, id, nil); err != nil {
-		slog.Debug("A gateway that was left does not know it", "err", err)
+		slog.Debug("Notifying a gateway that this machine left failed", "err", err)
 	}
 	peer, err := peers.Find(p.gateway, protocol.RoleNode) // an address is accepted, too
 	if errors.Is(err, protocol.ErrNotFound) && name != p.gateway {
 		peer, err = peers.Find(name, protocol.RoleNode)
 	}
 	if errors.Is(err, protocol.ErrNotFound) {
-		return release, usageError("where is the gateway? Pair this machine with --pair, give --gateway, or set FAIRLEAD_URL.")
+		return release, usageError("no gateway is set: pair this machine with --pair, or set --gateway or FAIRLEAD_URL")
 	}
 	if err != nil {
 		return release, err

@@ -47,7 +47,7 @@ func handled(abi int) uint64 {
 	return all
 }
 
-// ABI returns the kernel's version of Landlock, 0 if there is none. It asks the kernel, because the
+// ABI returns the kernel's version of Landlock, 0 if it does not have any. It asks the kernel, because the
 // list of security modules cannot be read everywhere.
 func ABI() int {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -109,7 +109,7 @@ func NewRuleset(f Files) (*Ruleset, error) {
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
-		return nil, fmt.Errorf("create a Landlock ruleset: %w", errno)
+		return nil, fmt.Errorf("creating a Landlock ruleset: %w", errno)
 	}
 	b := builder{fd: int(fd), handled: attr.Handled_access_fs, hidden: map[string]bool{}, above: map[string]bool{}}
 	var r Resolver
@@ -225,7 +225,7 @@ func (b *builder) add(path string, rights uint64, follow bool) {
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(b.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	// EBADFD means a pseudo file system, which rules cannot name and which is not restricted.
 	if errno != 0 && errno != unix.EBADFD && b.err == nil {
-		b.err = fmt.Errorf("allow %s: %w", path, errno)
+		b.err = fmt.Errorf("allowing %s: %w", path, errno)
 	}
 }
 

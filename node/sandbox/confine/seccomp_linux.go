@@ -146,7 +146,7 @@ func connectFilter(a arch) []unix.SockFilter {
 func seccomp(noNet, noConnect bool) error {
 	a, ok := arches[runtime.GOARCH]
 	if !ok {
-		return errors.New("there is no system call filter for " + runtime.GOARCH)
+		return errors.New("no system call filter exists for " + runtime.GOARCH)
 	}
 	f := filter(a, noNet, noConnect)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
@@ -158,7 +158,7 @@ func seccomp(noNet, noConnect bool) error {
 	}
 	runtime.KeepAlive(f)
 	if errno != 0 {
-		return fmt.Errorf("set the system call filter: %w", errno)
+		return fmt.Errorf("setting the system call filter: %w", errno)
 	}
 	return nil
 }

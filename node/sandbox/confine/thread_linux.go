@@ -18,7 +18,7 @@ type Rules struct {
 // goroutine. After an error, nothing may be started from the thread.
 func Thread(r Rules) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("set no_new_privs: %w", err)
+		return fmt.Errorf("setting no_new_privs: %w", err)
 	}
 	if err := dropCapabilities(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func Thread(r Rules) error {
 // same conditions apply.
 func (r *Ruleset) Bind() error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
-		return fmt.Errorf("apply the Landlock ruleset: %w", errno)
+		return fmt.Errorf("applying the Landlock ruleset: %w", errno)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func dropCapabilities() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var have [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &have[0]); err != nil {
-		return fmt.Errorf("read the capabilities: %w", err)
+		return fmt.Errorf("reading the capabilities: %w", err)
 	}
 	if have == ([2]unix.CapUserData{}) {
 		return nil
@@ -52,12 +52,12 @@ func dropCapabilities() error {
 	if have[0].Effective&(1<<unix.CAP_SETPCAP) != 0 {
 		const noRoot, noRootLocked = 1 << 0, 1 << 1
 		if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil {
-			return fmt.Errorf("give up root's power: %w", err)
+			return fmt.Errorf("giving up root's privileges: %w", err)
 		}
 	}
 	var none [2]unix.CapUserData
 	if err := unix.Capset(&hdr, &none[0]); err != nil {
-		return fmt.Errorf("drop the capabilities: %w", err)
+		return fmt.Errorf("dropping the capabilities: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrLost is the error for a command whose helper ended before it.
-var ErrLost = errors.New("the helper that watched the command has ended; how the command ended is not known")
+var ErrLost = errors.New("the helper that supervised the command has ended; the command's outcome is unknown")
 
 // Settings apply to all commands of a helper.
 type Settings struct {
@@ -110,7 +110,7 @@ func Start(cmd *exec.Cmd, set Settings) (*Helper, error) {
 	select {
 	case err = <-ready:
 	case <-timer.C:
-		err = errors.New("it does not answer")
+		err = errors.New("it does not respond")
 	}
 	if err != nil {
 		cmd.Process.Kill()
@@ -127,7 +127,7 @@ func (h *Helper) read(ready chan<- error) {
 	var word string
 	err := h.wire.receive(&word)
 	if err == nil && word != hello {
-		err = errors.New("something else answers")
+		err = errors.New("an unexpected program responded")
 	}
 	ready <- err
 	for err == nil {

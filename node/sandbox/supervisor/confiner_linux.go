@@ -65,7 +65,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
 	temp, err := c.tempFor(key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a private temporary folder: %w", err)
+		return nil, nil, fmt.Errorf("creating a private temporary folder: %w", err)
 	}
 	env := slices.DeleteFunc(o.Env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -91,7 +91,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	if !c.files {
 		blank, err := c.emptyFile()
 		if err != nil {
-			return nil, nil, fmt.Errorf("make an empty file: %w", err)
+			return nil, nil, fmt.Errorf("creating an empty file: %w", err)
 		}
 		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
 		return env, b, nil

@@ -26,7 +26,7 @@ func Serve() error {
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the parent of left-over processes: %w", err)
+		return fmt.Errorf("becoming the parent of orphaned processes: %w", err)
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	ends := make(chan os.Signal, 1)

@@ -108,7 +108,7 @@ func (w *wire) receive(v any) error { return w.dec.Decode(v) }
 // takeFiles returns the first n received files. Only the receiving goroutine may call it.
 func (w *wire) takeFiles(n int) ([]*os.File, error) {
 	if len(w.files) < n {
-		return nil, errors.New("files got lost on the way")
+		return nil, errors.New("the files were not received")
 	}
 	f := w.files[:n:n]
 	w.files = w.files[n:]

@@ -77,7 +77,7 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 	})
 	undo()
 	if err != nil {
-		return 0, fmt.Errorf("start bubblewrap: %w", err)
+		return 0, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	theirs.Close()
 	words.Close()
@@ -180,7 +180,7 @@ func Inner() error {
 	}
 	for i, f := range files {
 		if err := unix.Dup3(int(f.Fd()), i, 0); err != nil {
-			return tell("hand on files", err)
+			return tell("pass files", err)
 		}
 	}
 	if o.PTY {

@@ -145,7 +145,7 @@ func (p *poller) scanFolder(d *workspace.Dir, level int) error {
 			stop = errClosed
 			return false
 		case p.entries == p.maxEntries:
-			stop = treeError(fmt.Sprintf("there are more than %d files and folders below, and this system does not tell of changes there by itself", p.maxEntries))
+			stop = treeError(fmt.Sprintf("there are more than %d files and folders below, too many to check for changes on this system", p.maxEntries))
 			return false
 		}
 		p.entries++

@@ -137,7 +137,7 @@ func (w *Watcher) addSubfolder(abs string, top, came bool) bool {
 		}
 		if err := w.notifier.Add(abs); err != nil {
 			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) {
-				w.stopTrees(abs, "the system watches no more folders for this person")
+				w.stopTrees(abs, "the system's limit of watched folders is reached")
 			}
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // treeUnsupported is the reason when changes below a folder are not reported.
-const treeUnsupported = "this system does not tell of changes in folders below"
+const treeUnsupported = "this system does not report changes in folders below"
 
 // treeReport is a report of a system that watches the whole tree below a folder.
 type treeReport struct {
