@@ -59,11 +59,11 @@ func Main(args []string) int {
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return say(0, usage)
+		return report(0, usage)
 	case err != nil || set.NArg() > 0 && f.link == "":
-		return say(2, "fairlead-desktop: invalid arguments\n\n"+usage)
+		return report(2, "fairlead-desktop: invalid arguments\n\n"+usage)
 	case *version:
-		return say(0, gateway.Version+"\n")
+		return report(0, gateway.Version+"\n")
 	}
 	if f.home != "" {
 		os.Setenv("FAIRLEAD_HOME", f.home) // the names of the keychain entries depend on it
@@ -73,23 +73,23 @@ func Main(args []string) int {
 		err = os.MkdirAll(home, 0o700)
 	}
 	if err != nil {
-		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
 		peers := identity.OpenPeers(home, keychain.Open(home))
 		peer, err := peers.Lookup(f.join)
 		if err != nil {
-			return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+			return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 		}
 		if all, err := peers.List(); err == nil {
-			peer.Name = calledAmong(all, peer)
+			peer.Name = distinctName(all, peer)
 		}
 		// use one folder and one window, whichever way the gateway was named
 		f.peer, f.join = &peer, string(peer.Pin)
 	}
 	own := windowDir(home, f.join)
 	if err := os.MkdirAll(own, 0o700); err != nil {
-		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	instance, first := claimInstance(own, f.link)
 	if !first {
@@ -98,7 +98,7 @@ func Main(args []string) int {
 	defer instance.close()
 	logs, err := gateway.OpenLog(own, "desktop.log")
 	if err != nil {
-		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	defer logs.Close()
 	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
@@ -114,8 +114,8 @@ func Main(args []string) int {
 	return 0
 }
 
-// joined is the person's name for the remote gateway of this window; empty for the local gateway.
-func (f flags) joined() string {
+// gatewayName is the person's name for the remote gateway of this window; empty for the local gateway.
+func (f flags) gatewayName() string {
 	if f.peer != nil {
 		return f.peer.Name
 	}

@@ -31,13 +31,13 @@ func (a *approvals) activated() {
 // update opens the dialog when an approval arrives, and closes it when no approval is left
 // that is not snoozed.
 func (a *approvals) update(v state.View) {
-	waiting := v.Waiting()
+	waiting := v.Unsnoozed()
 	if len(waiting) == 0 {
 		if a.window != nil {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
-			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here && len(v.Approvals) == 0 {
-				a.ui.messages.show("This approval was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
+			if n := len(v.Closed); n > 0 && !v.Closed[n-1].AnsweredHere && len(v.Approvals) == 0 {
+				a.ui.messages.show("This approval was answered elsewhere: " + state.OutcomeText(v.Closed[n-1].Approval) + ".")
 			}
 		}
 		return
@@ -59,7 +59,7 @@ func (a *approvals) openDialog(v state.View) {
 	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(a.dialog)
-	a.dialog.Update(v.Waiting(), nil)
+	a.dialog.Update(v.Unsnoozed(), nil)
 	w.Resize(a.dialog.Best())
 	w.SetCloseIntercept(func() { a.dialog.Close() })
 	w.CenterOnScreen()
@@ -73,7 +73,7 @@ func (a *approvals) review(id protocol.ApprovalID) {
 	for _, q := range a.ui.view.Approvals {
 		if q.ID == id && q.Later != 0 {
 			a.pending = id // open it once the view has it again
-			a.ui.b.state.Approvals.Unsnooze(id)
+			a.ui.backend.state.Approvals.Unsnooze(id)
 			return
 		}
 	}
@@ -96,10 +96,12 @@ func (a *approvals) reviewAll(id protocol.ApprovalID) {
 // handlers returns the callbacks of the approval dialog of a window.
 func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 	return approve.Handlers{
-		Answer: a.ui.b.state.Approvals.Answer, Shown: func(id protocol.ApprovalID) { a.ui.b.state.Approvals.MarkShown(id, "") }, Copy: a.ui.app.Clipboard().SetContent, Grow: w.Resize,
-		Snooze: func(q protocol.Approval) { a.ui.b.state.Approvals.Snooze(q) },
+		Answer: a.ui.backend.state.Approvals.Answer, Shown: func(id protocol.ApprovalID) { a.ui.backend.state.Approvals.MarkShown(id, "") }, Copy: a.ui.app.Clipboard().SetContent, Grow: w.Resize,
+		Snooze: func(q protocol.Approval) { a.ui.backend.state.Approvals.Snooze(q) },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
-			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) { return a.ui.b.state.Rules.Try(ctx, policy) }, done)
+			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
+				return a.ui.backend.state.Rules.Try(ctx, policy)
+			}, done)
 		},
 	}
 }
@@ -110,10 +112,10 @@ const inboxTitle = "Needs you"
 func (a *approvals) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
 		in := approve.NewInbox(approve.InboxHandlers{
-			Review: a.review, ReviewAll: a.reviewAll, Wake: a.ui.b.state.Approvals.Unsnooze, Chat: a.ui.main.open,
-			Snooze: func(list []protocol.Approval) { a.ui.b.state.Approvals.Snooze(list...) },
+			Review: a.review, ReviewAll: a.reviewAll, Wake: a.ui.backend.state.Approvals.Unsnooze, Chat: a.ui.main.open,
+			Snooze: func(list []protocol.Approval) { a.ui.backend.state.Approvals.Snooze(list...) },
 			Deny: func(list []protocol.Approval) {
-				a.ui.b.state.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
+				a.ui.backend.state.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
 			},
 		}, &a.ui.machines)
 		a.inbox = in

@@ -23,33 +23,33 @@ import (
 // backend connects the windows to a gateway: one in this process together with a node, or a remote
 // one.
 type backend struct {
-	f     flags
+	flags flags
 	home  string
 	log   *slog.Logger
 	state *state.App
 	prefs *prefs
-	// elsewhere are the paired remote gateways that a window can be opened for.
-	elsewhere *gateways
+	// remote are the paired remote gateways that a window can be opened for.
+	remote *gateways
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	early  context.Context    // cancelled when the program begins to exit
-	end    context.CancelFunc // cancels early
-	again  chan struct{}      // holds a token when opening shall be retried
-	ready  chan struct{}      // closed when gw or join is set, or when neither will be
-	wg     sync.WaitGroup
-	gw     *gateway.Gateway
-	join   *client.Options // set instead of gw for a remote gateway
-	gwWG   sync.WaitGroup
-	noGw   context.CancelFunc
-	node   localNode
-	quit   time.Duration // time limit of stop
+	ctx         context.Context
+	cancel      context.CancelFunc
+	startCtx    context.Context    // cancelled when the program begins to exit
+	cancelStart context.CancelFunc // cancels early
+	retries     chan struct{}      // holds a token when opening shall be retried
+	ready       chan struct{}      // closed when gw or join is set, or when neither will be
+	wg          sync.WaitGroup
+	gw          *gateway.Gateway
+	join        *client.Options // set instead of gw for a remote gateway
+	gwWG        sync.WaitGroup
+	stopGateway context.CancelFunc
+	node        localNode
+	stopTimeout time.Duration // time limit of stop
 }
 
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
 	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: newState(f), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), quit: quitLimit}
+	return &backend{startCtx: early, cancelStart: end, retries: make(chan struct{}, 1), flags: f, home: home, log: log, state: newState(f), prefs: openPrefs(windowDir(home, f.join), log), remote: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), stopTimeout: stopTimeout}
 }
 
 // newState returns the view models of the gateway that the flags select.
@@ -72,23 +72,23 @@ func (b *backend) start() {
 		Connect: func() protocol.ConnectParams { return params },
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
-		OnEvent: b.event,
+		OnEvent: b.handleEvent,
 	}
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
 	// dropped files are read with the person's own permissions
-	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.f.join)
-	if b.f.join != "" {
+	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.flags.join)
+	if b.flags.join != "" {
 		// never send this computer's own token to a remote gateway
-		b.join = &client.Options{URL: b.f.join, Token: keychain.FromEnv().Reveal()}
+		b.join = &client.Options{URL: b.flags.join, Token: keychain.FromEnv().Reveal()}
 	}
 	b.wg.Go(func() {
-		if !b.opened() {
+		if !b.openGateway() {
 			return
 		}
 		switch {
-		case b.f.peer != nil:
+		case b.flags.peer != nil:
 			var err error
-			if opts, err = b.elsewhere.through(opts, *b.f.peer); err != nil {
+			if opts, err = b.remote.clientOptions(opts, *b.flags.peer); err != nil {
 				b.state.Down(err)
 				return
 			}
@@ -110,8 +110,8 @@ func (b *backend) start() {
 	})
 }
 
-// opened opens the gateway, again on each retry by the person, and reports whether there is one.
-func (b *backend) opened() bool {
+// openGateway opens the gateway, again on each retry by the person, and reports whether there is one.
+func (b *backend) openGateway() bool {
 	defer close(b.ready)
 	for b.join == nil {
 		err := b.open()
@@ -121,18 +121,18 @@ func (b *backend) opened() bool {
 		b.log.Error("The gateway did not start", "err", err)
 		b.state.Down(err)
 		select {
-		case <-b.again:
-		case <-b.early.Done():
+		case <-b.retries:
+		case <-b.startCtx.Done():
 			return false
 		}
 	}
-	return b.early.Err() == nil
+	return b.startCtx.Err() == nil
 }
 
 // retry tries again after a failed start.
 func (b *backend) retry() {
 	select {
-	case b.again <- struct{}{}:
+	case b.retries <- struct{}{}:
 	default: // a retry is pending already
 	}
 }
@@ -140,8 +140,8 @@ func (b *backend) retry() {
 // open starts the gateway and the node in this process. If another gateway already runs on this
 // data folder, the windows connect to that one.
 func (b *backend) open() error {
-	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
-	g, err := gateway.Open(b.early, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
+	listen := cmp.Or(b.flags.listen, b.prefs.get().Listen, gateway.DefaultListen)
+	g, err := gateway.Open(b.startCtx, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
@@ -151,7 +151,7 @@ func (b *backend) open() error {
 		return err
 	case errors.As(err, &taken):
 		b.log.Warn("The listen address is in use, using another one", "listen", listen, "err", err)
-		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
+		if g, err = gateway.Open(b.startCtx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
 		b.state.Notify("warning", "Another program uses "+listen+". Until the next start this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")
@@ -160,7 +160,7 @@ func (b *backend) open() error {
 	}
 	b.gw = g
 	gwCtx, noGw := context.WithCancel(context.Background())
-	b.noGw = noGw
+	b.stopGateway = noGw
 	b.gwWG.Go(func() {
 		if err := g.Run(gwCtx); err != nil {
 			b.log.Error("The gateway stopped", "err", err)
@@ -171,35 +171,35 @@ func (b *backend) open() error {
 		b.state.Notify("error", "The agent's tools on this computer did not start: "+err.Error())
 	}
 	b.wg.Go(func() {
-		b.elsewhere.works.serve(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
+		b.remote.nodes.start(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
 	})
 	return nil
 }
 
-// quitLimit is the time limit of an orderly shutdown.
-const quitLimit = 5 * time.Second
+// stopTimeout is the time limit of an orderly shutdown.
+const stopTimeout = 5 * time.Second
 
 // stop stops the run, the node, the gateway and the store, in this order, and reports whether all
 // of them stopped. Parts that exceed the limit are abandoned.
 func (b *backend) stop() bool {
 	done := make(chan struct{})
-	b.end()
+	b.cancelStart()
 	go func() {
 		defer close(done)
 		<-b.ready
-		ctx, cancel := context.WithTimeout(context.Background(), b.quit)
+		ctx, cancel := context.WithTimeout(context.Background(), b.stopTimeout)
 		defer cancel()
 		if b.gw != nil {
 			b.gw.StopRuns(ctx)
 		}
 		b.node.stop()
-		b.elsewhere.works.close()
+		b.remote.nodes.close()
 		b.cancel()
 		b.state.Close()
 		b.wg.Wait()
-		b.elsewhere.wg.Wait()
+		b.remote.wg.Wait()
 		if b.gw != nil {
-			b.noGw()
+			b.stopGateway()
 			b.gwWG.Wait()
 			if err := b.gw.Close(ctx); err != nil {
 				b.log.Error("Closing the store failed", "err", err)
@@ -209,7 +209,7 @@ func (b *backend) stop() bool {
 	select {
 	case <-done:
 		return true
-	case <-time.After(b.quit):
+	case <-time.After(b.stopTimeout):
 		b.log.Warn("Shutdown timed out; confirmed data is stored")
 		return false
 	}

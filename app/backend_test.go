@@ -25,7 +25,7 @@ func newTestBackend(t *testing.T) *backend {
 	t.Setenv("FAIRLEAD_HOME", home)
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	b := newBackend(flags{listen: "none", workspace: t.TempDir()}, home, slog.New(slog.DiscardHandler))
-	b.quit = 3 * time.Minute // work that continues after a test disturbs the next one
+	b.stopTimeout = 3 * time.Minute // work that continues after a test disturbs the next one
 	t.Cleanup(b.prefs.close)
 	return b
 }
@@ -77,7 +77,7 @@ func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 
 func TestTheEndWaitsForNothingThatHangs(t *testing.T) {
 	b := newTestBackend(t)
-	b.quit = time.Millisecond
+	b.stopTimeout = time.Millisecond
 	if b.stop() { // it was never started, and so does not become ready
 		t.Error("it waited for what does not come")
 	}
@@ -97,7 +97,7 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	}
 	b.state.Approvals.Answer([]protocol.Approval{v.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
-	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.Here || c.Reason != "unavailable" {
+	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)
 	}
 	await(t, b, "the end of the run", func(v state.View) bool { return !v.Working() })
@@ -131,7 +131,7 @@ func TestSecondWindowOnTheSameDataJoinsTheFirst(t *testing.T) {
 	b.start()
 	defer b.stop()
 	await(t, b, "a machine", online)
-	second := newBackend(b.f, b.home, slog.New(slog.DiscardHandler))
+	second := newBackend(b.flags, b.home, slog.New(slog.DiscardHandler))
 	defer second.prefs.close()
 	second.start()
 	<-second.ready
@@ -143,7 +143,7 @@ func TestSecondWindowOnTheSameDataJoinsTheFirst(t *testing.T) {
 
 func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	b := newTestBackend(t)
-	b.f.listen = "127.0.0.1:0"
+	b.flags.listen = "127.0.0.1:0"
 	b.start()
 	defer b.stop()
 	await(t, b, "a machine", online)
@@ -176,11 +176,11 @@ func TestTakenAddressIsSaidAndAnotherIsUsed(t *testing.T) {
 	}
 	defer l.Close()
 	b := newTestBackend(t)
-	b.f.listen = l.Addr().String()
+	b.flags.listen = l.Addr().String()
 	b.start()
 	defer b.stop()
 	v := await(t, b, "a machine", online)
-	if v.Notice == nil || !strings.Contains(v.Notice.Text, b.f.listen) || v.Status.Listen == b.f.listen {
+	if v.Notice == nil || !strings.Contains(v.Notice.Text, b.flags.listen) || v.Status.Listen == b.flags.listen {
 		t.Errorf("notice %+v, listening on %s", v.Notice, v.Status.Listen)
 	}
 }
@@ -211,10 +211,10 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	p := openPrefs(home, log)
 	for i := range 100 {
-		p.update(func(r *remembered) { r.Width = float32(i); r.Chat = "agent:main:x" })
+		p.update(func(r *preferences) { r.Width = float32(i); r.Chat = "agent:main:x" })
 	}
 	p.close()
-	p.update(func(r *remembered) { r.Width = 1 }) // after the end: ignored without harm
+	p.update(func(r *preferences) { r.Width = 1 }) // after the end: ignored without harm
 	p = openPrefs(home, log)
 	if got := p.get(); got.Width != 99 || got.Chat != "agent:main:x" {
 		t.Errorf("remembered %+v", got)
@@ -225,7 +225,7 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 	}
 	p = openPrefs(home, log)
 	defer p.close()
-	if !reflect.DeepEqual(p.get(), remembered{}) {
+	if !reflect.DeepEqual(p.get(), preferences{}) {
 		t.Errorf("a broken file gave %+v", p.get())
 	}
 }
@@ -239,13 +239,13 @@ func TestSecondStartShowsTheFirst(t *testing.T) {
 	if _, ok := claimInstance(home, ""); ok {
 		t.Error("the second start did not find the first")
 	}
-	if first.asked.Get() != (asked{times: 1}) {
+	if first.requests.Get() != (showRequests{count: 1}) {
 		t.Error("the first was not asked to show its window")
 	}
 	const link = "fairlead://pair?x=a%20b"
 	for given, want := range map[string]string{link: link, "http://example.org": ""} {
-		if _, ok := claimInstance(home, given); ok || first.asked.Get().link != want {
-			t.Errorf("given %q, the first has %+v", given, first.asked.Get())
+		if _, ok := claimInstance(home, given); ok || first.requests.Get().link != want {
+			t.Errorf("given %q, the first has %+v", given, first.requests.Get())
 		}
 	}
 	first.close()
@@ -316,7 +316,7 @@ func TestOthersOnTheComputerAreNoStartOfTheProgram(t *testing.T) {
 		conn.(*net.TCPConn).CloseWrite()
 		io.Copy(io.Discard, conn)
 		conn.Close()
-		if i.asked.Get() != (asked{}) {
+		if i.requests.Get() != (showRequests{}) {
 			t.Errorf("%q was obeyed", words)
 		}
 	}

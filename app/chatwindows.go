@@ -20,7 +20,7 @@ type chatWindows struct {
 }
 
 func (cw *chatWindows) create() {
-	bind.Go(cw.ui.ctx, cw.ui.b.state.Chats.Create, func(key protocol.SessionKey, err error) {
+	bind.Go(cw.ui.ctx, cw.ui.backend.state.Chats.Create, func(key protocol.SessionKey, err error) {
 		if err != nil {
 			cw.ui.messages.show("The chat could not be created: " + err.Error())
 			return
@@ -34,7 +34,7 @@ func (cw *chatWindows) create() {
 // export saves a chat as Markdown to a file that the person chooses.
 func (cw *chatWindows) export(key protocol.SessionKey, window fyne.Window) {
 	bind.Go(cw.ui.ctx, func(ctx context.Context) ([2]string, error) {
-		title, text, err := cw.ui.b.state.Chats.Export(ctx, key)
+		title, text, err := cw.ui.backend.state.Chats.Export(ctx, key)
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {
@@ -49,23 +49,23 @@ func (cw *chatWindows) export(key protocol.SessionKey, window fyne.Window) {
 func (cw *chatWindows) delete(key protocol.SessionKey) {
 	e, _ := cw.ui.view.Session(key)
 	title := state.TitleOf(e)
-	bind.Go(cw.ui.ctx, func(ctx context.Context) (time.Time, error) { return cw.ui.b.state.Chats.Delete(ctx, key) }, func(until time.Time, err error) {
+	bind.Go(cw.ui.ctx, func(ctx context.Context) (time.Time, error) { return cw.ui.backend.state.Chats.Delete(ctx, key) }, func(until time.Time, err error) {
 		if err != nil {
 			cw.ui.messages.show("The chat was not deleted: " + err.Error())
 			return
 		}
 		cw.closeWindows(func(k protocol.SessionKey) bool { return k == key })
 		shown := cw.ui.main.key == key
-		cw.ui.messages.offerUndo(deleted(title), func() { cw.restore(key, shown) }, until)
+		cw.ui.messages.offerUndo(deletedText(title), func() { cw.restore(key, shown) }, until)
 		if shown {
 			cw.openAnother(key)
 		}
-		cw.ui.drafts.drop(key)
+		cw.ui.drafts.deleteSaved(key)
 	})
 }
 
-// deleted shows which chat was deleted.
-func deleted(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
+// deletedText shows which chat was deleted.
+func deletedText(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
 
 // openAnother opens the chat with the newest activity other than the given one, or the main chat.
 func (cw *chatWindows) openAnother(but protocol.SessionKey) {
@@ -80,7 +80,7 @@ func (cw *chatWindows) openAnother(but protocol.SessionKey) {
 
 // restore restores a deleted chat, and opens it if it was open before.
 func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
-	bind.Run(cw.ui.ctx, func(ctx context.Context) error { return cw.ui.b.state.Chats.Restore(ctx, key) }, func(err error) {
+	bind.Run(cw.ui.ctx, func(ctx context.Context) error { return cw.ui.backend.state.Chats.Restore(ctx, key) }, func(err error) {
 		if err != nil {
 			cw.ui.messages.show("The chat could not be restored: " + err.Error())
 			return
@@ -106,7 +106,7 @@ func (cw *chatWindows) menu(e protocol.SessionEntry, at fyne.Position) {
 // release drops a chat's messages when no window shows it any more.
 func (cw *chatWindows) release(key protocol.SessionKey) {
 	if cw.ui.main.conversation.key != key && cw.windows[key] == nil {
-		cw.ui.b.state.Chats.Close(key)
+		cw.ui.backend.state.Chats.Close(key)
 	}
 }
 
@@ -124,8 +124,8 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c.toast = widgets.NewToast()
 	c.foot = container.New(&toastLayout{c.pane.Questions}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
-	last := cw.ui.b.prefs.get()
-	w.Resize(sizeOr(last.TornWidth, last.TornHeight, fyne.NewSize(760, 700)))
+	last := cw.ui.backend.prefs.get()
+	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	w.SetOnClosed(func() { cw.windowClosed(c) })
 	shortcut(w, fyne.KeyW, w.Close)
 	shortcut(w, fyne.KeyQ, cw.ui.quit)
@@ -139,22 +139,22 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 		}
 	})
 	if cw.ui.main.key == key { // move the draft along
-		cw.ui.main.keepDraft()
+		cw.ui.main.saveDraft()
 		cw.ui.main.setDraft(draft{})
 	}
-	c.turn(key)
+	c.load(key)
 	w.Show()
 	c.focusComposer()
 }
 
 // windowClosed releases the resources of a closed window.
 func (cw *chatWindows) windowClosed(c *conversation) {
-	c.keepDraft()
-	c.keepSize()
+	c.saveDraft()
+	c.saveSize()
 	c.stopWatching()
 	delete(cw.windows, c.key)
 	if cw.ui.main.key == c.key && cw.ui.main.pane.Draft() == "" {
-		cw.ui.main.setDraft(cw.ui.drafts.list[c.key])
+		cw.ui.main.setDraft(cw.ui.drafts.byChat[c.key])
 	}
 	cw.release(c.key)
 }

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clipboardTime is the time limit of the system's program that reads the clipboard.
-const clipboardTime = 5 * time.Second
+// clipboardTimeout is the time limit of the system's program that reads the clipboard.
+const clipboardTimeout = 5 * time.Second
 
 // errNoPicture is shown when the clipboard has no picture.
 var errNoPicture = errors.New("the clipboard does not contain a picture")
@@ -31,7 +31,7 @@ func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 	}
 	return func(done func(protocol.Attachment, error)) {
 		bind.Go(u.ctx, func(ctx context.Context) (protocol.Attachment, error) {
-			ctx, cancel := context.WithTimeout(ctx, clipboardTime)
+			ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 			hideConsole(cmd)
@@ -39,7 +39,7 @@ func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 			if err != nil || len(out) == 0 {
 				return protocol.Attachment{}, errNoPicture
 			}
-			data, err := pasted(out)
+			data, err := decodePicture(out)
 			if err != nil {
 				return protocol.Attachment{}, err
 			}
@@ -50,9 +50,9 @@ func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 
 var pngMagic = []byte("\x89PNG\r\n\x1a\n")
 
-// pasted extracts the picture from the output of such a program: raw bytes, base64 (PowerShell), or
+// decodePicture extracts the picture from the output of such a program: raw bytes, base64 (PowerShell), or
 // the AppleScript notation «data PNGf89504E47…».
-func pasted(out []byte) ([]byte, error) {
+func decodePicture(out []byte) ([]byte, error) {
 	if !bytes.HasPrefix(out, pngMagic) {
 		out = bytes.TrimSpace(out)
 		if digits, ok := bytes.CutPrefix(out, []byte("«data PNGf")); ok {

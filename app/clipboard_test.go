@@ -15,7 +15,7 @@ func TestPastedPictureIsFoundInWhatTheSystemsProgramsPrint(t *testing.T) {
 		"base64":      base64.StdEncoding.EncodeToString(picture) + "\r\n",
 		"AppleScript": "«data PNGf" + strings.ToUpper(hex.EncodeToString(picture)) + "»\n",
 	} {
-		if got, err := pasted([]byte(out)); err != nil || !bytes.Equal(got, picture) {
+		if got, err := decodePicture([]byte(out)); err != nil || !bytes.Equal(got, picture) {
 			t.Errorf("%s: %x, %v", name, got, err)
 		}
 	}
@@ -23,12 +23,12 @@ func TestPastedPictureIsFoundInWhatTheSystemsProgramsPrint(t *testing.T) {
 
 func TestWhatIsNoPictureIsNotPasted(t *testing.T) {
 	for _, out := range []string{"hello", "«data PNGf8950»", "«data PNGfxyz»", base64.StdEncoding.EncodeToString([]byte("GIF89a")), "«data TIFF4D4D»"} {
-		if got, err := pasted([]byte(out)); err == nil {
+		if got, err := decodePicture([]byte(out)); err == nil {
 			t.Errorf("%q gives %x", out, got)
 		}
 	}
 	large := append(bytes.Clone(pngMagic), make([]byte, maxAttachment)...)
-	if _, err := pasted(large); err == nil || !strings.Contains(err.Error(), "10 MB") {
+	if _, err := decodePicture(large); err == nil || !strings.Contains(err.Error(), "10 MB") {
 		t.Errorf("a large picture: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // parse converts the stored settings to the options of a node.
-func (c confined) parse() (node.Confinement, error) {
+func (c confinement) parse() (node.Confinement, error) {
 	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
 	if err == nil && c.Disk {
 		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
@@ -20,7 +20,7 @@ func (c confined) parse() (node.Confinement, error) {
 
 // setConfinement changes what this computer's node may access, now and after the next start. On an
 // error nothing changes.
-func (b *backend) setConfinement(c confined) error {
+func (b *backend) setConfinement(c confinement) error {
 	if _, err := c.parse(); err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func (b *backend) setConfinement(c confined) error {
 		}
 	}
 	before := b.prefs.get().Confine
-	b.prefs.update(func(r *remembered) { r.Confine = c })
+	b.prefs.update(func(r *preferences) { r.Confine = c })
 	if err := b.startNode(b.workspace()); err != nil {
-		b.prefs.update(func(r *remembered) { r.Confine = before })
+		b.prefs.update(func(r *preferences) { r.Confine = before })
 		return err
 	}
-	b.elsewhere.works.again()
+	b.remote.nodes.restart()
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (l local) Confinement() settings.Confinement {
 }
 
 func (l local) SetConfinement(c settings.Confinement) error {
-	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
+	out := confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
 	for _, f := range c.Folders {
 		text := f.Dir + ":rw" // always explicit: a folder's own name may end in :ro
 		if f.ReadOnly {

@@ -22,12 +22,12 @@ type conversation struct {
 	toast  *widgets.Toast  // of its own window; the main window uses that of messages
 	foot   *fyne.Container // container of the toast
 
-	key      protocol.SessionKey
-	chat     *state.Chat
-	chatView state.ChatView
-	stop     context.CancelFunc // stops watching the chat
-	typed    string             // content of the field at the last tick
-	typedAt  time.Time          // time of the last change; zero once it is saved
+	key       protocol.SessionKey
+	chat      *state.Chat
+	chatView  state.ChatView
+	stop      context.CancelFunc // stops watching the chat
+	lastText  string             // content of the field at the last tick
+	changedAt time.Time          // time of the last change; zero once it is saved
 }
 
 func newConversation(u *ui, w fyne.Window) *conversation {
@@ -43,20 +43,20 @@ func newConversation(u *ui, w fyne.Window) *conversation {
 	return c
 }
 
-// turn shows another chat. The draft of the previous chat is saved.
-func (c *conversation) turn(key protocol.SessionKey) {
-	c.keepDraft()
+// load shows another chat. The draft of the previous chat is saved.
+func (c *conversation) load(key protocol.SessionKey) {
+	c.saveDraft()
 	before := c.key
 	c.key = key
 	c.ui.chats.release(before)
 	c.chatView = state.ChatView{Key: key, Loading: true}
-	c.chat = c.ui.b.state.Chats.Open(key)
+	c.chat = c.ui.backend.state.Chats.Open(key)
 	c.watch()
 	c.draw()
 	if own := c.ui.chats.windows[key]; own == nil || own == c {
-		c.setDraft(c.ui.drafts.list[key])
+		c.setDraft(c.ui.drafts.byChat[key])
 	}
-	c.typed = c.pane.Draft()
+	c.lastText = c.pane.Draft()
 }
 
 // watch follows the chat that is shown until another one is.
@@ -103,13 +103,13 @@ func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer
 // send sends a message. If sending fails, the field gets the text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
 	to, u := c.chat, c.ui
-	c.keepDraft() // the field is empty now
+	c.saveDraft() // the field is empty now
 	bind.Go(u.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
 		func(r protocol.ChatSendResult, err error) {
 			switch {
 			case err != nil:
 				u.messages.showIn(c.window, "Your message was not sent: "+err.Error())
-				c.giveBack(to.Key, text, images)
+				c.restoreUnsent(to.Key, text, images)
 			case r.Error != "":
 				u.messages.showIn(c.window, r.Error)
 			case r.Response != "" && r.Status != protocol.ChatStarted:
@@ -118,13 +118,13 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 		})
 }
 
-// giveBack puts an unsent message before the text that the person has typed since.
-func (c *conversation) giveBack(key protocol.SessionKey, text string, images []protocol.Attachment) {
+// restoreUnsent puts an unsent message before the text that the person has typed since.
+func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
-		c.ui.drafts.before(key, text, images)
+		c.ui.drafts.prepend(key, text, images)
 		return
 	}
-	c.setDraft(c.draft().after(text, images))
+	c.setDraft(c.draft().withPrefix(text, images))
 }
 
 // handlers returns the callbacks of the chat pane.
@@ -136,7 +136,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
 		Answer: func(q protocol.Approval, decision string) {
-			u.b.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
+			u.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},
 		Review: u.approvals.review,
 		Older:  func() { c.chat.Older() },
@@ -145,16 +145,16 @@ func (c *conversation) handlers() chat.Handlers {
 			u.main.window.RequestFocus()
 		},
 		Reload:     func() { c.chat.Reload() },
-		Rename:     func(title string) { u.b.state.Chats.Rename(c.key, title) },
+		Rename:     func(title string) { u.backend.state.Chats.Rename(c.key, title) },
 		Export:     func() { u.chats.export(c.key, c.window) },
 		Earlier:    func() { u.nav.openArchives(c.key) },
-		Reset:      func() { u.b.state.Chats.Reset(c.key) },
+		Reset:      func() { u.backend.state.Chats.Reset(c.key) },
 		Delete:     func() { u.chats.delete(c.key) },
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
-		SetMode:    func(m state.ModeChoice) { c.ui.b.state.Chats.SetMode(c.key, m) },
+		SetMode:    func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
 		Settings:   u.settings.open,
-		Resume:     func() { u.b.state.Pause(false) },
+		Resume:     func() { u.backend.state.Pause(false) },
 		OpenURL:    u.opener.openLink,
 		OpenImage:  u.opener.openImage,
 		PickFiles:  func(done func([]string)) { pickFiles(c.window, done) },
@@ -166,10 +166,12 @@ func (c *conversation) handlers() chat.Handlers {
 			bind.Go(u.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
 		},
 		Media: func(key string, done func([]byte, error)) {
-			bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.b.state.Chats.Media(ctx, key) }, done)
+			bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.backend.state.Chats.Media(ctx, key) }, done)
 		},
 		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
-			bind.Go(u.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return u.b.state.Chats.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
+			bind.Go(u.ctx, func(ctx context.Context) ([]protocol.Attachment, error) {
+				return u.backend.state.Chats.Pictures(ctx, said)
+			}, func(list []protocol.Attachment, err error) {
 				if err != nil {
 					u.messages.showIn(c.window, "The pictures in that message could not be loaded: "+err.Error())
 					return
@@ -180,14 +182,14 @@ func (c *conversation) handlers() chat.Handlers {
 	}
 }
 
-// keepSize saves the window's size as the initial size of the next chat window.
-func (c *conversation) keepSize() {
+// saveSize saves the window's size as the initial size of the next chat window.
+func (c *conversation) saveSize() {
 	size := c.window.Canvas().Size()
-	c.ui.b.prefs.update(func(r *remembered) { r.TornWidth, r.TornHeight = size.Width, size.Height })
+	c.ui.backend.prefs.update(func(r *preferences) { r.ChatWidth, r.ChatHeight = size.Width, size.Height })
 }
 
-// reachTime limits the time for loading back to a message. Leaving the chat stops the loading, too.
-const reachTime = time.Minute
+// reachTimeout limits the time for loading back to a message. Leaving the chat stops the loading, too.
+const reachTimeout = time.Minute
 
 // reveal scrolls to a message after loading the messages in between.
 func (c *conversation) reveal(id protocol.MessageID, seq int64) {
@@ -196,7 +198,7 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 	if c.pane.PendingReveal() == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTime)
+	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTimeout)
 	bind.Run(ctx, func(ctx context.Context) error { return to.Reach(ctx, seq) }, func(err error) {
 		cancel()
 		if c.chat != to || c.pane.PendingReveal() != id {

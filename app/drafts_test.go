@@ -14,14 +14,14 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 	now := time.Now()
 	u.main.pane.SetDraft("half a thought")
 	u.tick(now)
-	if u.b.prefs.get().Drafts != nil {
+	if u.backend.prefs.get().Drafts != nil {
 		t.Error("it is written down while it is typed")
 	}
 	u.tick(now.Add(draftPause))
 	u.main.open("agent:main:2")
 	u.main.pane.SetDraft("another")
 	u.save()
-	next := newUI(t.Context(), u.app, u.b)
+	next := newUI(t.Context(), u.app, u.backend)
 	t.Cleanup(next.main.window.Close)
 	if got := next.main.pane.Draft(); next.main.key != "agent:main:2" || got != "another" {
 		t.Errorf("in %s stands %q", next.main.key, got)
@@ -32,15 +32,15 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 	}
 	next.main.pane.SetDraft("")
 	next.main.conversation.send("half a thought", nil, "")
-	if got := next.b.prefs.get().Drafts; len(got) != 1 {
+	if got := next.backend.prefs.get().Drafts; len(got) != 1 {
 		t.Errorf("after it was sent: %v", got)
 	}
-	next.drafts.put(protocol.MainSession, draft{text: strings.Repeat("x", maxDraft+1)})
-	if got := next.b.prefs.get().Drafts; len(got) != 1 {
+	next.drafts.save(protocol.MainSession, draft{text: strings.Repeat("x", maxDraft+1)})
+	if got := next.backend.prefs.get().Drafts; len(got) != 1 {
 		t.Error("a text without measure is written down")
 	}
-	next.drafts.drop("agent:main:2")
-	if got := next.b.prefs.get().Drafts; len(got) != 0 {
+	next.drafts.deleteSaved("agent:main:2")
+	if got := next.backend.prefs.get().Drafts; len(got) != 0 {
 		t.Errorf("of a deleted chat remains %v", got)
 	}
 }

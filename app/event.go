@@ -6,8 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// event handles events of the gateway outside the feed. It does not block.
-func (b *backend) event(e protocol.EventFrame) {
+// handleEvent handles events of the gateway outside the feed. It does not block.
+func (b *backend) handleEvent(e protocol.EventFrame) {
 	var c protocol.FilesChange
 	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
 		b.state.FilesChanged(c)

@@ -17,96 +17,96 @@ import (
 
 // firstPage is the page of the first start: three ways to begin, each one click.
 type firstPage struct {
-	ui      *ui
-	box     fyne.CanvasObject
-	found   *fyne.Container   // model servers found on this computer
-	acts    []*widgets.Button // buttons in found
-	again   *widgets.Button
-	begin   *widgets.Button
-	looking bool
+	ui          *ui
+	box         fyne.CanvasObject
+	servers     *fyne.Container   // model servers found on this computer
+	buttons     []*widgets.Button // buttons in found
+	searchAgain *widgets.Button
+	startButton *widgets.Button
+	searching   bool
 }
 
 func newFirstPage(u *ui) *firstPage {
-	p := &firstPage{ui: u, found: widgets.Col(style.Inside)}
+	p := &firstPage{ui: u, servers: widgets.Col(style.Inside)}
 	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
 			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
-	p.again = button("reset", "Search again", p.look)
-	p.begin = button("play", "Start now", func() { u.main.endFirstRun(); u.main.focusComposer() })
-	p.begin.Primary = true
+	p.searchAgain = button("reset", "Search again", p.search)
+	p.startButton = button("play", "Start now", func() { u.main.endFirstRun(); u.main.focusComposer() })
+	p.startButton.Primary = true
 	connect := button("globe", "Connect a provider", func() { u.main.endFirstRun(); u.settings.open() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
 			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. Which model should answer you?", style.ColorText, "text"),
 			choice("The built-in operator", "Carries out simple requests, such as “run ls -la” or “read README.md”. It needs no key and no network. You can connect a model at any time.",
-				widgets.Row(style.Inside, -1, p.begin)),
+				widgets.Row(style.Inside, -1, p.startButton)),
 			choice("A hosted model", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. Paste a key; it is stored in this system's keychain or, without one, in a file that only you can read.",
 				widgets.Row(style.Inside, -1, connect)),
-			choice("A model on this computer", "Fairlead finds Ollama, LM Studio and llama.cpp automatically while they are running.", p.found),
+			choice("A model on this computer", "Fairlead finds Ollama, LM Studio and llama.cpp automatically while they are running.", p.servers),
 		)))))
-	p.say("Searching for model servers…", style.ColorMuted)
+	p.showText("Searching for model servers…", style.ColorMuted)
 	return p
 }
 
-// say shows a sentence in place of the servers, with a button to search again once the search is
+// showText shows a sentence in place of the servers, with a button to search again once the search is
 // over.
-func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
+func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {
 		rows = append(rows, widgets.Row(style.Inside, -1, b))
 	}
-	p.put(rows, acts)
+	p.setRows(rows, acts)
 }
 
-// put shows rows with buttons in place of the servers. If one of the previous buttons had the
+// setRows shows rows with buttons in place of the servers. If one of the previous buttons had the
 // focus, the first new one gets it.
-func (p *firstPage) put(rows []fyne.CanvasObject, acts []*widgets.Button) {
+func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	c := p.ui.main.window.Canvas()
-	had := slices.ContainsFunc(p.acts, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
-	p.found.Objects, p.acts = rows, acts
+	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
+	p.servers.Objects, p.buttons = rows, acts
 	p.box.Refresh()
 	if had && len(acts) > 0 {
 		c.Focus(acts[0])
 	}
 }
 
-// look searches for model servers on this computer.
-func (p *firstPage) look() {
-	if p.looking {
+// search searches for model servers on this computer.
+func (p *firstPage) search() {
+	if p.searching {
 		return
 	}
-	p.looking = true
-	if p.acts == nil {
-		p.say("Searching for model servers…", style.ColorMuted)
+	p.searching = true
+	if p.buttons == nil {
+		p.showText("Searching for model servers…", style.ColorMuted)
 	} else { // the button stays under the pointer
-		p.say("Searching for model servers…", style.ColorMuted, p.again)
+		p.showText("Searching for model servers…", style.ColorMuted, p.searchAgain)
 	}
-	bind.Go(p.ui.ctx, p.ui.b.state.Models.Detect, p.show)
+	bind.Go(p.ui.ctx, p.ui.backend.state.Models.Detect, p.show)
 }
 
 // show lists the servers that were found.
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
-	p.looking = false
+	p.searching = false
 	switch {
 	case err != nil:
-		p.say("The search failed: "+err.Error(), style.ColorBad, p.again)
+		p.showText("The search failed: "+err.Error(), style.ColorBad, p.searchAgain)
 		return
 	case len(list) == 0:
-		p.say("None is running.", style.ColorMuted, p.again)
+		p.showText("None is running.", style.ColorMuted, p.searchAgain)
 		return
 	}
 	var rows []fyne.CanvasObject
 	var acts []*widgets.Button
 	for _, server := range list {
-		use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
+		use := widgets.NewButton("Use "+server.Name, "check", func() { p.useServer(server) })
 		rows = append(rows, widgets.NewParagraph(serverText(server), style.ColorText, "text"), widgets.Row(style.Inside, -1, use))
 		acts = append(acts, use)
 	}
-	p.put(rows, acts)
+	p.setRows(rows, acts)
 }
 
 func serverText(s protocol.DetectedServer) string {
@@ -122,18 +122,18 @@ func serverText(s protocol.DetectedServer) string {
 	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, state.Plural(len(s.Models), "model", "models"))
 }
 
-func (p *firstPage) use(server protocol.DetectedServer) {
+func (p *firstPage) useServer(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
 		p.ui.main.endFirstRun()
 		p.ui.settings.open()
 		return
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
-		return p.ui.b.state.Models.UseServer(ctx, server)
+		return p.ui.backend.state.Models.UseServer(ctx, server)
 	},
 		func(ref protocol.ModelRef, err error) {
 			if err != nil {
-				p.say(err.Error(), style.ColorBad, p.again)
+				p.showText(err.Error(), style.ColorBad, p.searchAgain)
 				return
 			}
 			p.ui.main.endFirstRun()
@@ -145,7 +145,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 // setFirstRun shows the first-run page or the chat.
 func (w *window) setFirstRun(on bool) {
 	if !on {
-		w.ui.b.prefs.update(func(r *remembered) { r.Begun = true })
+		w.ui.backend.prefs.update(func(r *preferences) { r.FirstRunDone = true })
 	}
 	if w.firstRun == on {
 		return
@@ -153,7 +153,7 @@ func (w *window) setFirstRun(on bool) {
 	w.firstRun = on
 	w.arrange()
 	if on && w.ui.view.Loaded {
-		w.first.look()
+		w.first.search()
 	}
 }
 
@@ -165,6 +165,6 @@ func (w *window) endFirstRun() {
 	}
 	w.setFirstRun(false)
 	bind.Go(w.ui.ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, w.ui.b.state.Set(ctx, "ui.firstRunDone", true)
+		return struct{}{}, w.ui.backend.state.Set(ctx, "ui.firstRunDone", true)
 	}, func(struct{}, error) {}) // if this fails, the page is shown once more at the next start
 }

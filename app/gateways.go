@@ -38,11 +38,11 @@ type gateways struct {
 	home  string
 	log   *slog.Logger
 	peers *identity.Peers
-	works *works
+	nodes *remoteNodes
 	// for the tray; open windows report the number of pending approvals
-	names *state.Value[[]state.GatewayLine]
-	end   context.Context // windows are closed when it is cancelled
-	wg    sync.WaitGroup
+	list *state.Value[[]state.GatewayLine]
+	ctx  context.Context // windows are closed when it is cancelled
+	wg   sync.WaitGroup
 
 	mu sync.Mutex // guards windows
 	// cancel functions of the open windows, by the gateway's id
@@ -50,8 +50,8 @@ type gateways struct {
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
-	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
-	g.works = newWorks(home, log, g.peers, g.identity)
+	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), list: state.NewValue[[]state.GatewayLine](nil), ctx: end, windows: map[string]context.CancelFunc{}}
+	g.nodes = newRemoteNodes(home, log, g.peers, g.identity)
 	return g
 }
 
@@ -71,10 +71,10 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		if p.EndedAt > 0 {
 			continue // the person has left this gateway
 		}
-		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), IsMachine: p.Role == protocol.RoleNode}
+		item := settings.Gateway{ID: pairingID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), IsMachine: p.Role == protocol.RoleNode}
 		if item.IsMachine {
 			item.OfflineReason = "its node is not running"
-			if w := g.works.worker(p.Pin); w != nil {
+			if w := g.nodes.node(p.Pin); w != nil {
 				item.OfflineReason = w.state()
 			}
 		}
@@ -83,7 +83,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		}
 		list = append(list, item)
 	}
-	g.names.Update(func(was []state.GatewayLine) []state.GatewayLine {
+	g.list.Update(func(was []state.GatewayLine) []state.GatewayLine {
 		lines := gatewayLines(peers)
 		for i, l := range lines {
 			if at := slices.IndexFunc(was, func(w state.GatewayLine) bool { return w.ID == l.ID }); at >= 0 {
@@ -95,20 +95,20 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	return list, nil
 }
 
-// worksFor is the prefix of the IDs of pairings in which this computer is a machine. The IDs of
+// nodePrefix is the prefix of the IDs of pairings in which this computer is a machine. The IDs of
 // windows are the gateways' certificate pins.
-const worksFor = "machine of "
+const nodePrefix = "machine of "
 
-func tieID(p identity.Peer) string {
+func pairingID(p identity.Peer) string {
 	if p.Role == protocol.RoleNode {
-		return worksFor + string(p.Pin)
+		return nodePrefix + string(p.Pin)
 	}
 	return string(p.Pin)
 }
 
-// needs sets the number of pending approvals of a gateway.
-func (g *gateways) needs(id string, n int) {
-	g.names.Update(func(was []state.GatewayLine) []state.GatewayLine {
+// setPending sets the number of pending approvals of a gateway.
+func (g *gateways) setPending(id string, n int) {
+	g.list.Update(func(was []state.GatewayLine) []state.GatewayLine {
 		lines := slices.Clone(was)
 		for i := range lines {
 			if lines[i].ID == id {
@@ -119,8 +119,8 @@ func (g *gateways) needs(id string, n int) {
 	})
 }
 
-// calledAmong returns the name of a paired gateway, made distinct from others of the same name.
-func calledAmong(peers []identity.Peer, peer identity.Peer) string {
+// distinctName returns the name of a paired gateway, made distinct from others of the same name.
+func distinctName(peers []identity.Peer, peer identity.Peer) string {
 	lines := gatewayLines(peers)
 	for i, name := range state.GatewayNames(lines) {
 		if lines[i].ID == string(peer.Pin) {
@@ -146,7 +146,7 @@ func gatewayLines(peers []identity.Peer) (lines []state.GatewayLine) {
 }
 
 // Changes implements settings.Gateways.
-func (g *gateways) Changes() *state.Value[int] { return g.works.changed }
+func (g *gateways) Changes() *state.Value[int] { return g.nodes.changed }
 
 // Pair implements settings.Gateways.
 func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show func(words []string, seconds int)) (string, error) {
@@ -161,7 +161,7 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		Applicant: pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
 	if taken.AsMachine {
-		if j.Applicant, err = g.works.applicant(taken.Name); err != nil {
+		if j.Applicant, err = g.nodes.applicant(taken.Name); err != nil {
 			return "", err
 		}
 	}
@@ -173,8 +173,8 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		return "", err
 	}
 	if taken.AsMachine {
-		g.works.stop(peer.Pin) // of an earlier pairing with the same gateway
-		g.works.again()
+		g.nodes.stop(peer.Pin) // of an earlier pairing with the same gateway
+		g.nodes.restart()
 	}
 	_, err = g.List()
 	return peer.Name, err
@@ -198,7 +198,7 @@ func (g *gateways) Open(id string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("open a window: %w", err)
 	}
-	open, closeIt := context.WithCancel(g.end)
+	open, closeIt := context.WithCancel(g.ctx)
 	g.mu.Lock()
 	first := g.windows[id] == nil // a second process only brings the first one to the front
 	if first {
@@ -210,9 +210,9 @@ func (g *gateways) Open(id string) error {
 		leash.Close()
 	})
 	g.wg.Go(func() {
-		hearNeeds(told, func(n int) { g.needs(id, n) })
+		readCounts(told, func(n int) { g.setPending(id, n) })
 		if first {
-			g.needs(id, 0) // the number of approvals is unknown without the window
+			g.setPending(id, 0) // the number of approvals is unknown without the window
 		}
 		if err := cmd.Wait(); err != nil && open.Err() == nil {
 			g.log.Warn("The window of a remote gateway exited", "err", err)
@@ -231,7 +231,7 @@ func (g *gateways) Open(id string) error {
 // at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
 	tie := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
-	if pin, ok := strings.CutPrefix(id, worksFor); ok {
+	if pin, ok := strings.CutPrefix(id, nodePrefix); ok {
 		tie = identity.PeerID{Pin: identity.Pin(pin), Role: protocol.RoleNode}
 	}
 	peer, err := g.peers.Get(tie)
@@ -239,7 +239,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 		return false, err
 	}
 	if peer.Role == protocol.RoleNode {
-		g.works.stop(peer.Pin)
+		g.nodes.stop(peer.Pin)
 	}
 	key, err := g.identity()
 	if err != nil {
@@ -251,7 +251,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	if closeIt != nil {
 		closeIt()
 	}
-	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	err = client.EndPairing(ctx, g.peers, tie, key, nil)
 	told = err == nil
@@ -264,8 +264,8 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	return told, err
 }
 
-// leaveLimit is the time limit for notifying a gateway that this computer left it.
-const leaveLimit = 5 * time.Second
+// leaveTimeout is the time limit for notifying a gateway that this computer left it.
+const leaveTimeout = 5 * time.Second
 
 // start loads the gateways and notifies those that could not be notified when this computer left
 // them.
@@ -284,8 +284,8 @@ func (g *gateways) start(ctx context.Context) error {
 	return client.NotifyEndedPairings(ctx, g.peers, id, nil)
 }
 
-// through completes client options for a paired gateway. It blocks on the keychain.
-func (g *gateways) through(o client.Options, peer identity.Peer) (client.Options, error) {
+// clientOptions completes client options for a paired gateway. It blocks on the keychain.
+func (g *gateways) clientOptions(o client.Options, peer identity.Peer) (client.Options, error) {
 	id, err := g.identity()
 	if err != nil {
 		return o, err
@@ -304,14 +304,14 @@ func windowDir(home, join string) string {
 	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
 }
 
-// parentEnded blocks until the parent process has ended or has closed the pipe.
-func parentEnded() {
+// waitForParent blocks until the parent process has ended or has closed the pipe.
+func waitForParent() {
 	io.Copy(io.Discard, os.Stdin) //nolint:errcheck // an error is an end too
 }
 
-// tellNeeds writes the number of pending approvals to the parent process, one number per line. It
+// writeCounts writes the number of pending approvals to the parent process, one number per line. It
 // returns when writing to w fails.
-func tellNeeds(w io.Writer, counts iter.Seq[int]) {
+func writeCounts(w io.Writer, counts iter.Seq[int]) {
 	last := 0
 	for n := range counts {
 		if n == last {
@@ -324,9 +324,9 @@ func tellNeeds(w io.Writer, counts iter.Seq[int]) {
 	}
 }
 
-// hearNeeds reads the output of tellNeeds until it ends. It ignores lines that are not numbers,
+// readCounts reads the output of tellNeeds until it ends. It ignores lines that are not numbers,
 // such as output of a library.
-func hearNeeds(r io.Reader, heard func(int)) {
+func readCounts(r io.Reader, heard func(int)) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 {

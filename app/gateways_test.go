@@ -82,7 +82,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Name != name || list[0].RefusedReason != "" {
 		t.Fatalf("the gateways are %+v, %v; paired with %q", list, err, name)
 	}
-	if names := g.names.Get(); len(names) != 1 || names[0].Name != name {
+	if names := g.list.Get(); len(names) != 1 || names[0].Name != name {
 		t.Errorf("the tray lists %v", names)
 	}
 
@@ -116,25 +116,25 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		io.WriteString(w, "a library's word\n-3\n")
-		tellNeeds(w, slices.Values([]int{0, 2, 2, 1, 0}))
+		writeCounts(w, slices.Values([]int{0, 2, 2, 1, 0}))
 		w.Close()
 	}()
 	var heard []int
-	hearNeeds(r, func(n int) { heard = append(heard, n) })
+	readCounts(r, func(n int) { heard = append(heard, n) })
 	if !slices.Equal(heard, []int{2, 1, 0}) {
 		t.Errorf("heard %v", heard)
 	}
 	r.Close()
-	tellNeeds(w, func(yield func(int) bool) {
+	writeCounts(w, func(yield func(int) bool) {
 		if yield(5) {
 			t.Error("it goes on though nobody hears it")
 		}
 	})
 
 	g := newGateways(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
-	g.names.Update(func([]state.GatewayLine) []state.GatewayLine { return []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
-	g.needs("b", 4)
-	if got := g.names.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
+	g.list.Update(func([]state.GatewayLine) []state.GatewayLine { return []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
+	g.setPending("b", 4)
+	if got := g.list.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -155,9 +155,9 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	here.start()
 	defer here.stop()
 	await(t, here, "a machine", online)
-	g := here.elsewhere
+	g := here.remote
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := g.works.applicant("cellar"); err == nil {
+		if _, err := g.nodes.applicant("cellar"); err == nil {
 			break
 		} else if time.Now().After(end) {
 			t.Fatal(err)
@@ -195,8 +195,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if err != nil || len(list) != 1 || !list[0].IsMachine || list[0].OfflineReason != "" || list[0].Name != name {
 		t.Errorf("the gateways are %+v, %v", list, err)
 	}
-	if len(g.names.Get()) != 0 {
-		t.Errorf("the tray offers a window on %v", g.names.Get())
+	if len(g.list.Get()) != 0 {
+		t.Errorf("the tray offers a window on %v", g.list.Get())
 	}
 	// Pair for windows, too: either pairing can end without the other.
 	window, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
@@ -207,8 +207,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	both, err := g.List()
-	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].IsMachine || both[0].OfflineReason != "" || both[1].IsMachine || both[1].OfflineReason != "" || len(g.names.Get()) != 1 {
-		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.names.Get())
+	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].IsMachine || both[0].OfflineReason != "" || both[1].IsMachine || both[1].OfflineReason != "" || len(g.list.Get()) != 1 {
+		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.list.Get())
 	}
 	if told, err := g.Leave(t.Context(), both[1].ID); err != nil || !told {
 		t.Errorf("leaving as a window: told %t, %v", told, err)
@@ -217,7 +217,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
 	}
 	// A new workspace here applies to the agent there, once the person there has approved it.
-	here.f.workspace = ""
+	here.flags.workspace = ""
 	dir := t.TempDir()
 	if err := here.setWorkspace(dir); err != nil {
 		t.Fatal(err)

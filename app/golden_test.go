@@ -15,10 +15,10 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	u.update(sample())
 	golden.Markup(t, "sidebar", u.main.sidebar.box)
-	u.main.sidebar.query, u.main.sidebar.found = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
+	u.main.sidebar.query, u.main.sidebar.results = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
 	u.update(sample())
 	golden.Markup(t, "sidebar-search", u.main.sidebar.box)
-	u.main.sidebar.query, u.main.sidebar.found, u.main.sidebar.looked = "nothing like it", nil, true
+	u.main.sidebar.query, u.main.sidebar.results, u.main.sidebar.complete = "nothing like it", nil, true
 	u.update(sample())
 	golden.Markup(t, "sidebar-nothing-found", u.main.sidebar.box)
 	u.main.sidebar.query = ""
@@ -36,6 +36,6 @@ func TestFirstPageLooksAsItDid(t *testing.T) {
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	u.main.setFirstRun(true)
 	golden.Markup(t, "first", u.main.first.box)
-	u.main.first.say("None is running.", "muted")
+	u.main.first.showText("None is running.", "muted")
 	golden.Markup(t, "first-none", u.main.first.box)
 }

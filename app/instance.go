@@ -22,30 +22,30 @@ import (
 // instance ensures that only one program shows a data folder. A second start asks the first one to
 // show its window, and exits.
 type instance struct {
-	l      net.Listener
-	asked  *state.Value[asked]
-	file   string
-	secret string
+	l        net.Listener
+	requests *state.Value[showRequests]
+	file     string
+	secret   string
 }
 
-// asked holds the requests of other starts.
-type asked struct {
-	times int    // number of requests to show the window
+// showRequests holds the requests of other starts.
+type showRequests struct {
+	count int    // number of requests to show the window
 	link  string // invitation link of the latest request; may be empty
 }
 
 // The two messages of the exchange between two starts. A link may follow the first.
 const (
-	askShow  = "show"
-	saidDone = "shown"
+	messageShow  = "show"
+	messageShown = "shown"
 )
 
-// answerLimit is the time limit for each message. It is generous: a busy machine may take seconds,
+// exchangeTimeout is the time limit for each message. It is generous: a busy machine may take seconds,
 // and a second window on the same folder is worse than a late one.
-const answerLimit = 10 * time.Second
+const exchangeTimeout = 10 * time.Second
 
-// maxAsked is the maximum length of the first message with its link, in bytes.
-const maxAsked = 4096
+// maxRequest is the maximum length of the first message with its link, in bytes.
+const maxRequest = 4096
 
 // claimInstance listens for later starts. first is false when another program already runs; that
 // program has then received the request to show its window and the link.
@@ -56,10 +56,10 @@ const maxAsked = 4096
 // secret.
 func claimInstance(home, link string) (i *instance, first bool) {
 	file := filepath.Join(home, "desktop.instance")
-	if askOther(file, link) {
+	if requestShow(file, link) {
 		return nil, false
 	}
-	i = &instance{asked: state.NewValue(asked{}), file: file, secret: rand.Text()}
+	i = &instance{requests: state.NewValue(showRequests{}), file: file, secret: rand.Text()}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start merely opens a second window
@@ -74,9 +74,9 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	return i, true
 }
 
-// askOther asks the program whose address is in file to show its window, and reports whether it
+// requestShow asks the program whose address is in file to show its window, and reports whether it
 // did.
-func askOther(file, link string) bool {
+func requestShow(file, link string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return false
@@ -90,15 +90,15 @@ func askOther(file, link string) bool {
 		return false
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(answerLimit))
-	nonce, answers := rand.Text(), bufio.NewReader(io.LimitReader(conn, maxAsked))
+	conn.SetDeadline(time.Now().Add(exchangeTimeout))
+	nonce, answers := rand.Text(), bufio.NewReader(io.LimitReader(conn, maxRequest))
 	fmt.Fprintln(conn, nonce)
 	if line, err := answers.ReadString('\n'); err != nil || !hmac.Equal([]byte(strings.TrimSpace(line)), []byte(proof(secret, nonce))) {
 		return false // not this person's Fairlead: do not send it the link
 	}
-	fmt.Fprintln(conn, strings.TrimSpace(secret+" "+askShow+" "+link))
+	fmt.Fprintln(conn, strings.TrimSpace(secret+" "+messageShow+" "+link))
 	line, err := answers.ReadString('\n')
-	return err == nil && strings.TrimSpace(line) == saidDone
+	return err == nil && strings.TrimSpace(line) == messageShown
 }
 
 // proof returns a MAC of a nonce under the secret.
@@ -117,15 +117,15 @@ func (i *instance) serve() {
 		if err != nil {
 			continue
 		}
-		i.hear(conn)
+		i.handle(conn)
 		conn.Close()
 	}
 }
 
-// hear handles one connection: from another start, or from a stranger without the secret.
-func (i *instance) hear(conn net.Conn) {
-	conn.SetDeadline(time.Now().Add(answerLimit))
-	asks := bufio.NewReader(io.LimitReader(conn, maxAsked))
+// handle handles one connection: from another start, or from a stranger without the secret.
+func (i *instance) handle(conn net.Conn) {
+	conn.SetDeadline(time.Now().Add(exchangeTimeout))
+	asks := bufio.NewReader(io.LimitReader(conn, maxRequest))
 	nonce, err := asks.ReadString('\n')
 	if err != nil {
 		return
@@ -134,14 +134,14 @@ func (i *instance) hear(conn net.Conn) {
 	line, err := asks.ReadString('\n')
 	secret, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	word, link, _ := strings.Cut(rest, " ")
-	if err != nil || !hmac.Equal([]byte(secret), []byte(i.secret)) || word != askShow {
+	if err != nil || !hmac.Equal([]byte(secret), []byte(i.secret)) || word != messageShow {
 		return
 	}
 	if !pake.IsLink(link) {
 		link = ""
 	}
-	i.asked.Update(func(a asked) asked { return asked{a.times + 1, link} })
-	fmt.Fprintln(conn, saidDone)
+	i.requests.Update(func(a showRequests) showRequests { return showRequests{a.count + 1, link} })
+	fmt.Fprintln(conn, messageShown)
 }
 
 func (i *instance) close() {

@@ -137,8 +137,8 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // toastLayout puts the program's messages at the lower edge of the chat, above the composer, and
 // higher up if there is an approval: the approval and its buttons must stay visible.
 type toastLayout struct {
-	// keepFree returns the areas, in window coordinates, that must not be covered.
-	keepFree func() []fyne.CanvasObject
+	// protected returns the areas, in window coordinates, that must not be covered.
+	protected func() []fyne.CanvasObject
 }
 
 func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -151,20 +151,20 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		}
 		width := min(560, size.Width-2*style.Group)
 		height := widgets.Fit(x, width)
-		y = max(l.free(y-height, height), style.Inside)
+		y = max(l.freePosition(y-height, height), style.Inside)
 		x.Resize(fyne.NewSize(width, height))
 		x.Move(fyne.NewPos((size.Width-width)/2, y))
 		y -= style.Inside
 	}
 }
 
-// free returns the lowest position, not below y, at which an object of this height covers none of
+// freePosition returns the lowest position, not below y, at which an object of this height covers none of
 // the protected areas.
-func (l *toastLayout) free(y, height float32) float32 {
+func (l *toastLayout) freePosition(y, height float32) float32 {
 	d := fyne.CurrentApp().Driver()
 	for again := true; again; {
 		again = false
-		for _, o := range l.keepFree() {
+		for _, o := range l.protected() {
 			top := d.AbsolutePositionForObject(o).Y
 			if y < top+o.Size().Height && y+height > top {
 				y, again = top-style.Inside-height, true
@@ -174,19 +174,19 @@ func (l *toastLayout) free(y, height float32) float32 {
 	return y
 }
 
-// shelfLayout puts the machines below the chats and keeps both in view: when they do not fit, each
+// sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit, each
 // scrolls by itself. It measures the contents of the two scrollers.
-type shelfLayout struct{ chats, machines fyne.CanvasObject }
+type sectionsLayout struct{ chats, machines fyne.CanvasObject }
 
-// shelfShare is the machines' maximum share of the height when not everything fits.
-const shelfShare = 0.45
+// maxMachinesShare is the machines' maximum share of the height when not everything fits.
+const maxMachinesShare = 0.45
 
-func (shelfLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+func (sectionsLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
-func (l shelfLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l sectionsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	chats, machines := l.chats.MinSize().Height, l.machines.MinSize().Height
 	if chats+machines > size.Height {
-		machines = min(machines, max(float32(int(shelfShare*size.Height)), size.Height-chats))
+		machines = min(machines, max(float32(int(maxMachinesShare*size.Height)), size.Height-chats))
 		chats = size.Height - machines
 	}
 	o[0].Resize(fyne.NewSize(size.Width, max(chats, 0)))
@@ -194,13 +194,13 @@ func (l shelfLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, machines))
 }
 
-// footLayout arranges the page links at the bottom of the sidebar in two columns. The left one is
+// linksLayout arranges the page links at the bottom of the sidebar in two columns. The left one is
 // slightly wider, for its longer names.
-type footLayout struct{}
+type linksLayout struct{}
 
-const footWider float32 = 6
+const leftExtra float32 = 6
 
-func (footLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (linksLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	height := float32(0)
 	for i := 0; i < len(o); i += 2 {
 		height += o[i].MinSize().Height + style.Gap
@@ -208,8 +208,8 @@ func (footLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(0, max(height-style.Gap, 0))
 }
 
-func (footLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := size.Width/2 + footWider
+func (linksLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left := size.Width/2 + leftExtra
 	y := float32(0)
 	for i, row := range o {
 		height := row.MinSize().Height

@@ -16,9 +16,9 @@ type local struct{ b *backend }
 func (l local) Workspace() string             { return l.b.node.dir() }
 func (l local) SetWorkspace(dir string) error { return l.b.setWorkspace(dir) }
 func (l local) Hidden() bool                  { return l.b.prefs.get().Hidden }
-func (l local) SetHidden(on bool)             { l.b.prefs.update(func(r *remembered) { r.Hidden = on }) }
+func (l local) SetHidden(on bool)             { l.b.prefs.update(func(r *preferences) { r.Hidden = on }) }
 func (l local) Listen() string                { return l.b.prefs.get().Listen }
-func (l local) SetListen(addr string)         { l.b.prefs.update(func(r *remembered) { r.Listen = addr }) }
+func (l local) SetListen(addr string)         { l.b.prefs.update(func(r *preferences) { r.Listen = addr }) }
 func (l local) AtLogin() bool                 { return l.program().AtLogin() }
 func (l local) SetAtLogin(on bool) error      { return l.program().SetAtLogin(on) }
 func (l local) Links() bool                   { return l.program().Links() }

@@ -19,7 +19,7 @@ type messages struct {
 	toast  *widgets.Toast
 	undos  []*widgets.Toast // offers to undo, oldest first
 	banner *widgets.ErrorBox
-	foot   *fyne.Container // container of undos, toast and banner
+	box    *fyne.Container // container of undos, toast and banner
 
 	noticeAt       int64  // time of the latest notice that was shown
 	missingSecrets string // missing secrets of the latest message
@@ -28,7 +28,7 @@ type messages struct {
 func newMessages(u *ui) *messages {
 	m := &messages{ui: u, toast: widgets.NewToast(), banner: widgets.NewErrorBox(widgets.Problem{}, func() {})}
 	m.banner.Hide()
-	m.foot = container.New(&toastLayout{func() []fyne.CanvasObject { return u.main.pane.Questions() }}, m.toast, m.banner)
+	m.box = container.New(&toastLayout{func() []fyne.CanvasObject { return u.main.pane.Questions() }}, m.toast, m.banner)
 	return m
 }
 
@@ -57,7 +57,7 @@ func (m *messages) showMissingSecrets(v state.View) {
 	}
 	m.missingSecrets = missing
 	if missing != "" {
-		m.toast.ShowMessage(state.MissingSecrets(v.Status)+" "+state.SecretsDo(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
+		m.toast.ShowMessage(state.MissingSecrets(v.Status)+" "+state.MissingSecretsHelp(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
 		m.ui.main.body.Refresh()
 	}
 }
@@ -67,14 +67,14 @@ func (m *messages) showProblem(v state.View) {
 	switch {
 	case v.Status.Storage != "":
 		m.banner.Set(widgets.Problem{Title: v.Status.Storage, Advice: "The agent is paused until this is fixed.", Button: "Resume"})
-		m.banner.OnButton = func() { m.ui.b.state.Pause(false) }
-	case !v.Loaded && v.Problem != "" && m.ui.b.f.join == "":
+		m.banner.OnButton = func() { m.ui.backend.state.Pause(false) }
+	case !v.Loaded && v.Problem != "" && m.ui.backend.flags.join == "":
 		m.banner.Set(widgets.Problem{Title: "The gateway did not start.", Advice: v.Problem, Button: "Try again"})
-		m.banner.OnButton = m.ui.b.retry
+		m.banner.OnButton = m.ui.backend.retry
 	case !v.Loaded && v.Problem != "":
-		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.b.f.joined() + ".", Advice: v.Problem})
-	case !v.Connected && v.Problem != "" && m.ui.b.f.join != "":
-		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.b.f.joined() + " is lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
+		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.flags.gatewayName() + ".", Advice: v.Problem})
+	case !v.Connected && v.Problem != "" && m.ui.backend.flags.join != "":
+		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.flags.gatewayName() + " is lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {
 			m.banner.Hide()
@@ -90,7 +90,7 @@ func (m *messages) showProblem(v state.View) {
 	m.layout() // the banner's height may have changed
 }
 
-func (m *messages) layout() { m.foot.Layout.Layout(m.foot.Objects, m.foot.Size()) }
+func (m *messages) layout() { m.box.Layout.Layout(m.box.Objects, m.box.Size()) }
 
 func (m *messages) show(text string) {
 	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(6*time.Second))
@@ -132,12 +132,12 @@ func (m *messages) arrange() {
 	for _, t := range slices.Backward(m.undos) {
 		list = append(list, t)
 	}
-	m.foot.Objects = append(list, m.toast, m.banner)
+	m.box.Objects = append(list, m.toast, m.banner)
 	m.ui.main.body.Refresh()
 }
 
-// tickUndos removes expired offers. It reports whether any are left.
-func (m *messages) tickUndos(now time.Time) bool {
+// removeExpiredUndos removes expired offers. It reports whether any are left.
+func (m *messages) removeExpiredUndos(now time.Time) bool {
 	for _, t := range m.undos {
 		t.Tick(now)
 	}

@@ -36,10 +36,10 @@ type navigator struct {
 	title      string             // empty without a page
 	cancel     context.CancelFunc // cancels the page's context; nil without a page
 
-	machine protocol.NodeID // machine of the machines page; empty for all
-	file    string          // file that the files page opens with
-	files   *files.Pair     // the files page, while it is open
-	place   protocol.NodeID // machine of the files page; empty for the agent's own files
+	machineID    protocol.NodeID // machineID of the machines page; empty for all
+	filePath     string          // filePath that the files page opens with
+	files        *files.Pair     // the files page, while it is open
+	filesMachine protocol.NodeID // machine of the files page; empty for the agent's own files
 	// back goes from a detail view of the page to its list; nil without a detail view
 	back func() bool
 	// dropTarget returns the machine at a position of the page, as the target of dropped files; nil
@@ -60,9 +60,9 @@ func (n *navigator) pages() []page {
 	return []page{
 		n.ui.approvals.inboxPage(), n.rulesPage(), n.auditPage(),
 		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
-			id := n.machine
-			p := nodes.New(ctx, n.ui.b.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
-				n.machine = id
+			id := n.machineID
+			p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
+				n.machineID = id
 				n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
 			}})
 			p.Open(id)
@@ -70,43 +70,43 @@ func (n *navigator) pages() []page {
 			return p.Box
 		}},
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
-			last := n.ui.b.prefs.get()
-			p := files.NewPair(ctx, n.ui.b.state, files.Handlers{
+			last := n.ui.backend.prefs.get()
+			p := files.NewPair(ctx, n.ui.backend.state, files.Handlers{
 				Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch,
-				Place: func(id protocol.NodeID) { n.place = id }, Open: n.ui.opener.fileOpener(), Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
+				Place: func(id protocol.NodeID) { n.filesMachine = id }, Open: n.ui.opener.fileOpener(), Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
 				Two: last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
-					n.ui.b.prefs.update(func(r *remembered) { r.FilesTwo, r.FilesRight = two, right })
+					n.ui.backend.prefs.update(func(r *preferences) { r.FilesTwo, r.FilesRight = two, right })
 				},
-				Sort: last.Files, Sorted: func(by state.FileSort) { n.ui.b.prefs.update(func(r *remembered) { r.Files = by }) },
+				Sort: last.Files, Sorted: func(by state.FileSort) { n.ui.backend.prefs.update(func(r *preferences) { r.Files = by }) },
 			})
 			n.files, n.back = p, p.Back
-			if file := n.file; file != "" {
-				n.file = ""
+			if file := n.filePath; file != "" {
+				n.filePath = ""
 				p.OpenAt(file)
 				return p.Box
 			}
-			p.Open(n.place)
+			p.Open(n.filesMachine)
 			return p.Box
 		}},
 		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
-			p := transfers.New(ctx, n.ui.b.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
+			p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
 			n.back = p.Back
 			return p.Box
 		}},
 		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
-			p := schedule.New(ctx, n.ui.b.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
+			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
 			n.back = p.Back
 			return p.Box
 		}},
 		{"skill", "Skills", func(ctx context.Context) fyne.CanvasObject {
-			p := skills.New(ctx, n.ui.b.state, skills.Handlers{
+			p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
 				Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 			})
 			n.back = p.Back
 			return p.Box
 		}},
 		{"channel", channelsTitle, func(ctx context.Context) fyne.CanvasObject {
-			p := channels.New(ctx, n.ui.b.state, channels.Handlers{Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show})
+			p := channels.New(ctx, n.ui.backend.state, channels.Handlers{Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show})
 			n.back = p.Back
 			return p.Box
 		}},
@@ -125,13 +125,13 @@ const (
 
 // browse shows the files of a machine.
 func (n *navigator) browse(id protocol.NodeID) {
-	n.place = id
+	n.filesMachine = id
 	n.openTitled(filesTitle)
 }
 
 // editFile opens one of the agent's own files or folders in the editor.
 func (n *navigator) editFile(path string) {
-	n.file = path
+	n.filePath = path
 	n.openTitled(filesTitle)
 }
 
@@ -139,7 +139,7 @@ func (n *navigator) editFile(path string) {
 func (n *navigator) search(query string) {
 	var p *search.Page
 	n.open(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
-		p = search.New(ctx, n.ui.b.state, search.Handlers{Open: n.openHit})
+		p = search.New(ctx, n.ui.backend.state, search.Handlers{Open: n.openHit})
 		p.Search(query)
 		return p.Box
 	}})
@@ -148,7 +148,7 @@ func (n *navigator) search(query string) {
 
 // openMachine shows a machine on the page of machines; an empty ID shows all.
 func (n *navigator) openMachine(id protocol.NodeID) {
-	n.machine = id
+	n.machineID = id
 	n.openTitled(machinesTitle)
 }
 
@@ -231,7 +231,7 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
 	}
 	n.open(page{"clock", archivesTitle, func(ctx context.Context) fyne.CanvasObject {
-		p := archive.New(ctx, n.ui.b.state, key, h)
+		p := archive.New(ctx, n.ui.backend.state, key, h)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
 		return p.Box
@@ -240,7 +240,7 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 
 func (n *navigator) rulesPage() page {
 	return page{"shield", "Rules", func(ctx context.Context) fyne.CanvasObject {
-		p := rules.New(ctx, n.ui.b.state, rules.Handlers{
+		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
 			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 			Save: func(name string, data []byte) {
 				n.ui.opener.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
@@ -257,7 +257,7 @@ func (n *navigator) rulesPage() page {
 
 func (n *navigator) auditPage() page {
 	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
-		p := audit.New(ctx, n.ui.b.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
+		p := audit.New(ctx, n.ui.backend.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
 		n.back = p.Back
 		return p.Box
 	}}

@@ -13,7 +13,7 @@ import (
 func TestChannelsSayHowManyStrangersWait(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Strangers = 2
+	v.AccessRequests = 2
 	u.update(v)
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	markup := test.RenderObjectToMarkup(u.main.sidebar.box)

@@ -28,10 +28,10 @@ type localNode struct {
 func (l *localNode) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end()
+	l.stopLocked()
 }
 
-func (l *localNode) end() {
+func (l *localNode) stopLocked() {
 	if l.cancel != nil {
 		l.cancel()
 		<-l.done
@@ -63,7 +63,7 @@ func (b *backend) startNode(dir string) error {
 	l := &b.node
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end()
+	l.stopLocked()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	l.cancel, l.done = cancel, done
@@ -99,8 +99,8 @@ func (b *backend) setWorkspace(dir string) error {
 	if err := b.startNode(dir); err != nil {
 		return err
 	}
-	b.prefs.update(func(r *remembered) { r.Workspace = dir })
-	b.elsewhere.works.again()
+	b.prefs.update(func(r *preferences) { r.Workspace = dir })
+	b.remote.nodes.restart()
 	return nil
 }
 
@@ -108,8 +108,8 @@ func (b *backend) setWorkspace(dir string) error {
 // current folder, or the person's home folder if the current folder is only a system default (see
 // saysNothing).
 func (b *backend) workspace() string {
-	if b.f.workspace != "" {
-		return b.f.workspace
+	if b.flags.workspace != "" {
+		return b.flags.workspace
 	}
 	if dir := b.prefs.get().Workspace; dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -119,15 +119,15 @@ func (b *backend) workspace() string {
 	}
 	user, _ := os.UserHomeDir()
 	dir, err := os.Getwd()
-	if err != nil || saysNothing(dir) {
+	if err != nil || isSystemDefault(dir) {
 		return user
 	}
 	return dir
 }
 
-// saysNothing reports whether a folder is a default in which systems start programs: the root, and
+// isSystemDefault reports whether a folder is a default in which systems start programs: the root, and
 // on Windows the program folders.
-func saysNothing(dir string) bool {
+func isSystemDefault(dir string) bool {
 	if filepath.Dir(dir) == dir {
 		return true
 	}

@@ -72,6 +72,6 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 // notifiedUI returns a user interface that has nothing but notifications.
 func notifiedUI(n notifier) *ui {
 	u := &ui{approvals: &approvals{}, nav: &navigator{}}
-	u.notes = &notifications{ui: u, n: n}
+	u.notes = &notifications{ui: u, notifier: n}
 	return u
 }

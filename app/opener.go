@@ -99,7 +99,7 @@ func (o *opener) openImage(r fyne.Resource) {
 // fileOpener opens this computer's files with the system's default program; it is nil if the gateway is
 // remote.
 func (o *opener) fileOpener() func(string) {
-	if o.ui.b.f.join != "" {
+	if o.ui.backend.flags.join != "" {
 		return nil
 	}
 	return o.openPath

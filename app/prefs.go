@@ -15,38 +15,38 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// remembered are the preferences of this computer's windows. They are stored in the data folder,
+// preferences are the preferences of this computer's windows. They are stored in the data folder,
 // not in Fyne's preferences, so that a second data folder has its own.
-type remembered struct {
+type preferences struct {
 	Width          float32             `json:"width,omitempty"`
 	Height         float32             `json:"height,omitempty"`
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
-	TornWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
-	TornHeight     float32             `json:"tornHeight,omitempty"`
+	ChatWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
+	ChatHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`
 	// Theme and TextSize are copies of the configuration: the first frame is drawn before the
 	// gateway answers.
-	Theme    string  `json:"theme,omitempty"`
-	TextSize float32 `json:"textSize,omitempty"`
-	Begun    bool    `json:"begun,omitempty"` // the first-run page is done
+	Theme        string  `json:"theme,omitempty"`
+	TextSize     float32 `json:"textSize,omitempty"`
+	FirstRunDone bool    `json:"begun,omitempty"` // the first-run page is done
 	// Seen has, per chat, the time of the last activity that the person has seen.
 	Seen map[protocol.SessionKey]int64 `json:"seen,omitempty"`
 	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
-	Workspace string   `json:"workspace,omitempty"` // the agent's folder on this computer
-	Confine   confined `json:"confine,omitzero"`
-	Listen    string   `json:"listen,omitempty"`
-	Hidden    bool     `json:"startHidden,omitempty"`
+	Workspace string      `json:"workspace,omitempty"` // the agent's folder on this computer
+	Confine   confinement `json:"confine,omitzero"`
+	Listen    string      `json:"listen,omitempty"`
+	Hidden    bool        `json:"startHidden,omitempty"`
 
 	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 }
 
-// confined is the confinement of the agent on this computer; empty fields use the node's defaults.
-type confined struct {
+// confinement is the confinement of the agent on this computer; empty fields use the node's defaults.
+type confinement struct {
 	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
 	Mode    string   `json:"sandbox,omitempty"`
 	Network string   `json:"network,omitempty"`
@@ -62,7 +62,7 @@ type prefs struct {
 	done chan struct{}
 
 	mu     sync.Mutex // guards the fields below
-	v      remembered
+	value  preferences
 	closed bool
 }
 
@@ -72,29 +72,29 @@ func openPrefs(home string, log *slog.Logger) *prefs {
 	p := &prefs{path: filepath.Join(home, "windows.json"), log: log, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	data, err := os.ReadFile(p.path)
 	if err == nil {
-		err = json.Unmarshal(data, &p.v)
+		err = json.Unmarshal(data, &p.value)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("Reading the window settings failed", "err", err)
-		p.v = remembered{}
+		p.value = preferences{}
 	}
 	go p.run()
 	return p
 }
 
-func (p *prefs) get() remembered {
+func (p *prefs) get() preferences {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.v
+	return p.value
 }
 
 // update changes the preferences. It does not wait for the disk.
-func (p *prefs) update(f func(*remembered)) {
+func (p *prefs) update(f func(*preferences)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.v
-	f(&p.v)
-	if p.closed || reflect.DeepEqual(p.v, before) {
+	before := p.value
+	f(&p.value)
+	if p.closed || reflect.DeepEqual(p.value, before) {
 		return
 	}
 	select {
@@ -123,7 +123,7 @@ func (p *prefs) run() {
 	}
 }
 
-func (p *prefs) write(v remembered) error {
+func (p *prefs) write(v preferences) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err

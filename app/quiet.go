@@ -12,17 +12,17 @@ import (
 //
 // On Windows and macOS the toolkit's own hint is enough. An X11 window manager focuses every new
 // window unless the window declares, before it is shown, that no user action led to it; see
-// [unasked]. Under Wayland no window can take the focus.
+// [markUnrequested]. Under Wayland no window can take the focus.
 func showQuietly(w fyne.Window) {
 	glfw.WindowHint(glfw.FocusOnShow, glfw.False)
-	w.SetContent(container.New(&whenMeasured{func() bool { return native(w, unasked) }}, w.Content()))
+	w.SetContent(container.New(&measureHook{func() bool { return withHandle(w, markUnrequested) }}, w.Content()))
 	w.Show()
 	glfw.WindowHint(glfw.FocusOnShow, glfw.True)
-	native(w, raise)
+	withHandle(w, raise)
 }
 
-// native calls f with the system's handle of the window, once there is one.
-func native(w fyne.Window, f func(id uintptr)) (called bool) {
+// withHandle calls f with the system's handle of the window, once there is one.
+func withHandle(w fyne.Window, f func(id uintptr)) (called bool) {
 	n, ok := w.(driver.NativeWindow)
 	if !ok {
 		return true
@@ -36,15 +36,15 @@ func native(w fyne.Window, f func(id uintptr)) (called bool) {
 	return called
 }
 
-// whenMeasured gives its only object the full size, and calls a function at the first measurement.
+// measureHook gives its only object the full size, and calls a function at the first measurement.
 // The toolkit measures a new window's content after the window was created and before it is shown,
 // and has no other hook at that moment.
-type whenMeasured struct {
+type measureHook struct {
 	do func() (done bool) // called again until it reports done
 }
 
 // MinSize implements fyne.Layout.
-func (l *whenMeasured) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (l *measureHook) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if do := l.do; do != nil {
 		l.do = nil // do may cause another measurement
 		if !do() {
@@ -55,4 +55,4 @@ func (l *whenMeasured) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 // Layout implements fyne.Layout.
-func (l *whenMeasured) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }
+func (l *measureHook) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }

@@ -11,31 +11,31 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// unasked marks a window that is not shown yet: no user action led to it, so the window manager
+// markUnrequested marks a window that is not shown yet: no user action led to it, so the window manager
 // does not focus it, and it demands attention (EWMH, _NET_WM_USER_TIME and _NET_WM_STATE).
-func unasked(id uintptr) {
-	onX(func(c *xgb.Conn) error {
+func markUnrequested(id uintptr) {
+	withX(func(c *xgb.Conn) error {
 		wants, err := atom(c, "_NET_WM_STATE_DEMANDS_ATTENTION")
 		if err != nil {
 			return err
 		}
-		if err := property(c, id, "_NET_WM_USER_TIME", xproto.AtomCardinal, 0); err != nil {
+		if err := setProperty(c, id, "_NET_WM_USER_TIME", xproto.AtomCardinal, 0); err != nil {
 			return err
 		}
-		return property(c, id, "_NET_WM_STATE", xproto.AtomAtom, uint32(wants))
+		return setProperty(c, id, "_NET_WM_STATE", xproto.AtomAtom, uint32(wants))
 	})
 }
 
 // raise puts a window in front of the others without changing the focus.
 func raise(id uintptr) {
-	onX(func(c *xgb.Conn) error {
+	withX(func(c *xgb.Conn) error {
 		return xproto.ConfigureWindowChecked(c, xproto.Window(id), xproto.ConfigWindowStackMode, []uint32{xproto.StackModeAbove}).Check()
 	})
 }
 
-// onX talks to the X server over a connection of its own, because the toolkit does not expose its
+// withX talks to the X server over a connection of its own, because the toolkit does not expose its
 // connection. On failure the window opens like any other.
-func onX(talk func(*xgb.Conn) error) {
+func withX(talk func(*xgb.Conn) error) {
 	// xgb would log a warning for a server without authentication, which is normal
 	xgb.Logger = log.New(io.Discard, "", 0)
 	c, err := xgb.NewConn()
@@ -48,7 +48,7 @@ func onX(talk func(*xgb.Conn) error) {
 	}
 }
 
-func property(c *xgb.Conn, id uintptr, name string, kind xproto.Atom, value uint32) error {
+func setProperty(c *xgb.Conn, id uintptr, name string, kind xproto.Atom, value uint32) error {
 	a, err := atom(c, name)
 	if err != nil {
 		return err

@@ -32,18 +32,18 @@ func runGUI(f flags, b *backend, i *instance) {
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		t := tray.New(d, u.runTrayItem)
 		u.hasTray = true
-		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.elsewhere.names.Get())) }
+		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.remote.list.Get())) }
 		show()
 		bind.Watch(ctx, b.state.Value, func(state.View) { show() })
-		bind.Watch(ctx, b.elsewhere.names, func([]state.GatewayLine) { show() })
+		bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()
 		if f.withParent {
 			// the goroutine ends with the process
-			go func() { parentEnded(); bind.Do(ctx, u.quit) }()
+			go func() { waitForParent(); bind.Do(ctx, u.quit) }()
 			b.wg.Go(func() {
-				tellNeeds(os.Stdout, func(yield func(int) bool) {
+				writeCounts(os.Stdout, func(yield func(int) bool) {
 					for v := range b.state.Value.Changes(ctx) {
 						if !yield(len(v.Approvals)) {
 							return
@@ -53,13 +53,13 @@ func runGUI(f flags, b *backend, i *instance) {
 			})
 		} else if f.join == "" {
 			b.wg.Go(func() {
-				if err := b.elsewhere.start(b.early); err != nil {
+				if err := b.remote.start(b.startCtx); err != nil {
 					b.log.Warn("Loading the remote gateways failed", "err", err)
 				}
 			})
 		}
-		bind.Watch(ctx, i.asked, func(a asked) {
-			if a.times > 0 {
+		bind.Watch(ctx, i.requests, func(a showRequests) {
+			if a.count > 0 {
 				u.main.show()
 				u.settings.openInvitation(a.link)
 			}

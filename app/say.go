@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// say prints why the program exits, for a person who started it on a command line, and returns the
+// report prints why the program exits, for a person who started it on a command line, and returns the
 // exit code; 0 is success.
-func say(code int, text string) int {
+func report(code int, text string) int {
 	out := os.Stdout
 	if code != 0 {
 		out = os.Stderr

@@ -13,18 +13,18 @@ var (
 	freeConsole   = kernel32.NewProc("FreeConsole")
 )
 
-// say prints why the program exits and returns the exit code; 0 is success. A Windows GUI program
+// report prints why the program exits and returns the exit code; 0 is success. A Windows GUI program
 // has no console. It attaches to its parent's console for this message only: if it stayed attached,
 // closing the console would end it. Without a console, a failure is shown in a message box.
-func say(code int, text string) int {
+func report(code int, text string) int {
 	out, id := os.Stdout, uint32(windows.STD_OUTPUT_HANDLE)
 	if code != 0 {
 		out, id = os.Stderr, windows.STD_ERROR_HANDLE
 	}
 	switch {
-	case leads(id): // redirected into a file or a pipe
+	case isValidHandle(id): // redirected into a file or a pipe
 		io.WriteString(out, text) //nolint:errcheck // nobody is there
-	case inConsole("\n" + text): // the shell has already printed its next prompt
+	case writeConsole("\n" + text): // the shell has already printed its next prompt
 	case code != 0:
 		message, err := windows.UTF16PtrFromString(text)
 		if err == nil {
@@ -35,8 +35,8 @@ func say(code int, text string) int {
 	return code
 }
 
-// inConsole writes to the console of the parent process. It reports whether there was one.
-func inConsole(text string) bool {
+// writeConsole writes to the console of the parent process. It reports whether there was one.
+func writeConsole(text string) bool {
 	const ofParent = ^uint32(0)
 	// otherwise there is no console, or it is attached already
 	if ok, _, _ := attachConsole.Call(uintptr(ofParent)); ok != 0 {
@@ -51,8 +51,8 @@ func inConsole(text string) bool {
 	return err == nil
 }
 
-// leads reports whether a standard handle is valid.
-func leads(id uint32) bool {
+// isValidHandle reports whether a standard handle is valid.
+func isValidHandle(id uint32) bool {
 	h, err := windows.GetStdHandle(id)
 	if err != nil || h == 0 || h == windows.InvalidHandle {
 		return false

@@ -44,14 +44,14 @@ func (s *sender) dropped(c *conversation, at fyne.Position, paths []string) {
 			return
 		}
 	}
-	bind.Go(s.ui.ctx, func(context.Context) ([2][]string, error) { return split(paths), nil }, func(kinds [2][]string, _ error) {
+	bind.Go(s.ui.ctx, func(context.Context) ([2][]string, error) { return separatePictures(paths), nil }, func(kinds [2][]string, _ error) {
 		if len(kinds[0]) > 0 {
 			c.pane.AddFiles(kinds[0])
 		}
 		if len(kinds[1]) == 0 {
 			return
 		}
-		if n, ok := s.ui.view.Node(c.pane.Node()); ok && n.Local && s.ui.b.f.join == "" {
+		if n, ok := s.ui.view.Node(c.pane.Node()); ok && n.Local && s.ui.backend.flags.join == "" {
 			c.pane.AddFiles(kinds[1]) // they are on the machine already: insert their paths
 			return
 		}
@@ -59,8 +59,8 @@ func (s *sender) dropped(c *conversation, at fyne.Position, paths []string) {
 	})
 }
 
-// split separates pictures from other files and folders. It blocks on the disk.
-func split(paths []string) (kinds [2][]string) {
+// separatePictures separates pictures from other files and folders. It blocks on the disk.
+func separatePictures(paths []string) (kinds [2][]string) {
 	for _, p := range paths {
 		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= maxAttachment {
 			if _, err := readAttachment(p); err == nil {
@@ -87,7 +87,7 @@ func (s *sender) send(paths []string, to protocol.NodeID) {
 // sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.b.state.Transfers.Send(ctx, paths, to, dir)
+		return s.ui.backend.state.Transfers.Send(ctx, paths, to, dir)
 	}, s.showSent)
 }
 
@@ -113,7 +113,7 @@ func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Pos
 // workspace.
 func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.b.state.Transfers.SendBetween(ctx, from, paths, to, dir)
+		return s.ui.backend.state.Transfers.SendBetween(ctx, from, paths, to, dir)
 	}, s.showSent)
 }
 
@@ -140,7 +140,7 @@ func (s *sender) pickAndSend(to protocol.NodeID) {
 func (s *sender) fetch(from protocol.NodeID, path string) {
 	pickFolder(s.ui.main.window, func(dir string) {
 		bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
-			return s.ui.b.state.Transfers.Fetch(ctx, from, path, dir)
+			return s.ui.backend.state.Transfers.Fetch(ctx, from, path, dir)
 		}, func(t protocol.Transfer, err error) {
 			if err != nil {
 				s.ui.messages.show("The transfer did not start: " + err.Error())

@@ -22,7 +22,7 @@ type settingsWindow struct {
 func (sw *settingsWindow) saveSize() {
 	if sw.window != nil {
 		size := sw.window.Canvas().Size()
-		sw.ui.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
+		sw.ui.backend.prefs.update(func(r *preferences) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
 	}
 }
 
@@ -38,13 +38,13 @@ func (sw *settingsWindow) open() {
 		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Theme: sw.ui.setTheme, Copy: sw.ui.app.Clipboard().SetContent,
 		PickFolder: func(done func(string)) { pickFolder(w, done) },
 	}
-	if sw.ui.b.f.join == "" {
-		h.Local, h.Gateways = local{sw.ui.b}, sw.ui.b.elsewhere
+	if sw.ui.backend.flags.join == "" {
+		h.Local, h.Gateways = local{sw.ui.backend}, sw.ui.backend.remote
 	}
-	page := settings.New(ctx, sw.ui.b.state, h, gateway.Version)
+	page := settings.New(ctx, sw.ui.backend.state, h, gateway.Version)
 	w.SetContent(page)
 	w.SetPadded(false)
-	last := sw.ui.b.prefs.get()
+	last := sw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
 	w.SetOnClosed(func() {
 		cancel()
@@ -65,7 +65,7 @@ func (sw *settingsWindow) open() {
 // openInvitation opens the settings window, with a pairing invitation if there is one. The person
 // decides whether to accept it.
 func (sw *settingsWindow) openInvitation(link string) {
-	if link == "" || sw.ui.b.f.join != "" {
+	if link == "" || sw.ui.backend.flags.join != "" {
 		return
 	}
 	sw.open()

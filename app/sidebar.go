@@ -17,31 +17,31 @@ import (
 
 // sidebar is the list at the left: pending approvals, chats, machines.
 type sidebar struct {
-	ui     *ui
-	box    *fyne.Container // the sidebar's place beside the chat
-	inner  fyne.CanvasObject
-	search *widgets.SearchField
-	rows   *fyne.Container // rows of approvals and chats
-	shelf  *fyne.Container // rows of machines
-	middle *fyne.Container // contains rows and shelf
-	pool   []*widgets.SidebarRow
-	used   int // number of pooled rows in use
-	heads  map[string]*head
-	limit  int                     // maximum number of chats shown
-	found  []protocol.SessionEntry // search results
-	query  string
-	stop   func() // cancels the latest search
-	looked bool   // the search is complete
-	now    func() time.Time
-	picked int
-	pages  []*widgets.SidebarRow
+	ui          *ui
+	box         *fyne.Container // the sidebar's place beside the chat
+	inner       fyne.CanvasObject
+	search      *widgets.SearchField
+	rows        *fyne.Container // rows of approvals and chats
+	machineRows *fyne.Container // rows of machines
+	middle      *fyne.Container // contains rows and shelf
+	pool        []*widgets.SidebarRow
+	rowsInUse   int // number of pooled rows in use
+	headings    map[string]*sectionHeading
+	maxChats    int                     // maximum number of chats shown
+	results     []protocol.SessionEntry // search results
+	query       string
+	stop        func() // cancels the latest search
+	complete    bool   // the search is complete
+	now         func() time.Time
+	highlighted int
+	pages       []*widgets.SidebarRow
 
 	machines []protocol.NodeID // machines of the last rows
 }
 
 func newSidebar(u *ui) *sidebar {
-	b := &sidebar{ui: u, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
-	name := widgets.NewHeading(cmp.Or(u.b.f.joined(), "Fairlead"), style.SizeTitle)
+	b := &sidebar{ui: u, rows: container.NewVBox(), machineRows: container.NewVBox(), headings: make(map[string]*sectionHeading), maxChats: chatsShown, highlighted: -1, stop: func() {}, now: time.Now}
+	name := widgets.NewHeading(cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Detail: widgets.ShortcutName("N", false)}, u.chats.create)
 	b.search = widgets.NewSearchField("Search", widgets.ShortcutName("K", false))
@@ -55,20 +55,20 @@ func newSidebar(u *ui) *sidebar {
 		u.main.restoreFocus()
 	}
 	b.search.OnChoose = func() {
-		if len(b.found) > 0 {
-			b.choose(b.found[max(b.picked, 0)].SessionKey)
+		if len(b.results) > 0 {
+			b.choose(b.results[max(b.highlighted, 0)].SessionKey)
 		}
 	}
 	b.search.OnMove = func(by int) {
-		if n := len(b.found); n > 0 {
-			b.picked = min(max(b.picked+by, 0), n-1)
+		if n := len(b.results); n > 0 {
+			b.highlighted = min(max(b.highlighted+by, 0), n-1)
 			b.show(u.view, u.main.key)
 		}
 	}
-	foot := container.New(footLayout{}) // two columns, to leave the height to the chats
+	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
 	for _, p := range u.nav.pages() {
 		row := widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
-			u.nav.machine = "" // opened from here, the page shows all machines
+			u.nav.machineID = "" // opened from here, the page shows all machines
 			u.nav.open(p)
 		})
 		b.pages = append(b.pages, row)
@@ -80,7 +80,7 @@ func newSidebar(u *ui) *sidebar {
 	part := func(rows fyne.CanvasObject) fyne.CanvasObject {
 		return widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, rows))
 	}
-	b.middle = container.New(shelfLayout{b.rows, b.shelf}, part(b.rows), part(b.shelf))
+	b.middle = container.New(sectionsLayout{b.rows, b.machineRows}, part(b.rows), part(b.machineRows))
 	b.inner = container.NewStack(widgets.NewBackground(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
 	b.box = container.NewStack(b.inner)
 	return b
@@ -99,10 +99,10 @@ func (b *sidebar) choose(key protocol.SessionKey) {
 
 // find searches the titles and messages of all chats.
 func (b *sidebar) find(query string) {
-	b.query, b.picked = strings.TrimSpace(query), -1
+	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
-	if b.looked = false; b.query == "" {
-		b.found = nil
+	if b.complete = false; b.query == "" {
+		b.results = nil
 		b.show(b.ui.view, b.ui.main.key)
 		return
 	}
@@ -115,9 +115,9 @@ func (b *sidebar) find(query string) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return struct{}{}, b.ui.b.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+		return struct{}{}, b.ui.backend.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
 			bind.Do(ctx, func() {
-				b.found, b.looked = list, all
+				b.results, b.complete = list, all
 				b.show(b.ui.view, b.ui.main.key)
 			})
 		})

@@ -12,25 +12,25 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// head is a section's heading. It is reused, because the list is redrawn often.
-type head struct {
+// sectionHeading is a section's heading. It is reused, because the list is redrawn often.
+type sectionHeading struct {
 	box   fyne.CanvasObject
 	badge *widgets.Badge
 }
 
-func (b *sidebar) head(title string, count int) fyne.CanvasObject {
-	h := b.heads[title]
+func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
+	h := b.headings[title]
 	if h == nil {
-		h = &head{badge: widgets.NewBadge(0)}
+		h = &sectionHeading{badge: widgets.NewBadge(0)}
 		h.box = widgets.NewSection(title, h.badge)
-		b.heads[title] = h
+		b.headings[title] = h
 	}
 	h.badge.Set(count)
 	return h.box
 }
 
-// line is one row of the list, or a heading.
-type line struct {
+// row is one row of the list, or a heading.
+type row struct {
 	heading string
 	count   int // shown beside the heading
 	item    widgets.SidebarItem
@@ -44,50 +44,50 @@ const machinesHead = "MACHINES"
 // show draws a view.
 func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	u := b.ui
-	var lines []line
+	var lines []row
 	if len(v.Approvals) > 0 {
-		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
+		lines = append(lines, row{heading: "NEEDS YOU", count: len(v.Approvals)})
 		for _, a := range v.Approvals {
-			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.ui.approvals.review(a.ID) }})
+			lines = append(lines, row{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.ui.approvals.review(a.ID) }})
 		}
 	}
 	if b.query != "" {
-		lines = append(lines, line{heading: "RESULTS"})
-		for i, e := range b.found {
+		lines = append(lines, row{heading: "RESULTS"})
+		for i, e := range b.results {
 			// Enter opens the highlighted chat
-			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0)))
+			lines = append(lines, b.chatRow(e, v, i == max(b.highlighted, 0)))
 		}
-		if len(b.found) == 0 && b.looked {
-			lines = append(lines, line{item: widgets.SidebarItem{Title: "No results", Muted: true}})
+		if len(b.results) == 0 && b.complete {
+			lines = append(lines, row{item: widgets.SidebarItem{Title: "No results", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { u.nav.search(b.query) }})
+		lines = append(lines, row{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { u.nav.search(b.query) }})
 	} else {
-		lines = append(lines, line{heading: "CHATS"})
+		lines = append(lines, row{heading: "CHATS"})
 		shown := false
 		for i, e := range v.Sessions {
-			if i == b.limit {
+			if i == b.maxChats {
 				rest := len(v.Sessions) - i
-				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: state.Plural(rest, "older chat", "older chats"), Muted: true}, tap: func() {
-					b.limit += chatsShown
+				lines = append(lines, row{item: widgets.SidebarItem{Icon: "down", Title: state.Plural(rest, "older chat", "older chats"), Muted: true}, tap: func() {
+					b.maxChats += chatsShown
 					b.show(u.view, u.main.key)
 				}})
 				break
 			}
 			shown = shown || e.SessionKey == key
-			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && u.nav.title == ""))
+			lines = append(lines, b.chatRow(e, v, e.SessionKey == key && u.nav.title == ""))
 		}
 		if e, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
-			lines = append(lines, b.chatLine(e, v, u.nav.title == ""))
+			lines = append(lines, b.chatRow(e, v, u.nav.title == ""))
 		}
 	}
 	if len(v.Nodes) > 0 {
-		lines = append(lines, line{heading: machinesHead})
+		lines = append(lines, row{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
 	for _, n := range v.Nodes { // these rows come last: see machineAt
 		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: state.NameOf(n)}
-		if n.Local && !v.Elsewhere {
+		if n.Local && !v.Remote {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
 			item.Detail = state.PresenceText(v, n, b.now())
@@ -95,8 +95,8 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if !n.Online {
 			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
-		item.Selected = u.nav.title == machinesTitle && u.nav.machine == n.ID
-		lines = append(lines, line{item: item, tap: func() { u.nav.openMachine(n.ID) }})
+		item.Selected = u.nav.title == machinesTitle && u.nav.machineID == n.ID
+		lines = append(lines, row{item: item, tap: func() { u.nav.openMachine(n.ID) }})
 	}
 	b.draw(lines)
 	for _, row := range b.pages {
@@ -106,7 +106,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		case inboxTitle:
 			item.Count = len(v.Approvals)
 		case channelsTitle:
-			item.Count = v.Strangers
+			item.Count = v.AccessRequests
 		case transfersTitle:
 			item.Detail = ""
 			if n := len(v.Transfers); n > 0 {
@@ -119,7 +119,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	}
 }
 
-func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool) line {
+func (b *sidebar) chatRow(e protocol.SessionEntry, v state.View, selected bool) row {
 	item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: selected}
 	for _, r := range v.Runs {
 		if r.SessionKey == e.SessionKey && !r.Over() {
@@ -135,37 +135,37 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 			item.Detail = ""
 		}
 	}
-	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}
+	return row{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}
 }
 
 // draw fills the pooled rows.
-func (b *sidebar) draw(lines []line) {
+func (b *sidebar) draw(lines []row) {
 	var objects, shelf []fyne.CanvasObject
 	into := &objects
-	b.used = 0
+	b.rowsInUse = 0
 	for _, l := range lines {
 		if l.heading != "" {
 			if l.heading == machinesHead {
 				into = &shelf
 			}
-			*into = append(*into, b.head(l.heading, l.count))
+			*into = append(*into, b.heading(l.heading, l.count))
 			continue
 		}
-		if b.used == len(b.pool) {
+		if b.rowsInUse == len(b.pool) {
 			b.pool = append(b.pool, widgets.NewSidebarRow(widgets.SidebarItem{}, nil))
 		}
-		row := b.pool[b.used]
-		b.used++
+		row := b.pool[b.rowsInUse]
+		b.rowsInUse++
 		if row.Item() != l.item {
 			row.Set(l.item)
 		}
 		row.OnTap, row.OnMenu = l.tap, l.menu
 		*into = append(*into, row)
 	}
-	b.rows.Objects, b.shelf.Objects = objects, shelf
+	b.rows.Objects, b.machineRows.Objects = objects, shelf
 	b.middle.Layout.Layout(b.middle.Objects, b.middle.Size())
 	b.rows.Refresh()
-	b.shelf.Refresh()
+	b.machineRows.Refresh()
 }
 
 // machineAt returns the machine whose row is at a position of the canvas.
@@ -179,7 +179,7 @@ func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 		return "", false // rows that are scrolled out of view may overlap other content
 	}
 	for i, id := range b.machines {
-		row := b.pool[b.used-len(b.machines)+i]
+		row := b.pool[b.rowsInUse-len(b.machines)+i]
 		from, size := driver.AbsolutePositionForObject(row), row.Size()
 		if at.X >= from.X && at.X < from.X+size.Width && at.Y >= from.Y && at.Y < from.Y+size.Height {
 			return id, true

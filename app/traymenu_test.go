@@ -10,7 +10,7 @@ func TestTheTrayOpensTheMachineThatWasChosen(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.runTrayItem(state.TrayItem{Do: state.TrayMachine, Node: "nas"})
-	if u.nav.title != machinesTitle || u.nav.machine != "nas" {
-		t.Errorf("it opens %q, %q", u.nav.title, u.nav.machine)
+	if u.nav.title != machinesTitle || u.nav.machineID != "nas" {
+		t.Errorf("it opens %q, %q", u.nav.title, u.nav.machineID)
 	}
 }

@@ -20,7 +20,7 @@ import (
 type ui struct {
 	ctx      context.Context
 	app      fyne.App
-	b        *backend
+	backend  *backend
 	machines style.Machines
 	view     state.View
 	unread   unread
@@ -46,14 +46,14 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, b: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
+	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.main = newWindow(u)
 	last := b.prefs.get()
-	u.main.setFirstRun(!last.Begun && b.f.join == "") // the first-run page is for the local gateway only
+	u.main.setFirstRun(!last.FirstRunDone && b.flags.join == "") // the first-run page is for the local gateway only
 	u.main.open(cmp.Or(last.Chat, protocol.MainSession))
 	return u
 }
@@ -61,7 +61,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 // run starts following the gateway's state.
 func (u *ui) run() {
 	u.running = true
-	bind.Watch(u.ctx, u.b.state.Value, u.update)
+	bind.Watch(u.ctx, u.backend.state.Value, u.update)
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
 	u.main.watch()
 }
@@ -69,21 +69,21 @@ func (u *ui) run() {
 // update applies a new view of the gateway.
 func (u *ui) update(v state.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
-		u.main.first.look()
+		u.main.first.search()
 	}
-	changed := u.running && v.Config != u.view.Config
+	changed := u.running && v.ConfigChanged != u.view.ConfigChanged
 	u.view = v
 	if changed {
 		u.followUI()
 	}
-	if u.view.Moved(u.main.key) {
+	if u.view.IsMainAlias(u.main.key) {
 		u.main.switchTo(u.main.mainChat())
 	}
 	for _, n := range v.Nodes {
 		u.machines.Choose(string(n.ID), n.Colour)
 		u.machines.Call(string(n.ID), n.Name)
 	}
-	u.unread.look(v, u.main.showsChat)
+	u.unread.update(v, u.main.showsChat)
 	u.main.sidebar.show(v, u.main.key)
 	u.main.draw()
 	for _, c := range u.chats.windows {
@@ -111,7 +111,7 @@ func (u *ui) tick(now time.Time) {
 			c.foot.Layout.Layout(c.foot.Objects, c.foot.Size())
 		}
 	}
-	was, undos := u.messages.toast.Visible(), u.messages.tickUndos(now)
+	was, undos := u.messages.toast.Visible(), u.messages.removeExpiredUndos(now)
 	u.messages.toast.Tick(now)
 	switch {
 	case was != u.messages.toast.Visible():
@@ -153,20 +153,20 @@ func (u *ui) quit() {
 
 // save saves window sizes and drafts for the next start.
 func (u *ui) save() {
-	u.main.keepDraft()
+	u.main.saveDraft()
 	for _, c := range u.chats.windows {
-		c.keepDraft()
-		c.keepSize()
+		c.saveDraft()
+		c.saveSize()
 	}
 	u.settings.saveSize()
 	if size := u.main.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		u.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
+		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height = size.Width, size.Height })
 	}
 }
 
 func (u *ui) setTheme(mode style.Mode, scale float32) {
-	last := u.b.prefs.get()
-	u.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
+	last := u.backend.prefs.get()
+	u.backend.prefs.update(func(r *preferences) { r.Theme, r.TextSize = string(mode), scale })
 	if last.Theme != string(mode) || last.TextSize != scale {
 		u.app.Settings().SetTheme(style.New(mode, scale))
 	}
@@ -188,9 +188,9 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.show()
 		u.approvals.openInbox()
 	case state.TrayMode:
-		u.b.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
+		u.backend.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
 	case state.TrayPause:
-		u.b.state.Pause(!u.view.Status.Paused)
+		u.backend.state.Pause(!u.view.Status.Paused)
 	case state.TrayTransfers:
 		u.main.show()
 		u.nav.openTitled(transfersTitle)
@@ -198,7 +198,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.show()
 		u.nav.openMachine(i.Node)
 	case state.TrayGateway:
-		if err := u.b.elsewhere.Open(i.Gateway); err != nil {
+		if err := u.backend.remote.Open(i.Gateway); err != nil {
 			u.main.show()
 			u.messages.show("The window could not be opened: " + err.Error())
 		}
@@ -211,7 +211,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 
 // setFocused records whether a window of this program has the focus.
 func (u *ui) setFocused(on bool) {
-	u.notes.front = on
+	u.notes.hasFocus = on
 	if on {
 		u.approvals.activated()
 		u.notes.update(u.view) // withdraws the notifications
@@ -222,20 +222,20 @@ func (u *ui) setFocused(on bool) {
 // loadUI loads the theme and the first-run state once the gateway answers.
 func (u *ui) loadUI() {
 	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) {
-		for v := range u.b.state.Value.Changes(ctx) {
+		for v := range u.backend.state.Value.Changes(ctx) {
 			if v.Loaded && v.Connected {
 				break
 			}
 		}
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		return settings.ReadUI(ctx, u.b.state)
+		return settings.ReadUI(ctx, u.backend.state)
 	}, func(ui settings.UI, err error) {
 		if err != nil {
 			return
 		}
 		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
-		u.main.setFirstRun(!ui.FirstRunDone && u.b.f.join == "")
+		u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
 	})
 }
 
@@ -243,7 +243,7 @@ func (u *ui) loadUI() {
 func (u *ui) followUI() {
 	u.themeRequest++
 	turn := u.themeRequest
-	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.b.state) }, func(ui settings.UI, err error) {
+	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.backend.state) }, func(ui settings.UI, err error) {
 		if err == nil && turn == u.themeRequest { // responses may arrive out of order
 			u.setTheme(style.Mode(ui.Theme), ui.TextSize)
 			if ui.FirstRunDone { // completed in another client, such as the command line

@@ -27,7 +27,7 @@ func newTestUI(t *testing.T) *ui {
 	a := pagetest.App(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := newTestBackend(t)
-	b.prefs.update(func(r *remembered) { r.Begun = true })
+	b.prefs.update(func(r *preferences) { r.FirstRunDone = true })
 	u := newUI(t.Context(), a, b)
 	t.Cleanup(u.main.window.Close)
 	t.Cleanup(b.state.Close)
@@ -54,7 +54,7 @@ func question(id string, key protocol.SessionKey) protocol.Approval {
 
 func (w *window) lines() string {
 	var out []string
-	for _, r := range w.sidebar.pool[:w.sidebar.used] {
+	for _, r := range w.sidebar.pool[:w.sidebar.rowsInUse] {
 		i := r.Item()
 		line := strings.TrimSpace(i.Title + " " + i.Detail)
 		if i.Count > 0 {
@@ -87,8 +87,8 @@ func TestThousandsOfChatsAreShownByPieces(t *testing.T) {
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	u.update(v)
-	if u.main.sidebar.used > chatsShown+10 || !strings.Contains(u.main.lines(), "4942 older chats") {
-		t.Errorf("%d rows", u.main.sidebar.used)
+	if u.main.sidebar.rowsInUse > chatsShown+10 || !strings.Contains(u.main.lines(), "4942 older chats") {
+		t.Errorf("%d rows", u.main.sidebar.rowsInUse)
 	}
 	for _, r := range u.main.sidebar.pool {
 		if strings.Contains(r.Item().Title, "older chats") {
@@ -240,7 +240,7 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 	if u.main.pane.Draft() != "half a thought" {
 		t.Errorf("the draft is lost: %q", u.main.pane.Draft())
 	}
-	if got := u.b.prefs.get().Chat; got != protocol.MainSession {
+	if got := u.backend.prefs.get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
 	}
 }
@@ -255,8 +255,8 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 		t.Fatal("a new person does not see the first page")
 	}
 	pagetest.Shot(t, u.main.window, "shell-first")
-	test.Tap(u.main.first.begin)
-	if u.main.first.box.Visible() || !u.main.pane.Visible() || !b.prefs.get().Begun {
+	test.Tap(u.main.first.startButton)
+	if u.main.first.box.Visible() || !u.main.pane.Visible() || !b.prefs.get().FirstRunDone {
 		t.Error("the page stays")
 	}
 	if u.main.window.Canvas().Focused() != u.main.pane.Composer() {
@@ -272,14 +272,14 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	defer b.state.Close()
 	p, c := u.main.first, u.main.window.Canvas()
 	p.show(nil, nil)
-	if c.Focused() == fyne.Focusable(p.again) {
+	if c.Focused() == fyne.Focusable(p.searchAgain) {
 		t.Error("it takes the keyboard by itself")
 	}
-	c.Focus(p.again)
-	p.looking = true
-	p.say("Searching for model servers…", "muted", p.again)
+	c.Focus(p.searchAgain)
+	p.searching = true
+	p.showText("Searching for model servers…", "muted", p.searchAgain)
 	p.show(nil, errors.New("no network"))
-	if c.Focused() != fyne.Focusable(p.again) {
+	if c.Focused() != fyne.Focusable(p.searchAgain) {
 		t.Errorf("after it failed, %T has the keyboard", c.Focused())
 	}
 	p.show([]protocol.DetectedServer{{Name: "Ollama", BaseURL: "http://127.0.0.1:11434"}}, nil)
@@ -287,7 +287,7 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 		t.Errorf("with a server, %v has the keyboard", c.Focused())
 	}
 	p.show(nil, nil)
-	if c.Focused() != fyne.Focusable(p.again) {
+	if c.Focused() != fyne.Focusable(p.searchAgain) {
 		t.Errorf("with none again, %T has the keyboard", c.Focused())
 	}
 }
@@ -460,14 +460,14 @@ func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.pane.SetDraft("typed since")
-	u.main.giveBack(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
+	u.main.restoreUnsent(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
 	if got := u.main.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
 		t.Errorf("the picture did not come back: %+v", got)
 	}
 	if u.main.pane.Draft() != "not taken\ntyped since" {
 		t.Errorf("draft %q", u.main.pane.Draft())
 	}
-	u.main.giveBack("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
+	u.main.restoreUnsent("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
 	u.main.open("agent:main:2")
 	if u.main.pane.Draft() != "not taken there" {
 		t.Errorf("draft of the other chat %q", u.main.pane.Draft())
@@ -487,8 +487,8 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	v.Sessions, v.Approvals = v.Sessions[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.key != "agent:work:team" || u.b.prefs.get().Chat != u.main.key || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.key, u.b.prefs.get().Chat, u.main.lines())
+	if u.main.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.key || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.key, u.backend.prefs.get().Chat, u.main.lines())
 	}
 	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"

@@ -7,7 +7,7 @@ import (
 )
 
 func TestADeletedChatIsNamed(t *testing.T) {
-	if got := deleted("Fix the\nparser"); got != "“Fix the parser” was deleted." {
+	if got := deletedText("Fix the\nparser"); got != "“Fix the parser” was deleted." {
 		t.Error(got)
 	}
 }
@@ -33,7 +33,7 @@ func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 		t.Errorf("undone %v, %d offers are left", undone, len(u.messages.undos))
 	}
 	u.tick(now.Add(11 * time.Second))
-	if len(u.messages.undos) != 0 || len(u.messages.foot.Objects) != 2 {
+	if len(u.messages.undos) != 0 || len(u.messages.box.Objects) != 2 {
 		t.Errorf("%d offers stay", len(u.messages.undos))
 	}
 	for range 20 {

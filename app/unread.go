@@ -14,8 +14,8 @@ type unread struct {
 	seen map[protocol.SessionKey]int64
 }
 
-// look processes a view: visible chats become read. At the very first start all chats do.
-func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
+// update processes a view: visible chats become read. At the very first start all chats do.
+func (u *unread) update(v state.View, eyes func(protocol.SessionKey) bool) {
 	if !v.Loaded {
 		return
 	}
@@ -35,7 +35,7 @@ func (u *unread) look(v state.View, eyes func(protocol.SessionKey) bool) {
 	}
 	if u.seen == nil || !maps.Equal(next, u.seen) {
 		u.seen = next
-		u.prefs.update(func(r *remembered) { r.Seen = next })
+		u.prefs.update(func(r *preferences) { r.Seen = next })
 	}
 }
 

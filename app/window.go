@@ -29,7 +29,7 @@ type window struct {
 
 func newWindow(u *ui) *window {
 	title := "Fairlead"
-	if name := u.b.f.joined(); name != "" {
+	if name := u.backend.flags.gatewayName(); name != "" {
 		title = name + " – Fairlead"
 	}
 	fw := u.app.NewWindow(title)
@@ -45,9 +45,9 @@ func newWindow(u *ui) *window {
 	w.first.box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.foot)
+	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box)
 	fw.SetContent(w.body) // the toolkit draws the background
-	last := u.b.prefs.get()
+	last := u.backend.prefs.get()
 	fw.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	fw.SetPadded(false)
 	fw.CenterOnScreen()
@@ -62,7 +62,7 @@ func (w *window) open(key protocol.SessionKey) {
 	if key != "" && key != w.key {
 		w.switchTo(key)
 	}
-	w.ui.unread.look(w.ui.view, w.showsChat) // also for the chat that was hidden by a page
+	w.ui.unread.update(w.ui.view, w.showsChat) // also for the chat that was hidden by a page
 	w.sidebar.show(w.ui.view, w.key)
 	if key != "" {
 		w.focusComposer()
@@ -71,8 +71,8 @@ func (w *window) open(key protocol.SessionKey) {
 
 // switchTo shows another chat, now and after the next start.
 func (w *window) switchTo(key protocol.SessionKey) {
-	w.ui.b.prefs.update(func(r *remembered) { r.Chat = key })
-	w.turn(key)
+	w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+	w.load(key)
 }
 
 // mainChat is the chat that opens by default.
@@ -89,7 +89,7 @@ func (w *window) show() {
 	w.window.Show()
 	w.window.RequestFocus()
 	if w.ui.view.Loaded {
-		w.ui.unread.look(w.ui.view, w.showsChat)
+		w.ui.unread.update(w.ui.view, w.showsChat)
 		w.sidebar.show(w.ui.view, w.key)
 	}
 }
@@ -100,7 +100,7 @@ func (w *window) close() {
 	if w.ui.hasTray {
 		w.visible = false
 		w.window.Hide()
-		w.ui.b.wg.Go(releaseMemory)
+		w.ui.backend.wg.Go(releaseMemory)
 		return
 	}
 	w.ui.quit()

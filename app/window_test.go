@@ -23,7 +23,7 @@ func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
 	u.settings.window.Resize(fyne.NewSize(640, 520))
 	u.settings.window.Close() // as Ctrl+W does
 	u.save()
-	if r := u.b.prefs.get(); r.TornWidth != 700 || r.SettingsWidth != 640 || r.SettingsHeight != 520 {
+	if r := u.backend.prefs.get(); r.ChatWidth != 700 || r.SettingsWidth != 640 || r.SettingsHeight != 520 {
 		t.Errorf("remembered %+v", r)
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"fairlead/node"
 )
 
-// works manages the remote gateways for which this computer is a machine: their agents use its
+// remoteNodes manages the remote gateways for which this computer is a machine: their agents use its
 // tools, with the same workspace and confinement as the local agent. Each gateway has a node of its
 // own with separate state.
-type works struct {
+type remoteNodes struct {
 	home  string
 	log   *slog.Logger
 	peers *identity.Peers
@@ -31,39 +31,39 @@ type works struct {
 	options func() (node.Options, error)
 	changed *state.Value[int] // counts changes of the connections' state
 	// interval of checks whether another program is still the gateway's machine
-	look time.Duration
+	retryInterval time.Duration
 
-	turn   sync.Mutex // held while nodes stop and start; guards closed and options
-	closed bool
+	lifecycle sync.Mutex // held while nodes stop and start; guards closed and options
+	closed    bool
 
-	mu  sync.Mutex // guards now
-	now map[identity.Pin]*worker
+	mu      sync.Mutex // guards now
+	running map[identity.Pin]*remoteNode
 }
 
-// worker is the node of one gateway.
-type worker struct {
-	end  context.CancelFunc
-	done chan struct{}
+// remoteNode is the node of one gateway.
+type remoteNode struct {
+	cancel context.CancelFunc
+	done   chan struct{}
 
-	mu   sync.Mutex // guards down
-	down string     // reason why it is not connected; empty while connected
+	mu      sync.Mutex // guards down
+	problem string     // reason why it is not connected; empty while connected
 }
 
-func (w *worker) state() string {
+func (w *remoteNode) state() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.down
+	return w.problem
 }
 
-func newWorks(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *works {
-	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), look: heldAgain, now: map[identity.Pin]*worker{}}
+func newRemoteNodes(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *remoteNodes {
+	return &remoteNodes{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), retryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}}
 }
 
-// serve starts a node for each gateway that has none yet. All nodes use the same options. It blocks
+// start starts a node for each gateway that has none yet. All nodes use the same options. It blocks
 // on the keychain.
-func (s *works) serve(options func() (node.Options, error)) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+func (s *remoteNodes) start(options func() (node.Options, error)) {
+	s.lifecycle.Lock()
+	defer s.lifecycle.Unlock()
 	if s.closed {
 		return
 	}
@@ -71,29 +71,29 @@ func (s *works) serve(options func() (node.Options, error)) {
 	s.startLocked()
 }
 
-func (s *works) startLocked() {
+func (s *remoteNodes) startLocked() {
 	peers, err := s.peers.List()
 	if err != nil {
 		s.log.Error("Reading the list of gateways failed", "err", err)
 		return
 	}
 	for _, p := range peers {
-		if p.Role != protocol.RoleNode || p.HasEnded() || s.worker(p.Pin) != nil {
+		if p.Role != protocol.RoleNode || p.HasEnded() || s.node(p.Pin) != nil {
 			continue
 		}
-		if err := s.start(p); err != nil {
+		if err := s.startNode(p); err != nil {
 			s.log.Error("The node for a remote gateway did not start", "gateway", p.Name, "err", err)
 		}
 	}
 }
 
-func (s *works) worker(pin identity.Pin) *worker {
+func (s *remoteNodes) node(pin identity.Pin) *remoteNode {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now[pin]
+	return s.running[pin]
 }
 
-func (s *works) start(p identity.Peer) error {
+func (s *remoteNodes) startNode(p identity.Peer) error {
 	opts, err := s.options()
 	if err != nil {
 		return err
@@ -103,12 +103,12 @@ func (s *works) start(p identity.Peer) error {
 		return err
 	}
 	dir := windowDir(s.home, string(p.Pin))
-	w := &worker{done: make(chan struct{}), down: "not connected yet"}
+	w := &remoteNode{done: make(chan struct{}), problem: "not connected yet"}
 	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, gateway.LogDir(dir)
 	opts.Through = func(o client.Options) client.Options {
 		up, down := o.OnUp, o.OnDown
-		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.tell(w, ""); up(ctx, r) }
-		o.OnDown = func(err error) { s.tell(w, err.Error()); down(err) }
+		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.setProblem(w, ""); up(ctx, r) }
+		o.OnDown = func(err error) { s.setProblem(w, err.Error()); down(err) }
 		return client.Through(o, s.peers, p.ID(), id, discovery.Find)
 	}
 	n, err := node.New(opts)
@@ -116,13 +116,13 @@ func (s *works) start(p identity.Peer) error {
 		return err
 	}
 	ctx, end := context.WithCancel(context.Background())
-	w.end = end
+	w.cancel = end
 	s.mu.Lock()
-	s.now[p.Pin] = w
+	s.running[p.Pin] = w
 	s.mu.Unlock()
 	go func() {
 		defer close(w.done)
-		release, ok := s.alone(ctx, w, p)
+		release, ok := s.waitForLock(ctx, w, p)
 		if !ok {
 			n.Close()
 			return
@@ -130,21 +130,21 @@ func (s *works) start(p identity.Peer) error {
 		defer release()
 		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("The node for a remote gateway stopped", "gateway", p.Name, "err", err)
-			s.tell(w, err.Error())
+			s.setProblem(w, err.Error())
 		}
 	}()
 	return nil
 }
 
-// heldAgain is the default interval of these checks.
-const heldAgain = 5 * time.Second
+// lockRetryInterval is the default interval of these checks.
+const lockRetryInterval = 5 * time.Second
 
-// alone waits until no other program of this data folder, such as fairlead node, is connected as
+// waitForLock waits until no other program of this data folder, such as fairlead node, is connected as
 // the gateway's machine. While it waits, the worker's state names that program. ok is false if ctx
 // ended first.
-func (s *works) alone(ctx context.Context, w *worker, p identity.Peer) (release func(), ok bool) {
+func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity.Peer) (release func(), ok bool) {
 	told := ""
-	tick := time.NewTicker(s.look)
+	tick := time.NewTicker(s.retryInterval)
 	defer tick.Stop()
 	for {
 		release, err := node.Hold(s.home, p, "the Fairlead desktop app")
@@ -154,7 +154,7 @@ func (s *works) alone(ctx context.Context, w *worker, p identity.Peer) (release 
 		if text := err.Error(); text != told {
 			told = text
 			s.log.Warn("Another program already serves this gateway", "gateway", p.Name, "err", err)
-			s.tell(w, text)
+			s.setProblem(w, text)
 		}
 		select {
 		case <-ctx.Done():
@@ -164,47 +164,47 @@ func (s *works) alone(ctx context.Context, w *worker, p identity.Peer) (release 
 	}
 }
 
-func (s *works) tell(w *worker, down string) {
+func (s *remoteNodes) setProblem(w *remoteNode, down string) {
 	w.mu.Lock()
-	w.down = down
+	w.problem = down
 	w.mu.Unlock()
 	s.changed.Update(func(n int) int { return n + 1 })
 }
 
-// again restarts every node, after the workspace or the confinement changed.
-func (s *works) again() {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+// restart restarts every node, after the workspace or the confinement changed.
+func (s *remoteNodes) restart() {
+	s.lifecycle.Lock()
+	defer s.lifecycle.Unlock()
 	if s.options == nil || s.closed {
 		return
 	}
-	s.endLocked("")
+	s.stopLocked("")
 	s.startLocked()
 }
 
 // stop stops the node of a gateway and waits until its calls have ended.
-func (s *works) stop(pin identity.Pin) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	s.endLocked(pin)
+func (s *remoteNodes) stop(pin identity.Pin) {
+	s.lifecycle.Lock()
+	defer s.lifecycle.Unlock()
+	s.stopLocked(pin)
 }
 
 // close stops every node permanently.
-func (s *works) close() {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+func (s *remoteNodes) close() {
+	s.lifecycle.Lock()
+	defer s.lifecycle.Unlock()
 	s.closed = true
-	s.endLocked("")
+	s.stopLocked("")
 }
 
-// endLocked stops the node of one gateway, or all nodes if the pin is empty.
-func (s *works) endLocked(pin identity.Pin) {
+// stopLocked stops the node of one gateway, or all nodes if the pin is empty.
+func (s *remoteNodes) stopLocked(pin identity.Pin) {
 	s.mu.Lock()
-	var ending []*worker
-	for p, w := range s.now {
+	var ending []*remoteNode
+	for p, w := range s.running {
 		if pin == "" || p == pin {
-			delete(s.now, p)
-			w.end()
+			delete(s.running, p)
+			w.cancel()
 			ending = append(ending, w)
 		}
 	}
@@ -216,10 +216,10 @@ func (s *works) endLocked(pin identity.Pin) {
 
 // applicant returns the description of this computer that it sends when pairing as a machine. name
 // is the name to use; empty for the computer's own.
-func (s *works) applicant(name string) (pake.Applicant, error) {
-	s.turn.Lock()
+func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
+	s.lifecycle.Lock()
 	options := s.options
-	s.turn.Unlock()
+	s.lifecycle.Unlock()
 	if options == nil {
 		return pake.Applicant{}, errors.New("this computer's gateway is not running, so its tools cannot be offered")
 	}

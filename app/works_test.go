@@ -74,9 +74,9 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
-	g.works.look = 10 * time.Millisecond
-	g.works.serve(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
-	defer func() { g.works.close() }()
+	g.nodes.retryInterval = 10 * time.Millisecond
+	g.nodes.start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
+	defer func() { g.nodes.close() }()
 	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 		waiting, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
 		down := ""
-		for range g.works.changed.Changes(waiting) {
+		for range g.nodes.changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			} else if down = list[0].OfflineReason; down == want {
@@ -114,10 +114,10 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	there(true)
 	says("")
 
-	g.works.stop(pin)
+	g.nodes.stop(pin)
 	there(false)
 	pid, leave := holder(t, home, pin)
-	g.works.again()
+	g.nodes.restart()
 	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
 	if v := other.state.Value.Get(); slices.ContainsFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
 		t.Error("it is the machine as well")
@@ -131,14 +131,14 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	}
 
 	// A waiting worker ends at once, not at its next check.
-	g.works.stop(pin)
+	g.nodes.stop(pin)
 	pid, _ = holder(t, home, pin)
-	g.works.look = time.Hour
-	g.works.again()
+	g.nodes.retryInterval = time.Hour
+	g.nodes.restart()
 	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
 	ended := make(chan struct{})
 	go func() {
-		g.works.close()
+		g.nodes.close()
 		close(ended)
 	}()
 	select {

@@ -18,7 +18,7 @@ func TestAFolderOfProgramsIsNotTakenForTheWorkspace(t *testing.T) {
 		beside:                              false,
 		t.TempDir():                         false,
 	} {
-		if got := saysNothing(dir); got != want {
+		if got := isSystemDefault(dir); got != want {
 			t.Errorf("%s: %v", dir, got)
 		}
 	}

@@ -19,25 +19,25 @@ import (
 
 // Tray is the icon in the panel. It belongs to the GUI thread.
 type Tray struct {
-	app   desktop.App
-	do    func(state.TrayItem)
-	shown state.Tray
-	drawn bool
+	app     desktop.App
+	run     func(state.TrayItem)
+	shown   state.Tray
+	isDrawn bool
 }
 
 // New adds an icon to the panel. do is called with the chosen entry.
-func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app, do: do} }
+func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app, run: do} }
 
 // Show shows a snapshot, if it differs from the current one.
 func (t *Tray) Show(s state.Tray) {
-	if t.drawn && reflect.DeepEqual(s, t.shown) {
+	if t.isDrawn && reflect.DeepEqual(s, t.shown) {
 		return
 	}
-	if !t.drawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
+	if !t.isDrawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
 		t.app.SetSystemTrayIcon(style.TrayIcon(icons[s.Icon], s.Needs))
 	}
 	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
-	t.shown, t.drawn = s, true
+	t.shown, t.isDrawn = s, true
 }
 
 var icons = map[state.TrayIcon]assets.TrayState{
@@ -66,7 +66,7 @@ func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
 			out = append(out, fyne.NewMenuItemSeparator())
 			continue
 		}
-		item := fyne.NewMenuItem(plain(i.Label, runtime.GOOS), func() { t.do(i) })
+		item := fyne.NewMenuItem(plain(i.Label, runtime.GOOS), func() { t.run(i) })
 		item.Disabled, item.Checked = i.Disabled, i.Checked
 		item.IsQuit = i.Do == state.TrayQuit
 		if len(i.Items) > 0 {

@@ -115,8 +115,8 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 	}
 	d.show(min(d.queue.index, len(open)-1))
 	for _, c := range closed {
-		if c.ID == shown.ID && shown.ID != "" && !c.Here {
-			d.frame.setNotice("The previous approval was answered elsewhere: " + state.Ended(c.Approval) + ".")
+		if c.ID == shown.ID && shown.ID != "" && !c.AnsweredHere {
+			d.frame.setNotice("The previous approval was answered elsewhere: " + state.OutcomeText(c.Approval) + ".")
 		}
 	}
 	return false

@@ -65,9 +65,9 @@ func (o *options) folderRows() []fyne.CanvasObject {
 	for _, f := range state.FolderOffers(o.approval) {
 		path, _ := state.Reveal(f.Path)
 		switch {
-		case state.OpensItself(o.approval) && f.Write:
+		case state.GrantsFolder(o.approval) && f.Write:
 			rows = append(rows, fact("access", path+" (write, for this call only)"))
-		case state.OpensItself(o.approval):
+		case state.GrantsFolder(o.approval):
 			rows = append(rows, fact("access", path+" (read, for this call only)"))
 		default:
 			access := "reading "

@@ -35,7 +35,7 @@ func (q *queue) remove(answered ...protocol.Approval) {
 }
 
 // identical returns the approvals that ask exactly what the current one asks, including itself.
-func (q *queue) identical() []protocol.Approval { return state.Alike(q.list, q.current()) }
+func (q *queue) identical() []protocol.Approval { return state.Identical(q.list, q.current()) }
 
 // position formats the place of the current approval among several, such as "1 of 2".
 func (q *queue) position() string {

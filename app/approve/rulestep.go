@@ -36,7 +36,7 @@ func (d *Dialog) startRule(scope string) {
 	d.rule = r
 	rows := []fyne.CanvasObject{widgets.NewHeading("Always allow", "text")}
 	for _, offer := range rules {
-		text, _ := state.Reveal(offer.Words)
+		text, _ := state.Reveal(offer.Text)
 		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
 		rows = append(rows, row)
 	}
@@ -149,11 +149,11 @@ const maxPreview = 8
 func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.CanvasObject {
 	switch {
 	case checked == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.NothingToTry, style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(checked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(checked)+" it would also have allowed:", style.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+" it would also have allowed:", style.ColorText, "text")}
 	lines := r.callLines(calls)
 	for i, line := range lines {
 		if i == maxPreview {

@@ -38,7 +38,7 @@ func offering(id string) protocol.Approval {
 }
 
 func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
-	for looked, want := range map[int]string{0: state.NothingToTry, 1: "Checked against the last call it would have allowed nothing else.", 2: "Checked against the last 2 calls it"} {
+	for looked, want := range map[int]string{0: state.NoCallsText, 1: "Checked against the last call it would have allowed nothing else.", 2: "Checked against the last 2 calls it"} {
 		b := newBench(t, offering("q"))
 		b.found = protocol.RuleTryResult{Looked: looked}
 		b.wait(2 * time.Second)

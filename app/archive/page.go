@@ -38,22 +38,22 @@ type Page struct {
 	key protocol.SessionKey
 	widgets.Body
 
-	list    *widgets.ItemList
-	known   []protocol.ArchiveInfo
-	loaded  bool
-	problem string
+	list     *widgets.ItemList
+	archives []protocol.ArchiveInfo
+	loaded   bool
+	problem  string
 
-	bring *widgets.Button // of the open conversation
-	pane  *chat.Pane      // nil while the list is shown
-	shown protocol.ArchiveInfo
-	end   context.CancelFunc // stops following the open conversation
-	now   func() time.Time
+	restoreButton *widgets.Button // of the open conversation
+	pane          *chat.Pane      // nil while the list is shown
+	current       protocol.ArchiveInfo
+	cancel        context.CancelFunc // stops following the open conversation
+	now           func() time.Time
 }
 
 // New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
 func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, key: key, Body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(func(i int) { p.open(p.known[i], "", 0) })
+	p.list = widgets.NewItemList(func(i int) { p.open(p.archives[i], "", 0) })
 	p.draw()
 	return p
 }
@@ -68,7 +68,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	if err != nil {
 		p.problem = err.Error()
 	}
-	p.known = list
+	p.archives = list
 	items := make([]widgets.ListItem, len(list))
 	for i, a := range list {
 		items[i] = widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
@@ -82,15 +82,15 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 // draw shows the list.
 func (p *Page) draw() {
 	var body fyne.CanvasObject
-	back := widgets.NewQuietButton("Back to chat", "back", p.toChat)
+	back := widgets.NewQuietButton("Back to chat", "back", p.openChat)
 	switch {
 	case p.problem != "":
 		body = widgets.NewLoadError("The earlier conversations could not be loaded.", p.problem, p.Load)
 	case !p.loaded:
 		body = widgets.NewLoading()
-	case len(p.known) == 0:
+	case len(p.archives) == 0:
 		body = widgets.NewEmptyPage("clock", "No earlier conversations",
-			"When you clear a chat, its messages are archived here. This chat was never cleared.", widgets.NewButton("Back to chat", "back", p.toChat))
+			"When you clear a chat, its messages are archived here. This chat was never cleared.", widgets.NewButton("Back to chat", "back", p.openChat))
 		back.Hide()
 	default:
 		name := widgets.NewText(p.app.Chats.Title(p.key), style.ColorMuted, "text")
@@ -100,7 +100,7 @@ func (p *Page) draw() {
 	p.Put(widgets.NewPage("Earlier conversations", body, back))
 }
 
-func (p *Page) toChat() {
+func (p *Page) openChat() {
 	if p.h.OpenChat != nil {
 		p.h.OpenChat(p.key)
 	}
@@ -121,9 +121,9 @@ func (p *Page) OpenHit(h protocol.SearchHit) {
 func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.close()
 	ctx, cancel := context.WithCancel(p.ctx)
-	p.end = cancel
+	p.cancel = cancel
 	c := p.app.Archives.Open(p.key, a.ID)
-	p.read(a, c)
+	p.showReader(a, c)
 	bind.Watch(ctx, c.Value, p.show)
 	if id == "" {
 		return
@@ -137,20 +137,20 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	})
 }
 
-// read shows the reader for a conversation.
-func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
-	p.shown = a
+// showReader shows the reader for a conversation.
+func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
+	p.current = a
 	h := p.h.Chat
 	h.Older, h.Reload = c.Older, c.Reload
 	p.pane = chat.NewReader(h, p.h.Machines)
 	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
-	p.bring = widgets.NewButton("Restore", "undo", func() { p.bringBack(a) })
+	p.restoreButton = widgets.NewButton("Restore", "undo", func() { p.restoreWithUndo(a) })
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
 		". Restoring it replaces the current conversation, which is archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
-	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.bring, export), banner)
+	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.restoreButton, export), banner)
 	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())
@@ -170,10 +170,10 @@ func (p *Page) Tick(now time.Time) {
 }
 
 func (p *Page) close() {
-	if p.end != nil {
-		p.end()
+	if p.cancel != nil {
+		p.cancel()
 	}
-	p.pane, p.end = nil, nil
+	p.pane, p.cancel = nil, nil
 }
 
 // back returns to the list and loads it if OpenHit skipped that.
@@ -186,7 +186,7 @@ func (p *Page) back() {
 }
 
 func (p *Page) export() {
-	a := p.shown
+	a := p.current
 	bind.Go(p.ctx, func(ctx context.Context) ([2]string, error) {
 		title, text, err := p.app.Archives.Export(ctx, p.key, a)
 		return [2]string{title, text}, err

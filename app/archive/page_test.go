@@ -62,7 +62,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	for name, mode := range map[string]style.Mode{"read": style.Light, "read-dark": style.Dark} {
 		for _, width := range []float32{880, 520} {
 			p, w, _ := inPage(t, mode, width)
-			p.read(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
+			p.showReader(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
 			p.show(said(3))
 			pagetest.Shot(t, w, fmt.Sprint("archive-", name, width))
 			golden.Markup(t, fmt.Sprint(name, width), p.Box)
@@ -85,7 +85,7 @@ func TestThousandsOfArchivesAreListed(t *testing.T) {
 func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	p, _, _ := inPage(t, style.Light, 880)
 	p.fill(archives(2), nil)
-	p.read(p.known[1], p.app.Archives.Open(p.key, "a1"))
+	p.showReader(p.archives[1], p.app.Archives.Open(p.key, "a1"))
 	p.show(said(80))
 	p.pane.Reveal("m10")
 	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
@@ -107,7 +107,7 @@ func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
 		p, _, opened := inPage(t, style.Light, 880)
 		var said string
 		p.h.Say = func(text string) { said = text }
-		p.read(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
+		p.showReader(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
 		bring := pagetest.Button(t, p.Box, "Restore")
 		test.Tap(bring)
 		pagetest.Settle() // there is no gateway

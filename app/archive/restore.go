@@ -11,9 +11,9 @@ import (
 // undoFor is how long the window offers to undo; the page can do it later, too.
 const undoFor = 15 * time.Second
 
-// bringBack restores an archived conversation, and offers to undo that.
-func (p *Page) bringBack(a protocol.ArchiveInfo) {
-	button := p.bring
+// restoreWithUndo restores an archived conversation, and offers to undo that.
+func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
+	button := p.restoreButton
 	button.Disable()
 	p.restore(a.ID, func(before protocol.ArchiveID) {
 		var undo func()
@@ -21,7 +21,7 @@ func (p *Page) bringBack(a protocol.ArchiveInfo) {
 			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
 		}
 		if p.ctx.Err() == nil { // the page is still open
-			p.toChat()
+			p.openChat()
 		}
 		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
 	}, button.Enable)

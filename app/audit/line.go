@@ -35,7 +35,7 @@ func (p *Page) open(i int) {
 		return
 	}
 	e := p.shown[i]
-	p.one = true
+	p.showsEntry = true
 	view := p.h.View()
 	title, text := state.AuditLine(e, view)
 	machine, chat := state.AuditPlace(e, view)
@@ -66,7 +66,7 @@ func (p *Page) open(i int) {
 	if e.SessionKey != "" && p.h.OpenChat != nil {
 		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
-	if state.Gave(e) {
+	if state.CreatedPermission(e) {
 		undo := widgets.NewQuietButton("Revoke this permission", "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)
@@ -87,7 +87,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		if e.Approval != "" {
 			res, err := p.b.RevokeGrants(ctx, e.Approval)
 			if err == nil || e.Rule == "" {
-				what = takenBack(res) + " Calls that already ran are not undone."
+				what = revokedText(res) + " Calls that already ran are not undone."
 				return err
 			}
 		}
@@ -104,8 +104,8 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	})
 }
 
-// takenBack says what is no longer allowed.
-func takenBack(r protocol.ApprovalUndoResult) string {
+// revokedText says what is no longer allowed.
+func revokedText(r protocol.ApprovalUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
 		parts = append(parts, state.Plural(r.Rules, "rule", "rules"))
@@ -121,7 +121,7 @@ func takenBack(r protocol.ApprovalUndoResult) string {
 
 // Back returns from one entry to the list, and reports whether one was shown.
 func (p *Page) Back() bool {
-	if !p.one {
+	if !p.showsEntry {
 		return false
 	}
 	p.openList()

@@ -46,24 +46,24 @@ type Page struct {
 	h   Handlers
 	Box *fyne.Container
 
-	params protocol.AuditListParams
-	all    []protocol.AuditEntry
-	shown  []protocol.AuditEntry
-	more   bool
-	loaded bool
-	asked  int // number of the latest request
-	search *widgets.SearchField
-	kind   *widgets.Button
-	node   *widgets.Button
-	chat   *widgets.Button
-	since  *widgets.Button
-	list   *widgets.ItemList
-	none   *fyne.Container
-	chain  *widgets.Paragraph
-	older  *widgets.Button
-	one    bool // a single entry is shown
-	now    func() time.Time
-	run    func(work func(context.Context) error, done func(error))
+	params       protocol.AuditListParams
+	all          []protocol.AuditEntry
+	shown        []protocol.AuditEntry
+	more         bool
+	loaded       bool
+	request      int // number of the latest request
+	search       *widgets.SearchField
+	kind         *widgets.Button
+	node         *widgets.Button
+	chat         *widgets.Button
+	since        *widgets.Button
+	list         *widgets.ItemList
+	emptyState   *fyne.Container
+	verifyResult *widgets.Paragraph
+	olderButton  *widgets.Button
+	showsEntry   bool // a single entry is shown
+	now          func() time.Time
+	run          func(work func(context.Context) error, done func(error))
 }
 
 // New creates the page and loads the newest entries.
@@ -77,7 +77,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(b Backend, h Handlers) *Page {
-	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack(), chain: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, emptyState: container.NewStack(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
 	p.search = widgets.NewSearchField("Search the log", "")
@@ -87,16 +87,16 @@ func newPage(b Backend, h Handlers) *Page {
 	}
 	p.node, p.chat = pick("All machines", p.machines), pick("All chats", p.chats)
 	p.kind, p.since = pick("Everything", p.kinds), pick("Any time", p.times)
-	p.older = widgets.NewQuietButton("Older entries", "down", p.next)
+	p.olderButton = widgets.NewQuietButton("Older entries", "down", p.next)
 	p.openList()
 	return p
 }
 
 func (p *Page) openList() {
-	p.one = false
-	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.chain)
-	widgets.SetVisible(p.chain, p.chain.Text() != "")
-	body := widgets.WithHeader(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
+	p.showsEntry = false
+	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.verifyResult)
+	widgets.SetVisible(p.verifyResult, p.verifyResult.Text() != "")
+	body := widgets.WithHeader(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.olderButton), nil, nil, container.NewStack(p.list, p.emptyState)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
@@ -117,17 +117,17 @@ func (p *Page) next() {
 }
 
 func (p *Page) fetch(before int64) {
-	p.asked++
-	asked, params := p.asked, p.params
+	p.request++
+	asked, params := p.request, p.params
 	params.Before = before
 	var res protocol.AuditListResult
 	p.run(func(ctx context.Context) (err error) { res, err = p.b.List(ctx, params); return err }, func(err error) {
-		if asked != p.asked {
+		if asked != p.request {
 			return
 		}
 		if err != nil {
-			p.none.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "The audit log could not be loaded.", Advice: err.Error(), Button: "Try again"}, p.Load))}
-			p.none.Show()
+			p.emptyState.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "The audit log could not be loaded.", Advice: err.Error(), Button: "Try again"}, p.Load))}
+			p.emptyState.Show()
 			p.list.Hide()
 			p.Box.Refresh()
 			return
@@ -150,18 +150,18 @@ func (p *Page) draw() {
 		if narrow := (protocol.AuditListParams{Limit: p.params.Limit}); p.params != narrow {
 			title, text = "No entries found", "No entry matches the filter."
 		}
-		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
+		p.emptyState.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
 	}
-	p.none.Refresh()
-	widgets.SetVisible(p.none, empty)
+	p.emptyState.Refresh()
+	widgets.SetVisible(p.emptyState, empty)
 	widgets.SetVisible(p.list, !empty)
-	widgets.SetVisible(p.older, p.more)
+	widgets.SetVisible(p.olderButton, p.more)
 	p.Box.Refresh()
 }
 
 func (p *Page) verify() {
-	p.chain.Set("Verifying every entry…", style.ColorMuted)
-	p.chain.Show()
+	p.verifyResult.Set("Verifying every entry…", style.ColorMuted)
+	p.verifyResult.Show()
 	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
 	p.run(func(ctx context.Context) (err error) { res, err = p.b.Verify(ctx); return err }, func(err error) {
@@ -173,7 +173,7 @@ func (p *Page) verify() {
 		if !ok {
 			color = style.ColorBad
 		}
-		p.chain.Set(text, color)
+		p.verifyResult.Set(text, color)
 		p.Box.Refresh()
 	})
 }

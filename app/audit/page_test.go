@@ -124,7 +124,7 @@ func TestEmptyAndBrokenLog(t *testing.T) {
 	pagetest.Shows(t, b.Box, "Entry 2 does not match the entry before it: its hash is another.")
 	b.g.lines = nil
 	b.Load()
-	b.chain.Set("", style.ColorMuted)
+	b.verifyResult.Set("", style.ColorMuted)
 	golden.Markup(t, "empty", b.Box)
 	b.g.fail = errors.New("no connection")
 	b.Load()
@@ -169,7 +169,7 @@ func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
 	for range 5 {
 		b.next()
 	}
-	if len(b.shown) != 500 || b.shown[499].Seq != 1 || b.older.Visible() {
+	if len(b.shown) != 500 || b.shown[499].Seq != 1 || b.olderButton.Visible() {
 		t.Errorf("%d lines", len(b.shown))
 	}
 }

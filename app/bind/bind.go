@@ -11,9 +11,9 @@ import (
 	"fairlead/app/state"
 )
 
-// pace is the minimum time between two redraws of one view: ten per second is as much as a reader
+// redrawInterval is the minimum time between two redraws of one view: ten per second is as much as a reader
 // can follow, and saves processor time while a model streams.
-const pace = 100 * time.Millisecond
+const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
 // second; it skips intermediate states. It returns at once; wait is closed when show will not be
@@ -32,7 +32,7 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-
 					show(s)
 				}
 			})
-			if rest := pace - time.Since(began); rest > 0 {
+			if rest := redrawInterval - time.Since(began); rest > 0 {
 				timer := time.NewTimer(rest)
 				select {
 				case <-timer.C:

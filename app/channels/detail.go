@@ -28,14 +28,14 @@ type detail struct {
 
 	toggle, login, change, logout *widgets.Button
 
-	sure   bool // the person was asked to confirm logging out
-	state  *widgets.Paragraph
-	icon   *fyne.Container
-	scan   *fyne.Container // the picture to scan, or the result of a login
-	facts  *fyne.Container
-	policy *policy
-	qr     []byte // the picture shown
-	drawn  bool
+	confirmingLogout bool // the person was asked to confirm logging out
+	state            *widgets.Paragraph
+	icon             *fyne.Container
+	scan             *fyne.Container // the picture to scan, or the result of a login
+	facts            *fyne.Container
+	policy           *policy
+	qr               []byte // the picture shown
+	drawn            bool
 }
 
 func newDetail(p *Page, key string) *detail {
@@ -50,12 +50,12 @@ func newDetail(p *Page, key string) *detail {
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
 	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
-		if !d.sure {
-			d.sure = true
+		if !d.confirmingLogout {
+			d.confirmingLogout = true
 			d.show()
 			return
 		}
-		d.sure = false
+		d.confirmingLogout = false
 		p.m.Logout(d.a)
 	})
 	return d
@@ -89,7 +89,7 @@ func (d *detail) show() {
 	}
 	d.a = a
 	d.buttons()
-	icon, color := mark(a)
+	icon, color := stateIcon(a)
 	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, color))}
 	text := state.AccountText(a, p.now())
 	if a.Busy != "" {
@@ -119,8 +119,8 @@ func (d *detail) buttons() {
 	if d.running() {
 		d.toggle.Set("Stop", "stop")
 	}
-	d.logout.Danger = d.sure
-	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and delete"}[d.sure])
+	d.logout.Danger = d.confirmingLogout
+	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and delete"}[d.confirmingLogout])
 	for _, b := range []*widgets.Button{d.toggle, d.login, d.change, d.logout} {
 		widgets.SetVisible(b, d.a.Own)
 		if d.a.Busy != "" {
@@ -175,7 +175,7 @@ func pictureSize(data []byte) float32 {
 func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject
-	if d.sure {
+	if d.confirmingLogout {
 		rows = append(rows, widgets.NewParagraph("This deletes the account, its password and its undelivered messages from this gateway. Press again to confirm.", style.ColorBad, "text"))
 	}
 	if !a.Own {

@@ -23,33 +23,33 @@ func (p *Page) openForm() {
 		return
 	}
 	k := p.view.Kinds[0]
-	p.fill(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
+	p.openFields(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
 // openChange opens the form for an account's settings.
 func (p *Page) openChange(a state.ChannelAccount) {
-	p.fill(state.FormOfAccount(a), func() { p.open(a.Key()) })
+	p.openFields(state.FormOfAccount(a), func() { p.open(a.Key()) })
 }
 
 // form is the form with the fields that the gateway describes for the channel.
 type form struct {
-	p      *Page
-	f      state.ChannelForm
-	leave  func()
-	fields *fyne.Container
-	said   *fyne.Container
-	save   *widgets.Button
-	stop   context.CancelFunc // cancels the login in progress; nil if there is none
-	first  fyne.Focusable
-	scroll *container.Scroll
+	p          *Page
+	f          state.ChannelForm
+	onClose    func()
+	fields     *fyne.Container
+	message    *fyne.Container
+	save       *widgets.Button
+	stop       context.CancelFunc // cancels the login in progress; nil if there is none
+	firstField fyne.Focusable
+	scroll     *container.Scroll
 }
 
-func (p *Page) fill(f state.ChannelForm, leave func()) {
+func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	p.form, p.detail, p.drawn = true, nil, ""
-	o := &form{p: p, f: f, leave: leave, fields: container.NewStack(), said: container.NewStack()}
+	o := &form{p: p, f: f, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
 	title := "Add an account"
 	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, style.ColorText, "text")
-	if f.Known {
+	if f.Exists {
 		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
 		var words []string
@@ -69,17 +69,17 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	o.save.Primary = true
 	cancel := widgets.NewQuietButton("Cancel", "", o.cancel)
 	o.draw()
-	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(style.Inside, -1, o.save, cancel))
+	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.message, widgets.Row(style.Inside, -1, o.save, cancel))
 	p.Put(widgets.NewPage(title, o.scroll))
-	if o.first != nil {
-		p.focus(o.first)
+	if o.firstField != nil {
+		p.focus(o.firstField)
 	}
 }
 
 // draw creates an entry for each field.
 func (o *form) draw() {
 	var rows []fyne.CanvasObject
-	o.first = nil
+	o.firstField = nil
 	for _, field := range o.f.Kind.Fields {
 		caption := field.Title
 		if !field.Required {
@@ -98,7 +98,7 @@ func (o *form) draw() {
 			e := widget.NewEntry()
 			if field.Secret {
 				e = widget.NewPasswordEntry()
-				if o.f.Known {
+				if o.f.Exists {
 					e.SetPlaceHolder("Unchanged")
 				}
 			}
@@ -107,12 +107,12 @@ func (o *form) draw() {
 			e.OnSubmitted = func(string) { o.submit() }
 			entry, focus = e, e
 		}
-		if o.first == nil {
-			o.first = focus
+		if o.firstField == nil {
+			o.firstField = focus
 		}
 		rows = append(rows, widgets.Col(style.Gap, widgets.NewParagraph(caption, style.ColorMuted, style.SizeSmall), entry))
 	}
-	if !o.f.Known {
+	if !o.f.Exists {
 		name := widget.NewEntry()
 		name.SetText(o.f.Account)
 		name.OnChanged = func(s string) { o.f.Account = s }
@@ -123,8 +123,8 @@ func (o *form) draw() {
 	o.p.Box.Refresh()
 }
 
-func (o *form) say(x fyne.CanvasObject) {
-	o.said.Objects = []fyne.CanvasObject{x}
+func (o *form) showMessage(x fyne.CanvasObject) {
+	o.message.Objects = []fyne.CanvasObject{x}
 	o.p.Box.Refresh()
 	o.p.Box.Refresh() // the height of wrapped text is known only after its first layout
 	if o.scroll != nil {
@@ -141,37 +141,37 @@ func (o *form) submit() {
 	ctx, stop := context.WithCancel(p.ctx)
 	o.stop = stop
 	o.save.Disable()
-	o.say(widgets.NewParagraph("Logging in… This can take half a minute.", style.ColorMuted, "text"))
+	o.showMessage(widgets.NewParagraph("Logging in… This can take half a minute.", style.ColorMuted, "text"))
 	f := o.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return p.m.Save(ctx, f) }, func(key string, err error) {
 		stop()
 		o.stop = nil
 		o.save.Enable()
-		o.done(key, err)
+		o.handleSaved(key, err)
 	})
 }
 
-// done shows the saved account, or the error.
-func (o *form) done(key string, err error) {
+// handleSaved shows the saved account, or the error.
+func (o *form) handleSaved(key string, err error) {
 	o.p.show(o.p.m.Value.Get()) // the gateway has stored the account, but the page may not know yet
 	if err == nil {
 		o.p.open(key)
 		return
 	}
-	o.f.Kept = key
-	o.say(o.problem(key, err))
+	o.f.StoredKey = key
+	o.showMessage(o.problem(key, err))
 }
 
 // cancel cancels the login in progress, or else closes the form.
 func (o *form) cancel() {
 	if o.stop == nil {
-		o.leave()
+		o.onClose()
 		return
 	}
 	o.stop()
 	o.stop = nil
 	o.save.Enable()
-	o.say(widgets.NewParagraph("Login cancelled.", style.ColorMuted, "text"))
+	o.showMessage(widgets.NewParagraph("Login cancelled.", style.ColorMuted, "text"))
 }
 
 // problem shows an error, with a button to continue.

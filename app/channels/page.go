@@ -35,16 +35,16 @@ type Page struct {
 	detail *detail // nil while the list or the form is shown
 	form   bool    // the form is open: updates do not disturb it
 	// content of the list as drawn; empty while another view is shown
-	drawn   string
-	waiting int                       // maximum number of access requests shown
-	keys    map[string]fyne.Focusable // focusable objects of the list, by their action
-	refocus bool                      // focus the page at the next drawing
-	now     func() time.Time
+	drawn       string
+	maxRequests int                       // maximum number of access requests shown
+	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
+	refocus     bool                      // focus the page at the next drawing
+	now         func() time.Time
 }
 
-// waitingShown is the number of access requests shown at first, and the number added by each
+// requestsShown is the number of access requests shown at first, and the number added by each
 // "more".
-const waitingShown = 20
+const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
@@ -60,7 +60,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), waiting: waitingShown, now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
 }
@@ -109,7 +109,7 @@ func (p *Page) open(key string) {
 // uses them.
 func (p *Page) drawList() {
 	v := p.view
-	now := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.waiting)
+	now := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
 	for _, a := range v.Accounts {
 		now += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
 	}
@@ -117,8 +117,8 @@ func (p *Page) drawList() {
 		return
 	}
 	p.drawn = now
-	held := p.held()
-	p.keys = make(map[string]fyne.Focusable)
+	held := p.focusedAction()
+	p.focusable = make(map[string]fyne.Focusable)
 	add := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 	add.Primary = true
 	var first fyne.Focusable = add
@@ -137,7 +137,7 @@ func (p *Page) drawList() {
 			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", make)
 	default:
 		var rows []fyne.CanvasObject
-		rows, first = p.strangers(first)
+		rows, first = p.requestList(first)
 		if len(v.Accounts) > 0 {
 			rows = append(rows, widgets.NewSectionHeading("ACCOUNTS"))
 			var accounts []fyne.CanvasObject
@@ -152,11 +152,11 @@ func (p *Page) drawList() {
 		add.Hide()
 	}
 	p.Put(widgets.NewPage("Channels", body, add))
-	p.keys["add"] = first
+	p.focusable["add"] = first
 	if add.Visible() {
-		p.keys["add"] = add
+		p.focusable["add"] = add
 	}
-	switch o := p.keys[held]; {
+	switch o := p.focusable[held]; {
 	case o != nil:
 		p.focus(o)
 	case p.refocus || held != "":
@@ -165,13 +165,13 @@ func (p *Page) drawList() {
 	p.refocus = false
 }
 
-// held returns the action of the focused object in the list; empty for none.
-func (p *Page) held() string {
+// focusedAction returns the action of the focused object in the list; empty for none.
+func (p *Page) focusedAction() string {
 	c := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	if c == nil || c.Focused() == nil {
 		return ""
 	}
-	for name, o := range p.keys {
+	for name, o := range p.focusable {
 		if o == c.Focused() {
 			return name
 		}
@@ -185,7 +185,7 @@ func (p *Page) reload() {
 
 // row is the list entry of an account.
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
-	icon, color := mark(a)
+	icon, color := stateIcon(a)
 	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
 	title.Ellipsis = true
 	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
@@ -202,12 +202,12 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	}
 	line := widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn(icon, color)), widgets.Col(0, title, text), trail)
 	press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
-	p.keys["open "+a.Key()] = press
+	p.focusable["open "+a.Key()] = press
 	return press
 }
 
-// mark returns the icon of an account's state.
-func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
+// stateIcon returns the icon of an account's state.
+func stateIcon(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	switch {
 	case a.Busy != "":
 		return "clock", style.ColorAccent

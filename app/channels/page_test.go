@@ -185,7 +185,7 @@ func TestLoggingOutAsksOnceMore(t *testing.T) {
 	pagetest.Shows(t, p.Box, "undelivered messages")
 	p.show(full())
 	test.Tap(pagetest.Button(t, p.Box, "Log out and delete"))
-	if a, _ := p.m.Value.Get().Account("xmpp:agent"); a.Busy == "" && p.detail.sure {
+	if a, _ := p.m.Value.Get().Account("xmpp:agent"); a.Busy == "" && p.detail.confirmingLogout {
 		t.Error("nothing happens")
 	}
 	v := full()
@@ -256,7 +256,7 @@ func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
 	p.openForm()
 	p.m.Value.Update(func(state.ChannelsView) state.ChannelsView { return full() })
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "away")}
-	o.done("xmpp:away", nil)
+	o.handleSaved("xmpp:away", nil)
 	if p.detail == nil || p.detail.key != "xmpp:away" {
 		t.Error("the account is not shown")
 	}

@@ -14,17 +14,17 @@ import (
 
 // policy shows and sets who may write to the agent on a channel.
 type policy struct {
-	p       *Page
-	channel string
-	box     *fyne.Container
-	part    *fyne.Container
-	choose  *widgets.Select
-	about   *widgets.Paragraph
-	listed  *fyne.Container
-	name    *widget.Entry
-	now     state.ChannelPolicy
-	drawn   string
-	quiet   bool // the controls are being set by the program
+	p        *Page
+	channel  string
+	box      *fyne.Container
+	part     *fyne.Container
+	choose   *widgets.Select
+	about    *widgets.Paragraph
+	allowed  *fyne.Container
+	name     *widget.Entry
+	now      state.ChannelPolicy
+	drawn    string
+	updating bool // the controls are being set by the program
 }
 
 var policies = []struct{ value, words, about string }{
@@ -34,13 +34,13 @@ var policies = []struct{ value, words, about string }{
 }
 
 func newPolicy(p *Page, channel string) *policy {
-	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), listed: widgets.Col(style.Gap), part: widgets.Col(0)}
+	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), allowed: widgets.Col(style.Gap), part: widgets.Col(0)}
 	var words []string
 	for _, x := range policies {
 		words = append(words, x.words)
 	}
 	o.choose = widgets.NewSelect(words, func(string) {
-		if i := o.choose.SelectedIndex(); !o.quiet && i >= 0 && policies[i].value != o.value() {
+		if i := o.choose.SelectedIndex(); !o.updating && i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
 			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
@@ -49,7 +49,7 @@ func newPolicy(p *Page, channel string) *policy {
 	o.name.SetPlaceHolder("ann@example.org")
 	o.name.OnSubmitted = func(string) { o.add() }
 	o.box = widgets.Col(style.Group, o.part, widgets.Col(style.Gap, widgets.LimitWidth(320, true, o.choose), o.about),
-		widgets.NewField("Listed", o.listed, widgets.Row(style.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
+		widgets.NewField("Listed", o.allowed, widgets.Row(style.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
 	return o
 }
 
@@ -64,7 +64,7 @@ func (o *policy) value() string {
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
-	o.quiet = true
+	o.updating = true
 	for i, x := range policies {
 		if x.value == o.value() {
 			color := style.ColorMuted
@@ -77,8 +77,8 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 			}
 		}
 	}
-	o.quiet = false
-	if key := strings.Join(now.AllowFrom, "\n"); key != o.drawn || o.listed.Objects == nil {
+	o.updating = false
+	if key := strings.Join(now.AllowFrom, "\n"); key != o.drawn || o.allowed.Objects == nil {
 		o.drawn = key
 		o.list()
 	}
@@ -86,9 +86,9 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 
 // list draws the allowed people.
 func (o *policy) list() {
-	o.listed.Objects = nil
+	o.allowed.Objects = nil
 	if len(o.now.AllowFrom) == 0 {
-		o.listed.Objects = append(o.listed.Objects, widgets.NewText("Nobody yet.", style.ColorMuted, "text"))
+		o.allowed.Objects = append(o.allowed.Objects, widgets.NewText("Nobody yet.", style.ColorMuted, "text"))
 	}
 	for i, who := range o.now.AllowFrom {
 		shown, _ := state.Reveal(who)
@@ -97,9 +97,9 @@ func (o *policy) list() {
 		}
 		name := widgets.NewText(shown, style.ColorText, "text")
 		name.Ellipsis = true
-		o.listed.Objects = append(o.listed.Objects, widgets.Row(style.Inside, 0, name, widgets.NewQuietButton("Remove", "cross", func() { o.remove(i, who) })))
+		o.allowed.Objects = append(o.allowed.Objects, widgets.Row(style.Inside, 0, name, widgets.NewQuietButton("Remove", "cross", func() { o.remove(i, who) })))
 	}
-	o.listed.Refresh()
+	o.allowed.Refresh()
 }
 
 func (o *policy) add() {

@@ -14,9 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// strangers lists the people who wait for access. It returns the object to focus: the first
+// requestList lists the people who wait for access. It returns the object to focus: the first
 // request's button, or first if there are no requests.
-func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
+func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
 	list := p.view.Pending
 	if len(list) == 0 {
 		return nil, first
@@ -24,15 +24,15 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 	_, about := state.PendingText(list[0])
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
 	for i, s := range list {
-		if i == p.waiting {
+		if i == p.maxRequests {
 			more := widgets.NewQuietButton(fmt.Sprintf("%d more", len(list)-i), "down", func() {
-				p.waiting += waitingShown
+				p.maxRequests += requestsShown
 				p.drawList()
 			})
 			rows = append(rows, widgets.Row(0, -1, more))
 			break
 		}
-		card, button := p.stranger(s)
+		card, button := p.requestCard(s)
 		if i == 0 {
 			first = button
 		}
@@ -41,8 +41,8 @@ func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusa
 	return rows, first
 }
 
-// stranger shows one request, and returns the button that refuses it.
-func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
+// requestCard shows one request, and returns the button that refuses it.
+func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
 	who, _ := state.PendingText(s)
 	title := widgets.NewParagraph(who, style.ColorText, "text")
 	title.SetStyle(fyne.TextStyle{Bold: true})
@@ -66,7 +66,7 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	}
 	refuse := widgets.NewButton("Deny", "cross", answer(false))
 	allow := widgets.NewButton("Allow", "check", answer(true))
-	p.keys["refuse "+s.Channel+":"+s.SenderID], p.keys["allow "+s.Channel+":"+s.SenderID] = refuse, allow
+	p.focusable["refuse "+s.Channel+":"+s.SenderID], p.focusable["allow "+s.Channel+":"+s.SenderID] = refuse, allow
 	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
 	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))

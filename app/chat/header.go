@@ -201,7 +201,7 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 	now := state.ModeOf(h.pane.state.Session, h.pane.now)
 	var items []*fyne.MenuItem
 	for _, c := range state.ModeChoices {
-		item := fyne.NewMenuItem(c.Words, func() { h.pane.handlers.SetMode(c) })
+		item := fyne.NewMenuItem(c.Text, func() { h.pane.handlers.SetMode(c) })
 		item.Checked = c.Mode == now.Mode && c.For == 0
 		items = append(items, item)
 	}

@@ -40,7 +40,7 @@ type State struct {
 
 // StateOf extracts a conversation's state from the view models. The caller may set Models.
 func StateOf(v state.View, c state.ChatView) State {
-	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Elsewhere, Model: v.Status.Model, Paused: v.Status.Paused}
+	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Remote, Model: v.Status.Model, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key
 	if p := s.Session.Settings; p != nil && p.Model != nil {

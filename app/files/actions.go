@@ -20,7 +20,7 @@ func (p *Page) createButtons() {
 }
 
 // canChange reports whether files can be changed here.
-func (p *Page) canChange() bool { return p.view.Place != "" && p.view.Serves && !p.view.Fixed }
+func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
 
 // showSelection describes the selection.
 func (p *Page) showSelection() {
@@ -35,10 +35,10 @@ func (p *Page) showSelection() {
 		note = fmt.Sprintf("%d of %d selected, %s", len(chosen), len(p.view.Entries), state.SizeText(size))
 	case len(chosen) > 1:
 		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
-	case note == "" && len(p.view.Entries) > 0 && p.view.Serves:
+	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
 		note = state.Plural(len(p.view.Entries), "item", "items")
 	}
-	if why := p.view.Shallow; why != "" {
+	if why := p.view.WatchProblem; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
 	}
 	if p.offline && len(p.view.Entries) > 0 {
@@ -104,7 +104,7 @@ func (p *Page) renameFile(file, name string) {
 			return
 		}
 		if d.undo != nil {
-			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
+			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
 		}
 		p.selectLater(d.to, "")
 	})
@@ -120,7 +120,7 @@ func (p *Page) selectLater(follow, rename string) {
 // newFolder creates a folder and lets the person type its name.
 func (p *Page) newFolder() {
 	name := p.view.NewName()
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.Make(ctx, name) }, func(made string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.MakeFolder(ctx, name) }, func(made string, err error) {
 		if err != nil {
 			p.showError("Could not create the folder", err)
 			return
@@ -208,7 +208,7 @@ func (p *Page) menu(at fyne.Position) {
 		add("Copy to this computer…", one, func() { p.h.Fetch(place, e.Path) })
 	}
 	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
-	if p.view.Place != "" && p.view.Serves {
+	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())
 		add("Rename", one && p.canChange(), p.startRename)
 		add("Delete", p.canChange(), p.deleteSelection)

@@ -21,7 +21,7 @@ func served() state.FilesView {
 		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
 	}
 	return state.FilesView{
-		Place: "nas", Serves: true, At: "/srv",
+		Place: "nas", CanBrowse: true, At: "/srv",
 		Entries: []state.FileEntry{{Path: "src", Dir: true, Info: protocol.FileInfo{Name: "src", Kind: protocol.FileFolder}}, file("a.txt", 1), file("b.png", 2000), file("c.txt", 3)},
 		Changed: []protocol.FileChange{{ID: "1", Path: "/srv/a.txt", SessionKey: "agent:main:main", RunID: "r", At: pagetest.Noon.UnixMilli(), Last: true}},
 	}
@@ -159,7 +159,7 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	for _, name := range []string{"/srv/src/deep/x.go", "/srv/src/y.go", "/srv/srcs/z.go"} {
 		v.Changed = append(v.Changed, protocol.FileChange{ID: name, Path: name, Last: true})
 	}
-	v.Shallow = "there are more than 8192 folders below"
+	v.WatchProblem = "there are more than 8192 folders below"
 	p.show(v)
 	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in subfolders do not appear immediately: there are more than 8192 folders below")
 }

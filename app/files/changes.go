@@ -74,7 +74,7 @@ func (p *Page) showChanges(chat protocol.SessionKey) {
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.relativePath(c.Path)), Text: p.chatName(c.SessionKey), Detail: state.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: state.VisibleName(p.relativePath(c.Path)), Text: p.chatName(c.SessionKey), Detail: state.When(c.At, p.list.now())}
 		if c.New {
 			item.Icon = "plus"
 		}

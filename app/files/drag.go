@@ -21,7 +21,7 @@ func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) 
 }
 
 func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
-	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.Serves {
+	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.CanBrowse {
 		return "", false
 	}
 	from, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.body), p.body.Size()

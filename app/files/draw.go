@@ -55,7 +55,7 @@ func (p *Page) draw() {
 		up.Hide()
 	}
 	row := []fyne.CanvasObject{up, p.pathBar.box}
-	if v.Serves && !v.Fixed {
+	if v.CanBrowse && !v.ReadOnly {
 		for _, b := range p.selectionButtons {
 			row = append(row, b)
 		}
@@ -86,7 +86,7 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 // frameKey names the set of parts around the list.
 func (p *Page) frameKey() string {
 	v := p.view
-	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
+	return fmt.Sprint(v.Place == "", v.Dir == "", v.CanBrowse, v.ReadOnly, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
 }
 
 // withHead returns the controls above a list: its machine, and the actions for the whole list. With two
@@ -105,7 +105,7 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	switch {
 	case p.view.Place == "":
 		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.newFile))
-	case p.view.Serves && len(p.view.Changed) > 0:
+	case p.view.CanBrowse && len(p.view.Changed) > 0:
 		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.showChanges("") }))
 	}
 	switch {

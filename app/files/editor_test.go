@@ -77,7 +77,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 			t.Errorf("taking theirs leaves %q", e.text.Text)
 		}
 		e.text.SetText("mine")
-		e.afterSave("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
+		e.afterSave("SOUL.md", "mine", &state.Conflict{Current: "other"})
 		pagetest.Settle()
 		if !e.conflictBox.Visible() || e.text.Text != "mine" {
 			t.Error("a conflict while saving is not asked about")

@@ -12,7 +12,7 @@ import (
 func (e *editor) showConflict(c state.Conflict) {
 	e.diskVersion = c
 	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
-	if c.Gone {
+	if c.Deleted {
 		e.conflictText.Set("This file was deleted while you were editing it. Keep your version?", style.ColorText)
 	}
 	e.conflictBox.Show()
@@ -20,7 +20,7 @@ func (e *editor) showConflict(c state.Conflict) {
 }
 
 func (e *editor) keepMine() {
-	e.base, e.exists = e.diskVersion.Theirs, !e.diskVersion.Gone
+	e.base, e.exists = e.diskVersion.Current, !e.diskVersion.Deleted
 	e.conflictBox.Hide()
 	e.save()
 }
@@ -28,11 +28,11 @@ func (e *editor) keepMine() {
 func (e *editor) useDiskVersion() {
 	e.conflictBox.Hide()
 	e.page.app.Drafts.Save(e.path, "")
-	if e.diskVersion.Gone {
+	if e.diskVersion.Deleted {
 		e.page.close()
 		return
 	}
-	e.base, e.exists = e.diskVersion.Theirs, true
+	e.base, e.exists = e.diskVersion.Current, true
 	e.text.SetText(e.base)
 	e.setStatus("", style.ColorMuted)
 }
@@ -77,6 +77,6 @@ func (e *editor) fileChanged(text string, there bool) {
 		e.text.SetText(text)
 		e.setStatus("The file changed on disk. This is the current version.", style.ColorMuted)
 	default:
-		e.showConflict(state.Conflict{Theirs: text, Gone: !there})
+		e.showConflict(state.Conflict{Current: text, Deleted: !there})
 	}
 }

@@ -80,7 +80,7 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	bind.Watch(ctx, p.model.Value, p.show)
-	context.AfterFunc(ctx, p.model.Leave)
+	context.AfterFunc(ctx, p.model.Close)
 	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.showPlace(); p.watchMachine(v) })
 	return p
 }
@@ -97,7 +97,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.list.onDrag = p.trackDrag
 	p.list.onFocus = func() { p.pair.activate(p) }
 	p.list.onDrop = func(fyne.Position) { p.finishDrag() }
-	p.filter.OnChanged = p.model.Narrow
+	p.filter.OnChanged = p.model.SetFilter
 	p.filter.OnCancel = func() { p.focus() }
 	p.columnHeads = newColumnHeads(p.sortBy)
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
@@ -116,10 +116,10 @@ func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
 	p.list.marks = p.fileMarks(p.changeMarks())
-	p.list.details = v.Serves && v.Filter == ""
+	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
 	p.pathBar.set(v.Crumbs(p.app.Value.Get()))
-	p.columnHeads.set(v.Sort, v.Serves && v.Filter == "")
+	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""
 	}

@@ -39,7 +39,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()
-	v.File = &state.OpenFile{Path: "src/main.go", Text: "package main\n\nfunc main() {}\n", Cut: true}
+	v.File = &state.OpenFile{Path: "src/main.go", Text: "package main\n\nfunc main() {}\n", Truncated: true}
 	p.show(v)
 	golden.Markup(t, "file", p.Box)
 	v.File = &state.OpenFile{Path: "src/x", Problem: "It is a program, of 3 MB."}

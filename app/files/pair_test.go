@@ -115,7 +115,7 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
 	b, _, acts := twoLists(t)
 	v := b.right.view
-	v.Fixed = true
+	v.ReadOnly = true
 	b.right.show(v)
 	b.left.list.selection.One(1)
 	b.left.trackDrag(at(b.right, 2))

@@ -44,7 +44,7 @@ func (w *pathBar) draw() {
 	}
 	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
 	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuietButton(state.Shown(c.Name), "right", func() { w.onEnter(c.Dir) }))
+		list = append(list, widgets.NewQuietButton(state.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}
 	w.box.Objects = list
 	w.box.Refresh()

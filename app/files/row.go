@@ -67,7 +67,7 @@ func (r *row) show(i int) {
 	}
 	e := r.table.entries[i]
 	now := rowContent{
-		entry: e, mark: r.table.marks[e.Path], selected: r.table.selection.Has(i), cursor: r.table.focused && r.table.selection.At() == i, renaming: r.table.renaming == e.Path, nested: r.table.nested,
+		entry: e, mark: r.table.marks[e.Path], selected: r.table.selection.Has(i), cursor: r.table.focused && r.table.selection.Cursor() == i, renaming: r.table.renaming == e.Path, nested: r.table.nested,
 		hovered: r.hovered, details: r.table.details, dropTarget: e.Dir && r.table.dropPath != "" && r.table.dropPath == e.Path,
 	}
 	if now == r.content {
@@ -113,7 +113,7 @@ func (r *row) showEntry(d rowContent) {
 	r.title.Set(d.entry.Title(), title)
 	mark := d.mark
 	if dir := path.Dir(d.entry.Path); d.nested && dir != "." {
-		mark = state.Shown(dir)
+		mark = state.VisibleName(dir)
 	}
 	r.mark.Set(mark, markColor(d.entry, mark))
 	size, when := "", ""

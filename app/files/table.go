@@ -21,7 +21,7 @@ type table struct {
 	marks     map[string]string // short mark for each path
 	nested    bool              // the entries are from several folders
 	details   bool              // there are sizes and times
-	selection state.Pick
+	selection state.Selection
 	renaming  string // path being renamed; empty for none
 	focused   bool
 	dropPath  string // path of the folder under a drag; empty for none
@@ -172,7 +172,7 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 		t.selectionChanged()
 		return
 	}
-	switch at := t.selection.At(); {
+	switch at := t.selection.Cursor(); {
 	case e.Name == fyne.KeySpace && at >= 0:
 		t.selection.Toggle(at)
 		t.selectionChanged()

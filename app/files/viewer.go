@@ -61,7 +61,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 			})
 		}
 		body = panel
-		if f.Cut {
+		if f.Truncated {
 			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, panel)
 		}
 		actions = append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(f.Text) }))
@@ -75,7 +75,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))
 	}
-	v.box = widgets.NewPage(state.Shown(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
+	v.box = widgets.NewPage(state.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
 }
 

@@ -24,29 +24,29 @@ func (p Program) AtLogin() bool { return value(runKey, runName) == p.line(p.Logi
 // SetAtLogin registers or unregisters the start at login.
 func (p Program) SetAtLogin(on bool) error {
 	if on {
-		return put(runKey, runName, p.line(p.Login))
+		return setValue(runKey, runName, p.line(p.Login))
 	}
 	k, err := registry.OpenKey(registry.CURRENT_USER, runKey, registry.SET_VALUE)
 	if err != nil {
-		return absent(err)
+		return ignoreNotExist(err)
 	}
 	defer k.Close()
-	return absent(k.DeleteValue(runName))
+	return ignoreNotExist(k.DeleteValue(runName))
 }
 
-// TakesLinks reports whether SetLinks is supported on this system.
-const TakesLinks = true
+// SupportsLinks reports whether SetLinks is supported on this system.
+const SupportsLinks = true
 
 // Links reports whether links open this program.
-func (p Program) Links() bool { return value(openKey, "") == p.opens() }
+func (p Program) Links() bool { return value(openKey, "") == p.linkCommand() }
 
 // SetLinks registers or unregisters the program for links.
 func (p Program) SetLinks(on bool) error {
 	if on {
-		return errors.Join(put(classKey, "", "URL:Fairlead"), put(classKey, "URL Protocol", ""), put(openKey, "", p.opens()))
+		return errors.Join(setValue(classKey, "", "URL:Fairlead"), setValue(classKey, "URL Protocol", ""), setValue(openKey, "", p.linkCommand()))
 	}
 	for _, key := range []string{openKey, classKey + `\shell\open`, classKey + `\shell`, classKey} {
-		if err := absent(registry.DeleteKey(registry.CURRENT_USER, key)); err != nil {
+		if err := ignoreNotExist(registry.DeleteKey(registry.CURRENT_USER, key)); err != nil {
 			return fmt.Errorf("remove %s: %w", key, err)
 		}
 	}
@@ -57,9 +57,9 @@ func (p Program) line(args []string) string {
 	return windows.ComposeCommandLine(append([]string{p.Path}, args...))
 }
 
-// opens returns the command for a link. The link is always quoted, so that its content cannot add
+// linkCommand returns the command for a link. The link is always quoted, so that its content cannot add
 // arguments.
-func (p Program) opens() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
+func (p Program) linkCommand() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
 
 func value(key, name string) string {
 	k, err := registry.OpenKey(registry.CURRENT_USER, key, registry.QUERY_VALUE)
@@ -74,7 +74,7 @@ func value(key, name string) string {
 	return s
 }
 
-func put(key, name, s string) error {
+func setValue(key, name, s string) error {
 	k, _, err := registry.CreateKey(registry.CURRENT_USER, key, registry.SET_VALUE)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", key, err)
@@ -83,8 +83,8 @@ func put(key, name, s string) error {
 	return k.SetStringValue(name, s)
 }
 
-// absent ignores errors about missing registry entries.
-func absent(err error) error {
+// ignoreNotExist ignores errors about missing registry entries.
+func ignoreNotExist(err error) error {
 	if errors.Is(err, registry.ErrNotExist) {
 		return nil
 	}

@@ -37,18 +37,18 @@ func (p Program) linkFile() (string, error) {
 }
 
 // AtLogin reports whether the system starts this copy of the program at login.
-func (p Program) AtLogin() bool { return p.named(p.loginFile, p.Login) }
+func (p Program) AtLogin() bool { return p.isRegistered(p.loginFile, p.Login) }
 
 // SetAtLogin registers or unregisters the start at login.
 func (p Program) SetAtLogin(on bool) error {
 	return p.set(on, p.loginFile, p.Login, "X-GNOME-Autostart-enabled=true\n")
 }
 
-// TakesLinks reports whether SetLinks is supported on this system.
-const TakesLinks = true
+// SupportsLinks reports whether SetLinks is supported on this system.
+const SupportsLinks = true
 
 // Links reports whether links open this program.
-func (p Program) Links() bool { return p.named(p.linkFile, append(p.Args, "--", link)) }
+func (p Program) Links() bool { return p.isRegistered(p.linkFile, append(p.Args, "--", link)) }
 
 // SetLinks registers or unregisters the program for links. The desktop entry also lists it among
 // the applications.
@@ -75,7 +75,7 @@ func run(name string, args ...string) {
 	}
 }
 
-func (p Program) named(where func() (string, error), args []string) bool {
+func (p Program) isRegistered(where func() (string, error), args []string) bool {
 	file, err := where()
 	if err != nil {
 		return false

@@ -27,13 +27,13 @@ func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 type client struct {
 	p     *Page
 	id    protocol.DeviceID
-	acts  acts
+	bar   actions
 	facts widgets.Body
 }
 
 func newClient(p *Page, id protocol.DeviceID) *client {
 	c := &client{p: p, id: id, facts: widgets.NewBody()}
-	c.acts = newActs(c.show)
+	c.bar = newActions(c.show)
 	return c
 }
 
@@ -46,16 +46,16 @@ func (c *client) show() {
 		return
 	}
 	drawn := p.Draw(fmt.Sprint("window ", c.id, d.Name), func() fyne.CanvasObject {
-		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.bar.Box), c.facts.Box)
 		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") }))
 	})
-	what := fmt.Sprint(state.PairingEnded(d, p.now()), d.RevokedAt > 0, c.acts.sure)
-	if c.acts.edit {
+	what := fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0, c.bar.confirming)
+	if c.bar.editing {
 		what = "edit" // do not redraw while the person is using it
 	}
-	drawn = c.acts.Draw(what, func() fyne.CanvasObject { return c.actions(d) }) || drawn
+	drawn = c.bar.Draw(what, func() fyne.CanvasObject { return c.actions(d) }) || drawn
 	facts := p.pairing.ClientFacts(p.view, d, p.now())
-	drawn = c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
+	drawn = c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	if drawn {
 		p.Box.Refresh()
 	}
@@ -65,13 +65,13 @@ func (c *client) show() {
 // forgotten.
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
-	if c.acts.edit {
-		return c.acts.naming(d.Name, d.Hostname, func(name string) { p.app.Pairings.RenameClient(d, name) })
+	if c.bar.editing {
+		return c.bar.nameEditor(d.Name, d.Hostname, func(name string) { p.app.Pairings.RenameClient(d, name) })
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
 			bind.Run(p.ctx, func(ctx context.Context) error { return end(ctx, c.id) }, func(err error) {
-				c.acts.sure = ""
+				c.bar.confirming = ""
 				if err != nil {
 					p.h.Say(failed + err.Error())
 				}
@@ -81,12 +81,12 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked: ")
 	switch {
-	case state.PairingEnded(d, p.now()):
+	case state.HasExpired(d, p.now()):
 		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed: ")
 	case d.ID == p.view.Device:
 		really = "Revoke access for this device"
 	}
-	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}
-	buttons = append(buttons, p.until(&c.acts, d)...)
-	return widgets.Flow(style.Inside, append(buttons, c.acts.twice(text, "trash", really, "Cancel", do)...)...)
+	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.rename)}
+	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
+	return widgets.Flow(style.Inside, append(buttons, c.bar.confirmButton(text, "trash", really, "Cancel", do)...)...)
 }

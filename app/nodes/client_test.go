@@ -82,7 +82,7 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 		p.openClient(id)
 		test.Tap(pagetest.Button(t, p.Box, want[0]))
 		pagetest.Button(t, p.Box, want[1])
-		if !p.Back() || p.client == nil || p.client.acts.sure != "" {
+		if !p.Back() || p.client == nil || p.client.bar.confirming != "" {
 			t.Errorf("%s: it is still about to be ended, or was left", id)
 		}
 	}
@@ -94,8 +94,8 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
-		said := ""
-		p.h.Say = func(s string) { said = s }
+		message := ""
+		p.h.Say = func(s string) { message = s }
 		for _, ask := range []func(){
 			func() { p.Open("old"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
 			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
@@ -108,11 +108,11 @@ func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 			}
 			p.openClient("tab")
 			pagetest.Settle()
-			if said == "" {
+			if message == "" {
 				t.Fatal("nothing ended")
 			}
 			pagetest.Button(t, p.Box, "Revoke")
-			said = ""
+			message = ""
 		}
 	})
 }
@@ -186,10 +186,10 @@ func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
-		said := ""
-		p.h.Say = func(s string) { said = s }
-		choose := func(a *acts, id protocol.DeviceID, words string) (found bool) {
-			for _, item := range p.endMenu(a, id) {
+		message := ""
+		p.h.Say = func(s string) { message = s }
+		choose := func(a *actions, id protocol.DeviceID, words string) (found bool) {
+			for _, item := range p.expiryMenu(a, id) {
 				if item.Label == words {
 					found = true
 					item.Action()
@@ -198,34 +198,34 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			pagetest.Settle()
 			return found
 		}
-		for id, open := range map[protocol.DeviceID]func() *acts{
-			"d":   func() *acts { p.Open("nas"); return &p.detail.acts },
-			"tab": func() *acts { p.openClient("tab"); return &p.client.acts },
+		for id, open := range map[protocol.DeviceID]func() *actions{
+			"d":   func() *actions { p.Open("nas"); return &p.detail.bar },
+			"tab": func() *actions { p.openClient("tab"); return &p.client.bar },
 		} {
 			a := open()
 			pagetest.Shows(t, p.Box, "Access", "Until")
-			if choose(a, id, "For 30 days"); !strings.HasPrefix(said, "The end date was not changed: ") {
-				t.Errorf("%s: without a gateway it says %q", id, said)
+			if choose(a, id, "For 30 days"); !strings.HasPrefix(message, "The end date was not changed: ") {
+				t.Errorf("%s: without a gateway it says %q", id, message)
 			}
-			said = ""
-			if !choose(a, id, "Now") || said != "" {
+			message = ""
+			if !choose(a, id, "Now") || message != "" {
 				t.Errorf("%s: it ended without being asked about once more, or cannot end now", id)
 			}
 			test.Tap(pagetest.Button(t, p.Box, "Keep end date"))
-			pagetest.Button(t, p.Box, changeEnd)
+			pagetest.Button(t, p.Box, changeExpiry)
 			choose(a, id, "Now")
-			if !p.Back() || a.sure != "" {
+			if !p.Back() || a.confirming != "" {
 				t.Errorf("%s: it is still about to end", id)
 			}
 			choose(a, id, "Now")
 			test.Tap(pagetest.Button(t, p.Box, "End access now"))
-			if pagetest.Settle(); said == "" || a.sure != "" {
-				t.Errorf("%s: it says %q and still asks", id, said)
+			if pagetest.Settle(); message == "" || a.confirming != "" {
+				t.Errorf("%s: it says %q and still asks", id, message)
 			}
-			said = ""
+			message = ""
 		}
 		p.openClient("own")
-		if choose(&p.client.acts, "own", "Now") {
+		if choose(&p.client.bar, "own", "Now") {
 			t.Error("this window can end its own time, and not take that back")
 		}
 	})
@@ -234,7 +234,7 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	p := withWindows(t)
 	p.openClient("gone")
-	if strings.Contains(golden.Words(p.Box), changeEnd) {
+	if strings.Contains(golden.Words(p.Box), changeExpiry) {
 		t.Error("a pairing that was revoked can be given another end")
 	}
 	r := windows()
@@ -249,6 +249,6 @@ func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {
 		open()
 		pagetest.Shows(t, p.Box, "Expired")
-		pagetest.Button(t, p.Box, changeEnd)
+		pagetest.Button(t, p.Box, changeExpiry)
 	}
 }

@@ -22,7 +22,7 @@ func Confinement(c state.Confinement) fyne.CanvasObject {
 		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
 	}
 	for _, g := range c.Guarantees {
-		if g.Held {
+		if g.Enforced {
 			rows = append(rows, fact("check", style.ColorGood, g.Text))
 		} else {
 			rows = append(rows, fact("cross", style.ColorBad, g.Text))

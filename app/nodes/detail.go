@@ -19,18 +19,18 @@ import (
 // detail is the page of one machine. Each part is redrawn only when it changes, so that the updates
 // each second do not disturb focus and scroll position.
 type detail struct {
-	p    *Page
-	id   protocol.NodeID
-	log  *code.Panel
-	acts acts
+	p   *Page
+	id  protocol.NodeID
+	log *code.Panel
+	bar actions
 
-	facts, colour, runs, confined widgets.Body
+	facts, colour, runs, confinement widgets.Body
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
 	d := &detail{p: p, id: id, log: code.NewPanel(320)}
-	d.acts = newActs(d.show)
-	for _, part := range []*widgets.Body{&d.facts, &d.colour, &d.runs, &d.confined} {
+	d.bar = newActions(d.show)
+	for _, part := range []*widgets.Body{&d.facts, &d.colour, &d.runs, &d.confinement} {
 		*part = widgets.NewBody()
 	}
 	d.log.SetLines(code.PlainLines("Loading…"))
@@ -67,17 +67,17 @@ func (d *detail) show() {
 	calls := p.view.CallsOn(d.id)
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
-	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0, d.acts.sure)
-	if d.acts.edit {
+	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0, d.bar.confirming)
+	if d.bar.editing {
 		what = "edit" // do not redraw while the person is using it
 	}
-	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
+	drawn = d.bar.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts := p.pairing.MachineFacts(p.view, n, p.now())
-	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
 	c := state.ConfinementOf(n)
-	drawn = d.confined.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn
+	drawn = d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn
 	if drawn {
 		p.Box.Refresh()
 	}
@@ -87,9 +87,9 @@ func (d *detail) show() {
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
-	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.acts.Box),
+	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box),
 		d.facts.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box, d.runs.Box,
-		widgets.NewSectionHeading("COMMAND CONFINEMENT"), d.confined.Box, log, d.log)
+		widgets.NewSectionHeading("COMMAND CONFINEMENT"), d.confinement.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuietButton("All machines", "back", func() { d.p.Open("") }))
 }
@@ -132,8 +132,8 @@ func names(calls []protocol.CallInfo) string {
 // actions are the actions for a machine.
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
-	if d.acts.edit {
-		return d.acts.naming(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
+	if d.bar.editing {
+		return d.bar.nameEditor(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
 	}
 	var buttons []fyne.CanvasObject
 	if p.h.Browse != nil && n.Online {
@@ -142,18 +142,18 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	if p.h.Send != nil {
 		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
 	}
-	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.acts.rename))
+	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.rename))
 	if paired, ok := p.pairing.Machine(n); ok {
-		buttons = append(buttons, p.until(&d.acts, paired)...)
+		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
 	}
 	if !n.Local {
 		confirm := "Remove and disconnect"
 		if n.Device != "" {
 			confirm = "Revoke and remove"
 		}
-		buttons = append(buttons, d.acts.twice("Remove", "trash", confirm, "Cancel", func() {
+		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
 			bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) }, func(err error) {
-				d.acts.sure = ""
+				d.bar.confirming = ""
 				if err != nil {
 					p.h.Say("The machine was not removed: " + err.Error())
 				}

@@ -9,8 +9,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// known lists the facts about a machine, one per line.
-func known(facts []state.MachineFact) fyne.CanvasObject {
+// factList lists the facts about a machine, one per line.
+func factList(facts []state.MachineFact) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range facts {
 		rows = append(rows, fact(f.Name, f.Text))

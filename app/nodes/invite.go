@@ -19,10 +19,10 @@ import (
 // openInvite shows how to add another machine.
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
-	p.given = container.NewVBox()
+	p.invitationBox = container.NewVBox()
 	network := widgets.NewParagraph("", style.ColorMuted, "text")
-	said := widgets.NewParagraph("", style.ColorMuted, "text")
-	said.Hide()
+	message := widgets.NewParagraph("", style.ColorMuted, "text")
+	message.Hide()
 	turn := widgets.NewButton("Allow other machines to connect", "globe", nil)
 	load := func() {
 		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) {
@@ -47,29 +47,29 @@ func (p *Page) openInvite() {
 			load()
 		})
 	}
-	ends := state.PairingEnds[0]
-	until := widgets.NewButton(ends.Words, "clock", nil)
+	ends := state.AccessPeriods[0]
+	until := widgets.NewButton(ends.Text, "clock", nil)
 	until.TrailingIcon = "down"
 	until.OnTap = func() {
-		widgets.ShowMenu(until, endItems(func(e state.PairingEnd) {
+		widgets.ShowMenu(until, expiryItems(func(e state.AccessPeriod) {
 			ends = e
-			until.SetText(e.Words)
+			until.SetText(e.Text)
 		}))
 	}
 	invite := func(role string) func() {
 		return func() {
-			said.Show()
-			said.Set("Creating an invitation…", style.ColorMuted)
+			message.Show()
+			message.Set("Creating an invitation…", style.ColorMuted)
 			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
 				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
 			}, func(r protocol.DeviceInvite, err error) {
 				if err != nil {
-					said.Set(err.Error(), style.ColorBad)
+					message.Set(err.Error(), style.ColorBad)
 					return
 				}
-				said.Hide()
-				p.invited(r)
+				message.Hide()
+				p.showInvitation(r)
 			})
 		}
 	}
@@ -83,15 +83,15 @@ func (p *Page) openInvite() {
 		widgets.NewSectionHeading("INVITATION"),
 		widgets.NewParagraph("An invitation works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
-		widgets.Row(style.Inside, -1, machine, client), said, p.given,
+		widgets.Row(style.Inside, -1, machine, client), message, p.invitationBox,
 	)
 	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
 }
 
-// invited shows the invitation for the other machine.
-func (p *Page) invited(r protocol.DeviceInvite) {
-	p.given.Objects = []fyne.CanvasObject{p.invitation(r)}
-	p.given.Refresh()
+// showInvitation shows the invitation for the other machine.
+func (p *Page) showInvitation(r protocol.DeviceInvite) {
+	p.invitationBox.Objects = []fyne.CanvasObject{p.invitation(r)}
+	p.invitationBox.Refresh()
 }
 
 func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
@@ -126,7 +126,7 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	case n.Problem != "":
 		return "Other machines cannot connect to this gateway: " + n.Problem, style.ColorBad
 	case n.Listening:
-		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), join(n.Words)), style.ColorText
+		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), strings.Join(n.Words, "-")), style.ColorText
 	case n.Enabled:
 		return "The gateway is starting to listen.", style.ColorMuted
 	}

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -36,18 +37,18 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view    state.View
-	pairing state.Pairing
-	devices int // change counter of the view that pairing belongs to; -1 for none
-	clients []protocol.Device
-	list    *widgets.ItemList
-	asking  *fyne.Container // pending pairing requests
-	detail  *detail         // nil while no machine is shown
-	client  *client         // nil while no window is shown
-	invite  bool            // the page of an invitation is shown
-	form    *container.Scroll
-	given   *fyne.Container // the invitation on it
-	now     func() time.Time
+	view          state.View
+	pairing       state.Pairing
+	devices       int // change counter of the view that pairing belongs to; -1 for none
+	clients       []protocol.Device
+	list          *widgets.ItemList
+	requests      *fyne.Container // pending pairing requests
+	detail        *detail         // nil while no machine is shown
+	client        *client         // nil while no window is shown
+	invite        bool            // the page of an invitation is shown
+	form          *container.Scroll
+	invitationBox *fyne.Container // the invitation on it
+	now           func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -60,7 +61,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), asking: container.NewVBox(), devices: -1, now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: container.NewVBox(), devices: -1, now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
@@ -111,8 +112,8 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 // show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
-	if v.Loaded && v.Devices != p.devices {
-		p.devices = v.Devices
+	if v.Loaded && v.DevicesChanged != p.devices {
+		p.devices = v.DevicesChanged
 		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { p.showPairing(r) })
 	}
 	items := make([]widgets.ListItem, len(v.Nodes))
@@ -141,7 +142,7 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Detail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
-		if d, ok := p.pairing.Machine(n); ok && state.PairingEnded(d, p.now()) {
+		if d, ok := p.pairing.Machine(n); ok && state.HasExpired(d, p.now()) {
 			// that text says why it is offline
 			item.Detail = state.ClientPresence(p.view, d, p.now())
 		}
@@ -165,7 +166,7 @@ func (p *Page) drawList() {
 				body = widgets.Border(widgets.Inset(0, 0, style.Page, 0, body), nil, nil, nil, p.list)
 			}
 		}
-		return widgets.NewPage(machinesTitle, widgets.Border(p.asking, nil, nil, nil, body), add)
+		return widgets.NewPage(machinesTitle, widgets.Border(p.requests, nil, nil, nil, body), add)
 	})
 }
 
@@ -178,11 +179,11 @@ func (p *Page) showPairing(r state.Pairing) {
 		r.Devices = p.pairing.Devices
 	}
 	p.pairing = r
-	p.asking.Objects = nil
+	p.requests.Objects = nil
 	for _, q := range r.Requests {
-		p.asking.Add(p.request(q))
+		p.requests.Add(p.request(q))
 	}
-	p.asking.Refresh()
+	p.requests.Refresh()
 	p.show(p.view)
 	p.Box.Refresh()
 }
@@ -192,27 +193,27 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
 		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
-		words.SetText(join(q.Words))
+		words.SetText(strings.Join(q.Words, "-"))
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	answer := func(m protocol.Method[protocol.DeviceRequestParams, protocol.OK]) {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
 			return state.Call(ctx, p.app, m, protocol.DeviceRequestParams{ID: q.ID})
-		}, p.answered)
+		}, p.handleAnswer)
 	}
 	deny := widgets.NewButton("Deny", "", func() { answer(protocol.DeviceDeny) })
 	allow := widgets.NewButton("Allow", "check", func() {
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
 			_, err := state.Call(ctx, p.app, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
 			return protocol.OK{}, err
-		}, p.answered)
+		}, p.handleAnswer)
 	})
 	rows = append(rows, widgets.Row(style.Inside, -1, deny, allow))
 	return widgets.Inset(0, 0, style.Inside, 0, container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
 }
 
-func (p *Page) answered(_ protocol.OK, err error) {
+func (p *Page) handleAnswer(_ protocol.OK, err error) {
 	if err != nil {
 		p.h.Say("Your answer was not accepted: " + err.Error())
 	}
@@ -220,34 +221,23 @@ func (p *Page) answered(_ protocol.OK, err error) {
 	p.show(p.view)
 }
 
-func join(words []string) string {
-	out := ""
-	for i, w := range words {
-		if i > 0 {
-			out += "-"
-		}
-		out += w
-	}
-	return out
-}
-
 // Back returns from one machine, window or invitation to the list. It reports whether one was
 // shown. It does not interrupt a person who is typing a name.
 func (p *Page) Back() bool {
-	var a *acts
+	var a *actions
 	switch {
 	case p.detail != nil:
-		a = &p.detail.acts
+		a = &p.detail.bar
 	case p.client != nil:
-		a = &p.client.acts
+		a = &p.client.bar
 	case !p.invite:
 		return false
 	}
-	if a != nil && a.edit {
+	if a != nil && a.editing {
 		return false
 	}
-	if a != nil && a.sure != "" { // back cancels the confirmation
-		a.ask("")
+	if a != nil && a.confirming != "" { // back cancels the confirmation
+		a.confirm("")
 		return true
 	}
 	p.Open("")

@@ -143,7 +143,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
-	if !p.Back() || p.detail == nil || p.detail.acts.sure != "" {
+	if !p.Back() || p.detail == nil || p.detail.bar.confirming != "" {
 		t.Error("it is still about to be forgotten, or was left")
 	}
 	if !p.Back() || p.detail != nil || p.Back() {
@@ -160,7 +160,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	p.detail.log.SetLines(code.PlainLines("one line"))
 	pagetest.WheelReachesPage(t, p.Box, 1)
 	p.openInvite()
-	p.invited(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"})
+	p.showInvitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"})
 	pagetest.WheelReachesPage(t, p.Box, 3)
 }
 

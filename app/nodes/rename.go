@@ -6,8 +6,8 @@ import (
 )
 
 // rename shows and focuses a field with the name.
-func (a *acts) rename() {
-	a.edit = true
+func (a *actions) rename() {
+	a.editing = true
 	a.show()
 	if c := fyne.CurrentApp().Driver().CanvasForObject(a.Box); c != nil && a.field != nil {
 		c.Focus(a.field)
@@ -18,7 +18,7 @@ func (a *acts) rename() {
 // nameField edits a name: Enter saves, Escape cancels.
 type nameField struct {
 	widget.Entry
-	leave func()
+	onCancel func()
 }
 
 func newNameField() *nameField {
@@ -30,7 +30,7 @@ func newNameField() *nameField {
 // TypedKey implements fyne.Focusable.
 func (f *nameField) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyEscape {
-		f.leave()
+		f.onCancel()
 		return
 	}
 	f.Entry.TypedKey(e)

@@ -9,19 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// rights is the permission for notifications, on systems that ask the person.
-type rights int
+// permission is the permission for notifications, on systems that ask the person.
+type permission int
 
 const (
-	undecided rights = iota // not answered yet
+	undecided permission = iota // not answered yet
 	refused
 	granted
 	quiet // notifications appear in a list only, not on the screen
 )
 
-// rightsOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3 provisional, 4
+// permissionOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3 provisional, 4
 // ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert) of Apple's User Notifications framework.
-func rightsOf(status, style int) rights {
+func permissionOf(status, style int) permission {
 	switch {
 	case status == 0:
 		return undecided
@@ -37,7 +37,7 @@ func rightsOf(status, style int) rights {
 // concurrent use.
 type center interface {
 	// rights returns the current permission.
-	rights(ctx context.Context) (rights, error)
+	rights(ctx context.Context) (permission, error)
 	// ask makes the system ask the person. The answer arrives once as an answer event, possibly
 	// after days.
 	ask()
@@ -63,41 +63,41 @@ const namePrefix = "fairlead-"
 
 var errQuiet = errors.New("the system settings keep Fairlead's notifications off the screen")
 
-// asking shows notifications in a center once the person has given permission. If the system has no
+// centerSystem shows notifications in a center once the person has given permission. If the system has no
 // center for this program, it shows plain notifications.
-type asking struct {
+type centerSystem struct {
 	center
 	plain   system
 	actions Actions
 	events  chan event
 	done    sync.WaitGroup
 
-	asked bool        // used by the notifier's goroutine only
-	none  atomic.Bool // there is no center for this program
+	requested   bool        // used by the notifier's goroutine only
+	unavailable atomic.Bool // there is no center for this program
 
 	mu    sync.Mutex // guards shown, a list of IDs, the oldest first
 	shown []string
 }
 
-// openAsking starts using a center. open creates it and receives a function for its events, which
+// openCenter starts using a center. open creates it and receives a function for its events, which
 // may be called on any thread.
-func openAsking(open func(tell func(event)) center, plain system, actions Actions) *asking {
-	a := &asking{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
-	a.center = open(a.tell)
+func openCenter(open func(tell func(event)) center, plain system, actions Actions) *centerSystem {
+	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
+	a.center = open(a.send)
 	a.done.Go(a.listen)
 	return a
 }
 
-// tell does not block: the system calls it on its own thread.
-func (a *asking) tell(e event) {
+// send does not block: the system calls it on its own thread.
+func (a *centerSystem) send(e event) {
 	select {
 	case a.events <- e:
 	default: // drop it: more clicks than a person can make
 	}
 }
 
-func (a *asking) show(ctx context.Context, m Message) error {
-	if a.none.Load() {
+func (a *centerSystem) show(ctx context.Context, m Message) error {
+	if a.unavailable.Load() {
 		return a.plain.show(ctx, m)
 	}
 	r, err := a.rights(ctx)
@@ -106,8 +106,8 @@ func (a *asking) show(ctx context.Context, m Message) error {
 	}
 	switch r {
 	case undecided:
-		if !a.asked {
-			a.asked = true
+		if !a.requested {
+			a.requested = true
 			a.ask()
 		}
 		return errLater
@@ -123,7 +123,7 @@ func (a *asking) show(ctx context.Context, m Message) error {
 	return nil
 }
 
-func (a *asking) put(ctx context.Context, m Message) error {
+func (a *centerSystem) put(ctx context.Context, m Message) error {
 	a.mu.Lock()
 	a.shown = append(slices.DeleteFunc(a.shown, func(id string) bool { return id == m.ID }), m.ID)
 	old := ""
@@ -146,7 +146,7 @@ func nameOf(id string) string {
 	return namePrefix + strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", ""), "\uFFFD")
 }
 
-func (a *asking) remove(ctx context.Context, id string) {
+func (a *centerSystem) remove(ctx context.Context, id string) {
 	a.mu.Lock()
 	had := slices.Contains(a.shown, id)
 	a.shown = slices.DeleteFunc(a.shown, func(x string) bool { return x == id })
@@ -157,10 +157,10 @@ func (a *asking) remove(ctx context.Context, id string) {
 	a.plain.remove(ctx, id)
 }
 
-func (a *asking) locked(ctx context.Context) bool { return a.plain.locked(ctx) }
+func (a *centerSystem) locked(ctx context.Context) bool { return a.plain.locked(ctx) }
 
 // listen handles the person's actions. It returns after close.
-func (a *asking) listen() {
+func (a *centerSystem) listen() {
 	for e := range a.events {
 		switch e.what {
 		case answerYes, answerNo:
@@ -169,7 +169,7 @@ func (a *asking) listen() {
 			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			r, err := a.rights(ctx)
 			cancel()
-			a.none.Store(err != nil || r == undecided)
+			a.unavailable.Store(err != nil || r == undecided)
 			a.actions.retry()
 		case keyDefault, keyReview, keyDeny:
 			if id, ok := a.find(e.name); ok {
@@ -184,7 +184,7 @@ func (a *asking) listen() {
 }
 
 // find returns the message of a notification. A click has already removed it from the screen.
-func (a *asking) find(name string) (string, bool) {
+func (a *centerSystem) find(name string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, id := range a.shown {
@@ -196,7 +196,7 @@ func (a *asking) find(name string) (string, bool) {
 	return "", false
 }
 
-func (a *asking) close() {
+func (a *centerSystem) close() {
 	a.mu.Lock()
 	shown := a.shown
 	a.shown = nil

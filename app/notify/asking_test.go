@@ -17,7 +17,7 @@ type board struct {
 	tell func(event)
 
 	mu       sync.Mutex
-	may      rights
+	may      permission
 	silent   bool // it does not answer
 	isLocked bool
 	did      []string
@@ -48,7 +48,7 @@ func (b *board) set(f func()) {
 	f()
 }
 
-func (b *board) rights(context.Context) (rights, error) {
+func (b *board) rights(context.Context) (permission, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.silent {
@@ -88,15 +88,15 @@ func (p plainly) locked(context.Context) bool {
 }
 
 // onBoard runs a test with a notifier whose system is a board.
-func onBoard(t *testing.T, may rights, test func(t *testing.T, n *Notifier, b *board)) {
+func onBoard(t *testing.T, may permission, test func(t *testing.T, n *Notifier, b *board)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{may: may, up: make(map[string]Message)}
 		open := func(a Actions) (system, error) {
-			return openAsking(func(tell func(event)) center { b.tell = tell; return b }, plainly{b}, a), nil
+			return openCenter(func(tell func(event)) center { b.tell = tell; return b }, plainly{b}, a), nil
 		}
 		n := start(open, Actions{
 			Review: func(id string) { b.note("review %s", id) }, Deny: func(id string) { b.note("denied %s", id) },
-			Shown: func(id string) { b.note("shown %s", id) }, Off: func(string) { b.note("off") },
+			Shown: func(id string) { b.note("shown %s", id) }, Disabled: func(string) { b.note("off") },
 		}, slog.New(slog.DiscardHandler))
 		test(t, n, b)
 		n.Close()
@@ -226,9 +226,9 @@ func TestCTakesEveryTextOfANotification(t *testing.T) {
 	})
 	for _, c := range []struct {
 		status, style int
-		want          rights
+		want          permission
 	}{{0, 0, undecided}, {0, 1, undecided}, {1, 1, refused}, {2, 0, quiet}, {2, 1, granted}, {2, 2, granted}, {3, 1, granted}} {
-		if got := rightsOf(c.status, c.style); got != c.want {
+		if got := permissionOf(c.status, c.style); got != c.want {
 			t.Errorf("status %d, style %d: %v", c.status, c.style, got)
 		}
 	}

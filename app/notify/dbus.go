@@ -156,13 +156,13 @@ func (b *bus) locked(ctx context.Context) bool {
 			return true
 		}
 	}
-	return hinted(ctx)
+	return lockedByLogind(ctx)
 }
 
 var errNoHint = errors.New("logind gives no hint")
 
-// hinted returns logind's hint whether the session is locked.
-func hinted(ctx context.Context) bool {
+// lockedByLogind returns logind's hint whether the session is locked.
+func lockedByLogind(ctx context.Context) bool {
 	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {
 		return false

@@ -226,7 +226,7 @@ func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if hinted(t.Context()) {
+	if lockedByLogind(t.Context()) {
 		t.Error("locked without logind")
 	}
 	if err := conn.Export(login1{}, "/org/freedesktop/login1/session/auto", "org.freedesktop.DBus.Properties"); err != nil {
@@ -235,7 +235,7 @@ func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
 	if _, err := conn.RequestName("org.freedesktop.login1", 0); err != nil {
 		t.Fatal(err)
 	}
-	if !hinted(t.Context()) {
+	if !lockedByLogind(t.Context()) {
 		t.Error("not locked although logind says so")
 	}
 }

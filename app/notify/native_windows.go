@@ -29,8 +29,8 @@ type native struct {
 	done             sync.WaitGroup
 }
 
-// maxKept is the number of notifications that can still be removed.
-const maxKept = 32
+// maxNative is the number of notifications that can still be removed.
+const maxNative = 32
 
 func openNative(actions Actions) (_ *native, err error) {
 	if err := available(); err != nil {
@@ -65,7 +65,7 @@ func openNative(actions Actions) (_ *native, err error) {
 	if err := manager.call(methodNotifierWithID, id, uintptr(unsafe.Pointer(&n.notifier))); err != nil {
 		return nil, fmt.Errorf("create a notifier: %w", err)
 	}
-	if n.notifier, err = given(n.notifier); err != nil {
+	if n.notifier, err = nonNil(n.notifier); err != nil {
 		return nil, err
 	}
 	if n.toasts, err = factory("Windows.UI.Notifications.ToastNotification", &iidToasts); err != nil {
@@ -113,7 +113,7 @@ func (n *native) showNative(m Message) error {
 	if err := n.toasts.call(methodCreateToast, uintptr(unsafe.Pointer(doc)), uintptr(unsafe.Pointer(&t))); err != nil {
 		return fmt.Errorf("create a notification: %w", err)
 	}
-	if t, err = given(t); err != nil {
+	if t, err = nonNil(t); err != nil {
 		return err
 	}
 	var token int64
@@ -127,7 +127,7 @@ func (n *native) showNative(m Message) error {
 		return fmt.Errorf("show a notification: %w", err)
 	}
 	n.shown[m.ID] = t
-	if n.order = append(n.order, m.ID); len(n.order) > maxKept {
+	if n.order = append(n.order, m.ID); len(n.order) > maxNative {
 		n.take(n.order[0])
 	}
 	return nil

@@ -48,9 +48,9 @@ type Actions struct {
 	Deny   func(id string)
 	// Shown is called when the system has accepted a message and its content is visible.
 	Shown func(id string)
-	// Off is called once if there are no notifications, with the reason as a sentence for the
+	// Disabled is called once if there are no notifications, with the reason as a sentence for the
 	// person: they are disabled in the system's settings.
-	Off func(why string)
+	Disabled func(why string)
 
 	// retry shows the messages deferred because of errLater; for use by the notifier.
 	retry func()
@@ -182,9 +182,9 @@ func (n *Notifier) show(ctx context.Context, sys system, m Message) {
 		if n.deferred = append(n.deferred, m); len(n.deferred) > maxWaiting {
 			n.deferred = slices.Delete(n.deferred, 0, 1)
 		}
-	case errors.Is(err, errOff) && !n.off && n.actions.Off != nil:
+	case errors.Is(err, errOff) && !n.off && n.actions.Disabled != nil:
 		n.off = true
-		n.actions.Off("Notifications are unavailable: " + err.Error() + ".")
+		n.actions.Disabled("Notifications are unavailable: " + err.Error() + ".")
 	case err == nil && !hidden && n.actions.Shown != nil:
 		n.actions.Shown(m.ID)
 	}

@@ -75,7 +75,7 @@ func (u *unknown) as(iid *windows.GUID) (*unknown, error) {
 	if err := u.call(methodQuery, uintptr(unsafe.Pointer(iid)), uintptr(unsafe.Pointer(&out))); err != nil {
 		return nil, err
 	}
-	return given(out)
+	return nonNil(out)
 }
 
 func (u *unknown) release() {
@@ -84,8 +84,8 @@ func (u *unknown) release() {
 	}
 }
 
-// given returns an error for a success without an object.
-func given(u *unknown) (*unknown, error) {
+// nonNil returns an error for a success without an object.
+func nonNil(u *unknown) (*unknown, error) {
 	if u == nil || u.table == nil {
 		return nil, errNoWindowsRuntime
 	}
@@ -145,7 +145,7 @@ func factory(class string, iid *windows.GUID) (*unknown, error) {
 	if err := result(hr); err != nil {
 		return nil, fmt.Errorf("%s: %w", class, err)
 	}
-	return given(out)
+	return nonNil(out)
 }
 
 // instance returns a new object of a class.
@@ -160,7 +160,7 @@ func instance(class string) (*unknown, error) {
 	if err := result(hr); err != nil {
 		return nil, fmt.Errorf("%s: %w", class, err)
 	}
-	return given(out)
+	return nonNil(out)
 }
 
 // handler is the object that the system calls when a person acts on a notification. A single one

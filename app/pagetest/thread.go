@@ -22,9 +22,9 @@ func (k *toolkit) Driver() fyne.Driver { return k.thread }
 
 type thread struct {
 	fyne.Driver
-	mu    sync.Mutex // guards the fields below
-	queue []task
-	over  bool
+	mu     sync.Mutex // guards the fields below
+	queue  []task
+	closed bool
 }
 
 type task struct {
@@ -36,7 +36,7 @@ type task struct {
 func (g *thread) DoFromGoroutine(f func(), wait bool) {
 	t := task{f, make(chan struct{})}
 	g.mu.Lock()
-	if g.over {
+	if g.closed {
 		g.mu.Unlock()
 		return
 	}
@@ -64,7 +64,7 @@ func (g *thread) run() bool {
 func (g *thread) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.over = true
+	g.closed = true
 	for _, t := range g.queue {
 		close(t.done)
 	}

@@ -31,8 +31,8 @@ type detail struct {
 
 var verdicts = []struct{ value, words string }{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
 
-// terms are the possible validity periods of a rule.
-var terms = []struct {
+// expiries are the possible validity periods of a rule.
+var expiries = []struct {
 	words string
 	d     time.Duration
 }{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
@@ -76,9 +76,9 @@ func (p *Page) open(r protocol.Rule) {
 		d.text.Disable()
 	}
 	rows = append(rows, widgets.NewField("Rule (JSON)", d.text), d.note)
-	buttons := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.try)}
+	buttons := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}
 	if edit {
-		keep := widgets.NewButton("Save", "check", d.keep)
+		keep := widgets.NewButton("Save", "check", d.save)
 		keep.Primary = true
 		buttons = append(buttons, keep)
 	}
@@ -124,10 +124,10 @@ func indent(raw json.RawMessage) string {
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {
-		d.say("This is not a rule: " + err.Error())
+		d.showError("This is not a rule: " + err.Error())
 		return
 	}
-	d.say("")
+	d.showError("")
 	d.verdict.SetText(f.Verdict)
 	for _, v := range verdicts {
 		if v.value == f.Verdict {
@@ -163,7 +163,7 @@ func (d *detail) verdictMenu() []*fyne.MenuItem {
 
 func (d *detail) expiresMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	for _, t := range terms {
+	for _, t := range expiries {
 		items = append(items, fyne.NewMenuItem(t.words, func() {
 			d.set(func(f *state.RuleFields) {
 				f.Expires = time.Time{}
@@ -176,7 +176,7 @@ func (d *detail) expiresMenu() []*fyne.MenuItem {
 	return items
 }
 
-func (d *detail) keep() {
+func (d *detail) save() {
 	raw := json.RawMessage(d.text.Text)
 	if !json.Valid(raw) {
 		return
@@ -184,7 +184,7 @@ func (d *detail) keep() {
 	var rule protocol.Rule
 	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.Put(ctx, d.rule.ID, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("The rule was not saved: " + err.Error())
+			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
@@ -198,8 +198,8 @@ func (d *detail) keep() {
 	})
 }
 
-// try finds the earlier calls that the rule would have decided differently.
-func (d *detail) try() {
+// check finds the earlier calls that the rule would have decided differently.
+func (d *detail) check() {
 	raw := json.RawMessage(d.text.Text)
 	if !json.Valid(raw) {
 		return
@@ -207,15 +207,15 @@ func (d *detail) try() {
 	var res protocol.RuleTryResult
 	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.Try(ctx, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("The check failed: " + err.Error())
+			d.showError("The check failed: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
-		said := state.NothingToTry
+		message := state.NoCallsText
 		if res.Looked > 0 {
-			said = fmt.Sprintf("%s: it decides %d of them differently.", state.TriedOn(res.Looked), len(res.Changed))
+			message = fmt.Sprintf("%s: it decides %d of them differently.", state.CheckedText(res.Looked), len(res.Changed))
 		}
-		rows := []fyne.CanvasObject{widgets.NewText(said, style.ColorText, "text")}
+		rows := []fyne.CanvasObject{widgets.NewText(message, style.ColorText, "text")}
 		for _, c := range res.Changed {
 			line, _ := state.Reveal(d.p.view.CallLine(c.Call))
 			t := widgets.NewText(line, style.ColorText, style.SizeSmall)
@@ -229,8 +229,8 @@ func (d *detail) try() {
 	})
 }
 
-// say shows an error; an empty text takes no space.
-func (d *detail) say(text string) {
+// showError shows an error; an empty text takes no space.
+func (d *detail) showError(text string) {
 	d.note.Set(text, style.ColorBad)
 	if on := text != ""; on != d.note.Visible() {
 		widgets.SetVisible(d.note, on)

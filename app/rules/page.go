@@ -54,16 +54,16 @@ type Page struct {
 	h   Handlers
 	Box *fyne.Container
 
-	view   state.View
-	all    protocol.RulesResult
-	shown  []protocol.Rule
-	loaded bool
-	search *widgets.SearchField
-	list   *widgets.ItemList
-	count  *widgets.Text
-	none   *fyne.Container
-	detail *detail // nil while the list is shown
-	now    func() time.Time
+	view       state.View
+	all        protocol.RulesResult
+	shown      []protocol.Rule
+	loaded     bool
+	search     *widgets.SearchField
+	list       *widgets.ItemList
+	count      *widgets.Text
+	emptyState *fyne.Container
+	detail     *detail // nil while the list is shown
+	now        func() time.Time
 	// run does work off the GUI thread and then done on it.
 	run func(work func(context.Context) error, done func(error))
 }
@@ -86,7 +86,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, b Backend, h Handlers) *Page {
-	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack()}
+	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, emptyState: container.NewStack()}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.shown) {
 			p.open(p.shown[i])
@@ -114,8 +114,8 @@ func (p *Page) Load() {
 
 func (p *Page) problem(what string, err error) {
 	box := widgets.NewErrorBox(widgets.Problem{Title: what, Advice: err.Error(), Button: "Try again"}, p.Load)
-	p.none.Objects = []fyne.CanvasObject{container.NewVBox(box)}
-	p.none.Show()
+	p.emptyState.Objects = []fyne.CanvasObject{container.NewVBox(box)}
+	p.emptyState.Show()
 	p.list.Hide()
 	p.Box.Refresh()
 }
@@ -125,7 +125,7 @@ func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
-	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
+	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.emptyState))
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
@@ -166,10 +166,10 @@ func (p *Page) draw() {
 		if p.search.Text != "" {
 			title, about = "No rule found", "No rule contains all of these words."
 		}
-		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
+		p.emptyState.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
 	}
-	p.none.Refresh()
-	widgets.SetVisible(p.none, empty)
+	p.emptyState.Refresh()
+	widgets.SetVisible(p.emptyState, empty)
 	widgets.SetVisible(p.list, !empty)
 	p.Box.Refresh()
 }

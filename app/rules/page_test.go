@@ -103,7 +103,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 		pagetest.Shot(t, b.w, name)
 		pagetest.Shows(t, b.Box, "12 uses, last", "created from an approval on this computer", "off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · default: ask")
 		b.open(b.shown[0])
-		b.detail.try()
+		b.detail.check()
 		pagetest.Shot(t, b.w, name+"-one")
 		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it decides 1 of them differently.", "was ask, now allow", "Check against earlier calls", "Delete")
 	}
@@ -141,7 +141,7 @@ func TestRuleIsChangedAndKept(t *testing.T) {
 	if b.detail.verdict.Text != "Deny" || b.detail.expires.Text == "Never" {
 		t.Errorf("says %q, %q", b.detail.verdict.Text, b.detail.expires.Text)
 	}
-	b.detail.keep()
+	b.detail.save()
 	if got := strings.Join(b.g.did, "\n"); got != `put 1 {"argv":["git","status","**"],"expires":"1970-01-01T01:16:40Z","node":"server","tool":"Bash","verdict":"deny"}` {
 		t.Errorf("did %s", got)
 	}
@@ -154,16 +154,16 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.detail.text.SetText("{")
-	b.detail.keep()
+	b.detail.save()
 	pagetest.Shows(t, b.Box, "This is not a rule")
 	if b.g.did != nil {
 		t.Errorf("did %v", b.g.did)
 	}
 	b.detail.text.SetText(`{"tool":"Bash"}`)
-	b.detail.keep()
+	b.detail.save()
 	pagetest.Shows(t, b.Box, "Turned off: it has no verdict")
 	b.g.fail = errors.New("unknown field argw")
-	b.detail.keep()
+	b.detail.save()
 	pagetest.Shows(t, b.Box, "The rule was not saved: unknown field argw")
 }
 

@@ -15,19 +15,19 @@ import (
 
 // detail is the page of one schedule: its time, its task, and the history of its runs.
 type detail struct {
-	p     *Page
-	id    protocol.CronJobID
-	job   protocol.CronJob
-	runs  *widgets.ItemList
-	shown []protocol.CronRun
-	none  *widgets.Paragraph
-	next  *widgets.Paragraph // the next run
-	count *widgets.Text
+	p         *Page
+	id        protocol.CronJobID
+	job       protocol.CronJob
+	runs      *widgets.ItemList
+	shown     []protocol.CronRun
+	emptyText *widgets.Paragraph
+	next      *widgets.Paragraph // the next run
+	count     *widgets.Text
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
 	d := &detail{
-		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text"), next: widgets.NewParagraph("", style.ColorText, "text"),
+		p: p, id: id, emptyText: widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text"), next: widgets.NewParagraph("", style.ColorText, "text"),
 		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	d.runs = widgets.NewItemList(func(i int) {
@@ -60,7 +60,7 @@ func (d *detail) show(v state.SchedulesView) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
 	d.next.Set(nextRun(job, d.p.now()), style.ColorText)
-	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, state.JobOver(job, d.p.now()), job.Schedule, job.Spec, len(v.Runs) == 0})
+	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, state.IsFinished(job, d.p.now()), job.Schedule, job.Spec, len(v.Runs) == 0})
 	if err != nil {
 		d.p.Forget() // a content that cannot be compared is always drawn
 	}
@@ -72,12 +72,12 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 	switch {
 	case j.State.RunningAtMs > 0:
 		return "Running since " + state.When(j.State.RunningAtMs, now)
-	case state.JobOver(j, now):
+	case state.IsFinished(j, now):
 		return "Finished. Edit it to set another time."
 	case !j.Enabled:
 		return "Paused"
 	case j.State.NextRunAtMs > 0:
-		return protocol.Capital(state.In(j.State.NextRunAtMs, now))
+		return protocol.Capital(state.UntilText(j.State.NextRunAtMs, now))
 	}
 	return "No further runs"
 }
@@ -93,7 +93,7 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	} else {
 		text = word + ": " + text
 	}
-	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Detail: state.Length(time.Duration(r.DurationMs) * time.Millisecond)}
+	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
 }
 
 func (d *detail) draw() fyne.CanvasObject {
@@ -101,7 +101,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	back := widgets.NewQuietButton("All schedules", "back", p.back)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
 	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
-	over := state.JobOver(j, p.now())
+	over := state.IsFinished(j, p.now())
 	if !j.Enabled {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
@@ -126,7 +126,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.NewField(kind, widgets.NewParagraph(what, style.ColorText, "text")))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
-		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.none))
+		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.emptyText))
 	}
 	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)

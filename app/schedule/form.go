@@ -51,14 +51,14 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	if f.ID != "" {
 		title = "Edit " + f.Name
 	}
-	said := widgets.NewParagraph("", style.ColorMuted, "text")
-	said.Hide()
+	message := widgets.NewParagraph("", style.ColorMuted, "text")
+	message.Hide()
 	name := entry(f.Name, "Morning report", func(s string) { f.Name = s })
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
 	text.OnChanged = func(s string) { f.Text = s }
 
-	every := widgets.NewField("Every", widgets.Row(style.Inside, -1, number(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
+	every := widgets.NewField("Every", widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
 	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
 	expr := widgets.Col(style.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
 		widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)),
@@ -84,12 +84,12 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	save := widgets.NewButton("Save", "check", nil)
 	save.Primary = true
 	save.OnTap = func() {
-		said.Show()
-		said.Set("Saving…", style.ColorMuted)
+		message.Show()
+		message.Set("Saving…", style.ColorMuted)
 		now := f
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
 			if err != nil {
-				said.Set(protocol.Capital(err.Error()), style.ColorBad)
+				message.Set(protocol.Capital(err.Error()), style.ColorBad)
 				return
 			}
 			f.ID = j.ID
@@ -103,15 +103,15 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Instructions", text),
 		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
 		widgets.NewField("If the gateway was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
-		said,
+		message,
 		widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", leave)))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 	widgets.Focus(name)
 }
 
-// number limits an entry to the width of a number.
-func number(e fyne.CanvasObject) fyne.CanvasObject {
+// limitWidth limits an entry to the width of a number.
+func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {
 	room := widgets.NewRect("", "", 0)
 	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))
 	return container.NewStack(room, e)

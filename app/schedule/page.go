@@ -30,12 +30,12 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view   state.SchedulesView
-	list   *widgets.ItemList
-	detail *detail // nil while the list or the form is shown
-	form   bool    // the form is open: updates do not disturb it
-	beat   *beat
-	now    func() time.Time
+	view      state.SchedulesView
+	list      *widgets.ItemList
+	detail    *detail // nil while the list or the form is shown
+	form      bool    // the form is open: updates do not disturb it
+	heartbeat *heartbeat
+	now       func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -49,7 +49,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
-	p.beat = newBeat(p)
+	p.heartbeat = newHeartbeat(p)
 	p.openList()
 	return p
 }
@@ -62,7 +62,7 @@ func (p *Page) show(v state.SchedulesView) {
 		items[i] = p.item(j)
 	}
 	p.list.Set(items)
-	p.beat.show(v)
+	p.heartbeat.show(v)
 	switch {
 	case p.form:
 	case p.detail != nil:
@@ -79,7 +79,7 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	switch {
 	case j.State.RunningAtMs > 0:
 		item.Detail = "running"
-	case state.JobOver(j, now):
+	case state.IsFinished(j, now):
 		item.Detail, item.Muted, item.Icon, item.Color = "done", true, "check", style.ColorMuted
 		if j.State.LastStatus == protocol.CronSkipped {
 			item.Detail = "skipped"
@@ -87,7 +87,7 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	case !j.Enabled:
 		item.Detail, item.Muted, item.Icon, item.Color = "paused", true, "pause", style.ColorMuted
 	case j.State.NextRunAtMs > 0:
-		item.Detail = state.In(j.State.NextRunAtMs, now)
+		item.Detail = state.UntilText(j.State.NextRunAtMs, now)
 	default:
 		item.Detail = "no further runs"
 	}
@@ -128,7 +128,7 @@ func (p *Page) all() fyne.CanvasObject {
 	default:
 		body = p.list
 	}
-	return widgets.NewPage("Schedule", widgets.Border(nil, p.beat.box, nil, nil, body), add)
+	return widgets.NewPage("Schedule", widgets.Border(nil, p.heartbeat.box, nil, nil, body), add)
 }
 
 func (p *Page) reload() {

@@ -91,13 +91,13 @@ func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
 
 func TestDeleteOffersUndo(t *testing.T) {
 	p := inPage(t)
-	said := ""
-	p.h.Undo = func(text string, undo func(), until time.Time) { said = text; undo() }
+	message := ""
+	p.h.Undo = func(text string, undo func(), until time.Time) { message = text; undo() }
 	p.show(jobs())
 	p.list.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Delete"))
-	if said == "" || p.detail != nil {
-		t.Errorf("said %q", said)
+	if message == "" || p.detail != nil {
+		t.Errorf("said %q", message)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestTheHeartbeatSaysWhyTheLatestWasLeftOut(t *testing.T) {
 		v := jobs()
 		v.Heartbeat = h
 		p.show(v)
-		if got := p.beat.line.Text(); !strings.HasSuffix(got, want) {
+		if got := p.heartbeat.line.Text(); !strings.HasSuffix(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}

@@ -94,7 +94,7 @@ func (p *Page) find(page int64) {
 		p.draw("")
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (state.Found, error) {
+	bind.Go(p.ctx, func(ctx context.Context) (state.MessagePage, error) {
 		if page == 0 {
 			timer := time.NewTimer(typingPause)
 			defer timer.Stop()
@@ -104,7 +104,7 @@ func (p *Page) find(page int64) {
 			}
 		}
 		return p.app.Chats.SearchMessages(ctx, query, page)
-	}, func(r state.Found, err error) {
+	}, func(r state.MessagePage, err error) {
 		if asked != p.searches {
 			return
 		}
@@ -124,7 +124,7 @@ func (p *Page) find(page int64) {
 }
 
 // show adds a page of results.
-func (p *Page) show(r state.Found) {
+func (p *Page) show(r state.MessagePage) {
 	p.hits, p.next, p.searchedUntil = append(p.hits, r.Hits...), r.Next, 0
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached

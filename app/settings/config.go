@@ -45,7 +45,7 @@ func (p *Page) watchConfig(read func()) {
 	}
 	var last *seen
 	bind.Watch(p.ctx, p.app.Value, func(v state.View) {
-		now := seen{v.Config, v.Connected}
+		now := seen{v.ConfigChanged, v.Connected}
 		if last == nil || *last != now && v.Connected {
 			read()
 		}

@@ -45,7 +45,7 @@ func (p *Page) general() fyne.CanvasObject {
 		var row []fyne.CanvasObject
 		row, login = p.systemChoice(loginChoices, l.SetAtLogin, "Fairlead starts in the tray.")
 		rows = append(rows, section("When Fairlead opens", start, muted("Without a tray, the window opens anyway.")), section("Start at login", row...))
-		if launch.TakesLinks {
+		if launch.SupportsLinks {
 			row, links = p.systemChoice(linkChoices, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
 			rows = append(rows, section("fairlead:// links", row...))
 		}

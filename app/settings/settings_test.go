@@ -403,7 +403,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		read := 0
 		p.watchConfig(func() { read++ })
-		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.Config++ }, func(v *state.View) { v.Connected = false }} {
+		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.ConfigChanged++ }, func(v *state.View) { v.Connected = false }} {
 			p.app.Value.Update(func(v state.View) state.View { change(&v); return v })
 			time.Sleep(time.Second)
 			pagetest.Settle()

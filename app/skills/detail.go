@@ -26,18 +26,18 @@ type detail struct {
 	path string
 	e    protocol.SkillStatusEntry
 
-	toggle *widgets.Button
-	edit   *widgets.Button
-	remove *widgets.Button
-	facts  *fyne.Container
-	set    *settings
-	text   *markdown.View
-	fault  *widgets.Paragraph
-	drawn  string
+	toggle  *widgets.Button
+	edit    *widgets.Button
+	remove  *widgets.Button
+	facts   *fyne.Container
+	set     *settings
+	text    *markdown.View
+	problem *widgets.Paragraph
+	drawn   string
 }
 
 func newDetail(p *Page, path string) *detail {
-	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: markdown.NewView(), fault: widgets.NewParagraph("", style.ColorBad, "text")}
+	d := &detail{p: p, path: path, facts: widgets.Col(style.Group), text: markdown.NewView(), problem: widgets.NewParagraph("", style.ColorBad, "text")}
 	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
 	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
 	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })
@@ -62,10 +62,10 @@ func (d *detail) show() {
 	widgets.SetVisible(d.remove, e.Source == protocol.SkillAgent)
 	d.set.show(e, p.view.Set[e.SettingsKey])
 	d.text.SetText(p.view.Text)
-	d.fault.Hide()
+	d.problem.Hide()
 	if p.view.TextProblem != "" {
-		d.fault.Show()
-		d.fault.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
+		d.problem.Show()
+		d.problem.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
 	}
 	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
 	d.facts.Refresh()
@@ -74,7 +74,7 @@ func (d *detail) show() {
 		back := widgets.NewQuietButton("All skills", "back", p.back)
 		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
-			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.fault, widgets.LimitLineLength(d.text)))
+			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.problem, widgets.LimitLineLength(d.text)))
 		d.text.Forward = form.Scrolled
 		p.Put(widgets.NewPage(e.Name, form, back))
 	}
@@ -130,7 +130,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		if m.Fits {
 			icon, color = "check", style.ColorGood
 		}
-		machines = append(machines, line(icon, color, m.Name+" "+m.Words))
+		machines = append(machines, line(icon, color, m.Name+" "+m.Text))
 	}
 	if len(machines) == 0 {
 		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", style.ColorMuted, "text"))

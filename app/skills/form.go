@@ -17,7 +17,7 @@ func (p *Page) openForm() {
 	var n state.NewSkill
 	where := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	where.Ellipsis = true
-	said := widgets.NewParagraph("", style.ColorMuted, "text")
+	message := widgets.NewParagraph("", style.ColorMuted, "text")
 	name := widget.NewEntry()
 	name.SetPlaceHolder("Release notes")
 	name.OnChanged = func(s string) {
@@ -33,12 +33,12 @@ func (p *Page) openForm() {
 	create := widgets.NewButton("Create and edit", "check", nil)
 	create.Primary = true
 	create.OnTap = func() {
-		said.Set("Creating…", style.ColorMuted)
+		message.Set("Creating…", style.ColorMuted)
 		create.Disable()
 		bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Create(ctx, n) }, func(path string, err error) {
 			create.Enable()
 			if err != nil {
-				said.Set("Not created: "+err.Error()+".", style.ColorBad)
+				message.Set("Not created: "+err.Error()+".", style.ColorBad)
 				return
 			}
 			p.h.Edit(path)
@@ -51,7 +51,7 @@ func (p *Page) openForm() {
 		widgets.NewField("What it does and when to use it", when,
 			widgets.NewParagraph("The agent sees only this until it opens the skill.", style.ColorMuted, style.SizeSmall)),
 		widgets.NewField("What a machine must be able to do", caps.box),
-		said,
+		message,
 		widgets.Row(style.Inside, -1, create, cancel))))
 	widgets.Focus(name)
 }

@@ -38,16 +38,16 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view   state.SkillsView
-	found  []protocol.SkillStatusEntry
-	search *widgets.SearchField
-	list   *widgets.ItemList
-	count  *widgets.Text
-	body   *fyne.Container // the list, or a text in its place
-	detail *detail         // nil while the list or the form is shown
-	form   bool            // the form is open: updates do not disturb it
-	said   string          // content of body
-	now    func() time.Time
+	view         state.SkillsView
+	results      []protocol.SkillStatusEntry
+	search       *widgets.SearchField
+	list         *widgets.ItemList
+	count        *widgets.Text
+	body         *fyne.Container // the list, or a text in its place
+	detail       *detail         // nil while the list or the form is shown
+	form         bool            // the form is open: updates do not disturb it
+	shownContent string          // content of body
+	now          func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -61,8 +61,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: container.NewStack(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.found) {
-			p.open(p.found[i].Path)
+		if i < len(p.results) {
+			p.open(p.results[i].Path)
 		}
 	})
 	p.list.OnMenu = p.menu
@@ -71,8 +71,8 @@ func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	p.search = widgets.NewSearchField("Search skills", "")
 	p.search.OnChanged = func(string) { p.fill() }
 	p.search.OnChoose = func() {
-		if len(p.found) > 0 {
-			p.open(p.found[0].Path)
+		if len(p.results) > 0 {
+			p.open(p.results[0].Path)
 		}
 	}
 	p.openList()
@@ -114,18 +114,18 @@ func (p *Page) run(work func(context.Context)) {
 // focus.
 func (p *Page) fill() {
 	v := p.view
-	p.found = state.FindSkills(v.Skills, p.search.Text)
-	items := make([]widgets.ListItem, len(p.found))
-	for i, e := range p.found {
+	p.results = state.FindSkills(v.Skills, p.search.Text)
+	items := make([]widgets.ListItem, len(p.results))
+	for i, e := range p.results {
 		items[i] = item(e)
 	}
 	p.list.Set(items)
-	p.count.SetText(counted(v.Skills, len(p.found)))
-	now := fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.found) == 0)
-	if now == p.said {
+	p.count.SetText(counted(v.Skills, len(p.results)))
+	now := fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0)
+	if now == p.shownContent {
 		return
 	}
-	p.said = now
+	p.shownContent = now
 	var o fyne.CanvasObject = p.list
 	switch {
 	case v.Problem != "":
@@ -137,7 +137,7 @@ func (p *Page) fill() {
 		o = widgets.NewEmptyPage("skill", "No skills yet",
 			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
 				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
-	case len(p.found) == 0:
+	case len(p.results) == 0:
 		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill contains all of these words.")))
 	}
 	p.body.Objects = []fyne.CanvasObject{o}
@@ -194,10 +194,10 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 
 // menu offers the actions for a list entry.
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.found) {
+	if i >= len(p.results) {
 		return
 	}
-	e := p.found[i]
+	e := p.results[i]
 	items := []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { p.open(e.Path) }), fyne.NewMenuItem(switchWord(e), func() { p.toggle(e) }),
 		fyne.NewMenuItem(editWord(e), func() { p.h.Edit(e.Path) }),

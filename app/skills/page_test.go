@@ -172,13 +172,13 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p.search.SetText("git")
 	p.show(state.SkillsView{Loaded: true})
 	p.show(taught())
-	if p.Box.Objects[0] != frame || len(p.found) != 0 {
-		t.Errorf("the field was replaced, or %d found", len(p.found))
+	if p.Box.Objects[0] != frame || len(p.results) != 0 {
+		t.Errorf("the field was replaced, or %d found", len(p.results))
 	}
 	p.search.SetText("review BUILT")
 	p.search.SetText("review included")
-	if len(p.found) != 1 {
-		t.Errorf("%d found", len(p.found))
+	if len(p.results) != 1 {
+		t.Errorf("%d found", len(p.results))
 	}
 	p.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if p.detail == nil || p.detail.path != "skills/review-changes/SKILL.md" {
@@ -209,8 +209,8 @@ func TestThousandsOfSkillsAreListedAndSearchedAtOnce(t *testing.T) {
 		began := time.Now()
 		p.show(v)
 		p.search.SetText("review")
-		if len(p.found) != 1 {
-			t.Fatalf("found %d", len(p.found))
+		if len(p.results) != 1 {
+			t.Fatalf("found %d", len(p.results))
 		}
 		if best = min(best, time.Since(began)); best <= 2*time.Second {
 			return

@@ -14,24 +14,24 @@ import (
 
 // settings are the person's overrides of a skill's file.
 type settings struct {
-	p      *Page
-	box    *fyne.Container
-	always *widgets.Select
-	needs  *needs
-	asFile *widgets.Button
-	none   *widgets.Paragraph
-	e      protocol.SkillStatusEntry
-	quiet  bool // the controls are being set by the program
+	p           *Page
+	box         *fyne.Container
+	always      *widgets.Select
+	needs       *needs
+	resetButton *widgets.Button
+	notice      *widgets.Paragraph
+	e           protocol.SkillStatusEntry
+	updating    bool // the controls are being set by the program
 }
 
 var alwaysWords = []string{"As in its file", "Always", "Only when the agent opens it"}
 
 func newSettings(p *Page) *settings {
-	s := &settings{p: p, none: widgets.NewParagraph("", style.ColorMuted, "text")}
+	s := &settings{p: p, notice: widgets.NewParagraph("", style.ColorMuted, "text")}
 	s.always = widgets.NewSelect(alwaysWords, func(word string) {
 		yes := word == alwaysWords[1]
 		switch {
-		case s.quiet:
+		case s.updating:
 		case word == alwaysWords[0]:
 			p.m.SetAlways(s.e, nil)
 		default:
@@ -39,22 +39,22 @@ func newSettings(p *Page) *settings {
 		}
 	})
 	s.needs = newNeeds(func(caps []string) {
-		if !s.quiet {
+		if !s.updating {
 			p.m.SetNeeds(s.e, caps)
 		}
 	})
-	s.asFile = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
+	s.resetButton = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
 	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
-		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.asFile)))
-	s.box = widgets.Col(style.Group, widgets.NewSectionHeading("SETTINGS"), s.none, fields)
+		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.resetButton)))
+	s.box = widgets.Col(style.Group, widgets.NewSectionHeading("SETTINGS"), s.notice, fields)
 	return s
 }
 
 // show shows the current overrides.
 func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	s.e = e
-	s.quiet = true
-	defer func() { s.quiet = false }()
+	s.updating = true
+	defer func() { s.updating = false }()
 	choice := alwaysWords[0]
 	if set.Always != nil {
 		choice = alwaysWords[2]
@@ -66,22 +66,22 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 		s.always.SetSelected(choice)
 	}
 	s.needs.set(e.Requirements.Capabilities)
-	widgets.SetVisible(s.asFile, set.Requires != nil)
-	s.none.Hide()
+	widgets.SetVisible(s.resetButton, set.Requires != nil)
+	s.notice.Hide()
 	fields := s.box.Objects[2]
 	fields.Show()
 	if e.SettingsKey == "" {
-		s.none.Set("Settings cannot be saved for this skill: its name and its folder contain a dot.", style.ColorMuted)
-		s.none.Show()
+		s.notice.Set("Settings cannot be saved for this skill: its name and its folder contain a dot.", style.ColorMuted)
+		s.notice.Show()
 		fields.Hide()
 	}
 }
 
 // needs is a choice of capabilities.
 type needs struct {
-	box    *fyne.Container
-	checks []*widget.Check
-	quiet  bool
+	box      *fyne.Container
+	checks   []*widget.Check
+	updating bool
 }
 
 // capabilityWords describe the capabilities.
@@ -99,7 +99,7 @@ func newNeeds(changed func([]string)) *needs {
 			words = c
 		}
 		check := widget.NewCheck(words, func(bool) {
-			if !n.quiet {
+			if !n.updating {
 				changed(n.chosen())
 			}
 		})
@@ -122,9 +122,9 @@ func (n *needs) chosen() []string {
 }
 
 func (n *needs) set(caps []string) {
-	n.quiet = true
+	n.updating = true
 	for i, c := range n.checks {
 		c.SetChecked(slices.Contains(caps, protocol.Capabilities[i]))
 	}
-	n.quiet = false
+	n.updating = false
 }

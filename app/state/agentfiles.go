@@ -60,8 +60,8 @@ func FileLength(p, text string) (words string, over bool) {
 	}
 }
 
-// missing returns the files that the agent would read and that do not exist.
-func missing(there []FileEntry) []FileEntry {
+// missingFiles returns the files that the agent would read and that do not exist.
+func missingFiles(there []FileEntry) []FileEntry {
 	have := map[string]bool{"BOOTSTRAP.md": true}
 	for _, e := range there {
 		have[e.Path] = true
@@ -119,13 +119,13 @@ func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
 
 // Conflict is the error for a file that somebody else changed since it was opened.
 type Conflict struct {
-	Theirs string
-	Gone   bool // the file was deleted
+	Current string
+	Deleted bool // the file was deleted
 }
 
 // Error implements error.
 func (c *Conflict) Error() string {
-	if c.Gone {
+	if c.Deleted {
 		return "the file was deleted in the meantime"
 	}
 	return "the file was changed in the meantime"
@@ -141,10 +141,10 @@ func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed 
 			return err
 		case exists && !existed, exists && now != base:
 			if now != text {
-				return &Conflict{Theirs: now}
+				return &Conflict{Current: now}
 			}
 		case !exists && existed:
-			return &Conflict{Gone: true}
+			return &Conflict{Deleted: true}
 		}
 	}
 	return f.Save(ctx, p, text)

@@ -42,7 +42,7 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		var c *Conflict
-		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Theirs != "theirs" || files["SOUL.md"] != "theirs" {
+		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
 			t.Errorf("%v, %v", err, files)
 		}
 		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "", false); !errors.As(err, &c) {
@@ -51,7 +51,7 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "theirs", true); err != nil || files["SOUL.md"] != "mine" {
 			t.Errorf("%v, %v", err, files)
 		}
-		if err := fs.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Gone {
+		if err := fs.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Deleted {
 			t.Errorf("a file that was deleted meanwhile: %v", err)
 		}
 		if err := fs.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {

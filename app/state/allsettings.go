@@ -77,7 +77,7 @@ func (s *Settings) Follow(ctx context.Context) {
 	}
 	var last *seen
 	for v := range s.app.Value.Changes(ctx) {
-		if now := (seen{v.Config, v.Connected}); last == nil || *last != now {
+		if now := (seen{v.ConfigChanged, v.Connected}); last == nil || *last != now {
 			last = &now
 			s.Load(ctx)
 		}

@@ -45,7 +45,7 @@ func NewApp() *App { return newApp(View{}) }
 // NewRemoteApp creates the view models of a remote gateway. device is this computer's ID as a
 // paired device there; empty if it is not paired.
 func NewRemoteApp(device protocol.DeviceID) *App {
-	return newApp(View{Elsewhere: true, Device: device})
+	return newApp(View{Remote: true, Device: device})
 }
 
 func newApp(v View) *App {
@@ -128,10 +128,10 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) snapshot(s protocol.FeedSnapshot) {
-	a.Value.Update(func(v View) View { return begin(v, s) })
+	a.Value.Update(func(v View) View { return applySnapshot(v, s) })
 	a.Chats.reload()
 	a.Models.load()
-	a.loadStrangers()
+	a.loadAccessRequests()
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
@@ -142,7 +142,7 @@ func (a *App) apply(c protocol.Change) {
 	case protocol.ChangeMessage, protocol.ChangeHistory:
 		a.Chats.apply(c)
 	case protocol.ChangeChannels:
-		a.loadStrangers()
+		a.loadAccessRequests()
 	case protocol.ChangeConfig:
 		if top, _, _ := strings.Cut(c.Path, "."); top == "model" || top == "apiKeys" || top == "providers" {
 			a.Models.load()
@@ -182,8 +182,8 @@ func (a *App) startRequest(f func(context.Context)) {
 	})
 }
 
-// act calls a method in the background, as an action.
-func act[P, R any](a *App, m protocol.Method[P, R], p P) {
+// callInBackground calls a method in the background, as an action.
+func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
 	a.do(func(ctx context.Context) error {
 		_, err := Call(ctx, a, m, p)
 		return err
@@ -198,7 +198,9 @@ func (a *App) fail(err error) {
 }
 
 // Pause pauses or resumes the agent.
-func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PauseParams{Paused: paused}) }
+func (a *App) Pause(paused bool) {
+	callInBackground(a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
+}
 
 // Set changes a setting of the configuration; nil resets it. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {

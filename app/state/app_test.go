@@ -196,7 +196,7 @@ func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
 		if m := a.Value.Get().Models; len(m) != 2 || m[1].Ref.ID != "qwen" {
 			t.Errorf("choices when the provider does not answer: %+v", m)
 		}
-		if a.Value.Get().Config != 1 {
+		if a.Value.Get().ConfigChanged != 1 {
 			t.Error("the change of the configuration is not counted")
 		}
 	})
@@ -218,7 +218,7 @@ func TestDefaultKeyIsLeftWhereTheGatewayNamesAnotherMainChat(t *testing.T) {
 		{"agent:main:team", nil, "agent:main:app:chat:1", false},
 	} {
 		v := View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}
-		if got := v.Moved(c.key); got != c.moved {
+		if got := v.IsMainAlias(c.key); got != c.moved {
 			t.Errorf("main %q, %d known: %q moved %v", c.main, len(c.sessions), c.key, got)
 		}
 	}

@@ -100,7 +100,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		closed.State, closed.AnsweredBy = protocol.ApprovalAllowed, "desktop"
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &closed})
 		v := a.Value.Get()
-		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].Here || len(v.answering) != 0 {
+		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.answering) != 0 {
 			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
 		}
 		var sent protocol.ApprovalAnswerParams
@@ -184,7 +184,7 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.ApprovalExpired, "", "", "not answered in time"},
 		{protocol.ApprovalCancelled, "", "", "no longer needed"},
 	} {
-		if got := Ended(protocol.Approval{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
+		if got := OutcomeText(protocol.Approval{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

@@ -43,9 +43,9 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
 }
 
-// OpensItself reports whether allowing this call opens the folder that it needs, because nothing
+// GrantsFolder reports whether allowing this call opens the folder that it needs, because nothing
 // else is in question: a file tool outside the workspace.
-func OpensItself(q protocol.Approval) bool {
+func GrantsFolder(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
@@ -95,10 +95,10 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	return "requested", false
 }
 
-// Alike returns the pending approvals that ask exactly the same as q, including q; see
+// Identical returns the pending approvals that ask exactly the same as q, including q; see
 // [protocol.Approval.SameAs].
-func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
-	return drop(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
+func Identical(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
+	return without(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
 }
 
 // ScopeWords describes the extent of a scope, for a menu.
@@ -121,7 +121,7 @@ func ScopeWords(q protocol.Approval, scope string) string {
 // OfferedRule is a rule that an answer can create, as the gateway will store it.
 type OfferedRule struct {
 	Place  int // index in the approval's offers
-	Words  string
+	Text   string
 	Policy json.RawMessage
 	Wide   bool // it allows more than the words shown
 }
@@ -136,7 +136,7 @@ func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 			continue
 		}
 		wide := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
-		out = append(out, OfferedRule{Place: i, Words: as.Words, Policy: as.Policy, Wide: wide})
+		out = append(out, OfferedRule{Place: i, Text: as.Words, Policy: as.Policy, Wide: wide})
 	}
 	return out
 }
@@ -152,17 +152,17 @@ func NarrowOffers(rules []OfferedRule) []int {
 	return slices.Clip(out)
 }
 
-// TriedOn begins the sentence about the decisions of a rule for a number of earlier calls, at least
+// CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at least
 // one.
-func TriedOn(n int) string {
+func CheckedText(n int) string {
 	if n == 1 {
 		return "Checked against the last call"
 	}
 	return fmt.Sprintf("Checked against the last %d calls", n)
 }
 
-// NothingToTry is shown if there are no earlier calls.
-const NothingToTry = "There are no earlier calls to check against."
+// NoCallsText is shown if there are no earlier calls.
+const NoCallsText = "There are no earlier calls to check against."
 
 // Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {

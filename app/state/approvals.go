@@ -28,7 +28,7 @@ type Approvals struct{ app *App }
 // MarkShown reports to the gateway that a surface has shown an approval; an empty surface is a
 // window of its own.
 func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
-	act(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
+	callInBackground(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
 }
 
 // Answer answers approvals: one, or several identical ones in one request. They leave the view at
@@ -41,7 +41,7 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 		for _, q := range list {
 			v = answering(v, q.ID, true)
 		}
-		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return holds(list, x.ID) })
+		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return containsApproval(list, x.ID) })
 		return v
 	})
 	s.app.startRequest(func(ctx context.Context) {
@@ -57,7 +57,7 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 				err = outcomes[i].Error
 				back = append(back, q)
 			case !outcomes[i].Won && outcomes[i].Approval.State != protocol.ApprovalSuperseded:
-				lost = Ended(*outcomes[i].Approval)
+				lost = OutcomeText(*outcomes[i].Approval)
 			}
 		}
 		if err != nil {
@@ -70,7 +70,7 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	})
 }
 
-func holds(list []protocol.Approval, id protocol.ApprovalID) bool {
+func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
 	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
 }
 
@@ -106,7 +106,7 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 			}
 		}
 		for _, q := range open.Approvals {
-			if holds(list, q.ID) {
+			if containsApproval(list, q.ID) {
 				v = reduceApproval(v, q)
 			}
 		}
@@ -117,9 +117,9 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 // SnoozeFor is how long "Not now" snoozes an approval.
 const SnoozeFor = protocol.SnoozeFor
 
-// Waiting returns the pending approvals that are not snoozed.
-func (v View) Waiting() []protocol.Approval {
-	return drop(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
+// Unsnoozed returns the pending approvals that are not snoozed.
+func (v View) Unsnoozed() []protocol.Approval {
+	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 
 // Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
@@ -143,7 +143,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 		s.app.Value.Update(func(v View) View {
 			open := make([]protocol.Approval, len(v.Approvals))
 			for i, q := range v.Approvals {
-				if holds(list, q.ID) {
+				if containsApproval(list, q.ID) {
 					q.Later = later(q.Later)
 				}
 				open[i] = q
@@ -186,7 +186,7 @@ func Inbox(v View) []Group {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Approval: q, All: Alike(v.Approvals, q), Later: q.Later}
+		g := Group{Approval: q, All: Identical(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
 			if x.Later == 0 {

@@ -39,7 +39,7 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Approval, machine string) string {
 	what, where := QuestionParts(a, machine)
-	line, _ := Reveal(strings.TrimSpace(cut(what, 36) + " " + where))
+	line, _ := Reveal(strings.TrimSpace(shorten(what, 36) + " " + where))
 	return line
 }
 
@@ -104,8 +104,8 @@ func QuestionText(a protocol.Approval) string {
 	return string(a.Args)
 }
 
-// byWhom names the answerer as the windows do; the gateway's names are for its journal.
-func byWhom(principal string) string {
+// byText names the answerer as the windows do; the gateway's names are for its journal.
+func byText(principal string) string {
 	name := strings.TrimPrefix(principal, "owner ")
 	switch {
 	case principal == "" || principal == "owner":
@@ -120,9 +120,9 @@ func byWhom(principal string) string {
 	return " by " + name
 }
 
-// Ended describes how an approval was closed, and by whom.
-func Ended(a protocol.Approval) string {
-	by := byWhom(a.AnsweredBy)
+// OutcomeText describes how an approval was closed, and by whom.
+func OutcomeText(a protocol.Approval) string {
+	by := byText(a.AnsweredBy)
 	switch a.State {
 	case protocol.ApprovalAllowed:
 		if a.Scope == protocol.ScopeSession {

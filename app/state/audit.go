@@ -52,7 +52,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 		on = onMachine(e.Node, v.MachineName(e.Node))
 	}
 	title = e.What
-	by := byWhom(e.By)
+	by := byText(e.By)
 	if e.By == "owner" {
 		by = " by you"
 	}
@@ -60,7 +60,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	case protocol.AuditCall:
 		title = strings.TrimSpace(strings.TrimPrefix(e.Tool, protocol.FileAct) + " " + title)
 		if e.Tool == "Transfer" {
-			title = endsNamed(title, v)
+			title = withMachineNames(title, v)
 		}
 		text = auditVerdict(e, by)
 	default:
@@ -79,9 +79,9 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
-// Gave reports whether an entry created a permission beyond one call that can be revoked: a rule,
+// CreatedPermission reports whether an entry created a permission beyond one call that can be revoked: a rule,
 // or an answer with a scope other than once.
-func Gave(e protocol.AuditEntry) bool {
+func CreatedPermission(e protocol.AuditEntry) bool {
 	switch {
 	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantWithdrawn:
 		return false
@@ -102,16 +102,16 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	case protocol.NativePrefix:
 		machine = "the gateway"
 	default:
-		machine = named(v.MachineName(e.Node), string(e.Node))
+		machine = withID(v.MachineName(e.Node), string(e.Node))
 	}
 	if e.SessionKey != "" {
-		chat = named(v.ChatName(e.SessionKey), string(e.SessionKey))
+		chat = withID(v.ChatName(e.SessionKey), string(e.SessionKey))
 	}
 	return machine, chat
 }
 
-// endsNamed replaces the IDs in "Transfer box:a to tower:b" by the machines' names.
-func endsNamed(line string, v View) string {
+// withMachineNames replaces the IDs in "Transfer box:a to tower:b" by the machines' names.
+func withMachineNames(line string, v View) string {
 	from, to, ok := strings.Cut(line, " to ")
 	verb, source, spaced := strings.Cut(from, " ")
 	if !ok || !spaced {
@@ -133,7 +133,7 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 	words := e.By
 	switch kind {
 	case "owner":
-		words = strings.TrimPrefix("you"+byWhom(e.By), "you by ")
+		words = strings.TrimPrefix("you"+byText(e.By), "you by ")
 	case "agent":
 		words = "the agent in “" + v.ChatName(protocol.SessionKey(name)) + "”"
 	case "rule":
@@ -141,7 +141,7 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 			words = "the rule “" + rule + "”"
 		}
 	}
-	return named(words, e.By)
+	return withID(words, e.By)
 }
 
 // ruleWords describes the rule that decided a call.

@@ -159,7 +159,7 @@ func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditRuleDeleted, Rule: "r"}, false},
 		{protocol.AuditEntry{Kind: protocol.AuditGrantWithdrawn, Approval: "a"}, false},
 	} {
-		if got := Gave(c.e); got != c.want {
+		if got := CreatedPermission(c.e); got != c.want {
 			t.Errorf("%+v: %v", c.e, got)
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	if err := f.missing(); err != nil {
 		return "", err
 	}
-	if key = f.Kind.Channel + ":" + AccountID(f.Account); !f.Known && key != f.Kept {
+	if key = f.Kind.Channel + ":" + AccountID(f.Account); !f.Exists && key != f.StoredKey {
 		if _, taken := c.Value.Get().Account(key); taken {
 			return "", fmt.Errorf("an account named %q already exists. Choose another name", AccountID(f.Account))
 		}
@@ -164,14 +164,14 @@ func (c *Channels) setBusy(key, words string) {
 		if words == "" {
 			delete(v.busy, key)
 		}
-		return v.settle()
+		return v.withBusy()
 	})
 }
 
 // Answer grants or refuses a stranger access to the agent. The request leaves the view at once.
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
-	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = drop(v.Pending, same); return v })
+	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = without(v.Pending, same); return v })
 	c.app.do(func(ctx context.Context) (err error) {
 		defer c.Load(ctx)
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}

@@ -14,12 +14,12 @@ type ChannelForm struct {
 	Kind    protocol.ChannelKind
 	Account string            // account name; empty is "default"
 	Values  map[string]string // values by field
-	// Known is the existing account that the form edits: untouched fields keep their values.
-	Known bool
-	// Kept is the account stored by an earlier, failed Save of this form. Save does not overwrite
+	// Exists is the existing account that the form edits: untouched fields keep their values.
+	Exists bool
+	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not overwrite
 	// another account of the same name.
-	Kept string
-	was  map[string]string
+	StoredKey string
+	original  map[string]string
 }
 
 // NewChannelForm returns an empty form; account is the suggested name.
@@ -30,13 +30,13 @@ func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
 // FormOfAccount returns the form of an existing account, without secrets: the gateway never reveals
 // them.
 func FormOfAccount(c ChannelAccount) ChannelForm {
-	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Known: true}
+	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Exists: true}
 	for _, field := range c.Kind.Fields {
 		if text := settingText(c.Settings[field.Name]); text != "" {
 			f.Values[field.Name] = text
 		}
 	}
-	f.was = maps.Clone(f.Values)
+	f.original = maps.Clone(f.Values)
 	return f
 }
 
@@ -56,7 +56,7 @@ func settingText(raw json.RawMessage) string {
 // missing returns the name of a required field that is empty.
 func (f ChannelForm) missing() error {
 	for _, field := range f.Kind.Fields {
-		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Known || !field.Secret) {
+		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Exists || !field.Secret) {
 			return fmt.Errorf("fill in: %s", field.Title)
 		}
 	}
@@ -71,7 +71,7 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 		if !field.Secret {
 			text = strings.TrimSpace(text)
 		}
-		if text == f.was[field.Name] && (text == "" || f.Known) {
+		if text == f.original[field.Name] && (text == "" || f.Exists) {
 			continue // an empty secret means unchanged
 		}
 		raw, err := protocol.Marshal(text)

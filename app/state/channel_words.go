@@ -50,13 +50,13 @@ func AccountText(a ChannelAccount, now time.Time) string {
 		text += ": " + why
 	}
 	if a.RetryAt > 0 {
-		text += ". Trying again " + seconds(a.RetryAt, now)
+		text += ". Trying again " + inSeconds(a.RetryAt, now)
 	}
 	return text + "."
 }
 
-// seconds describes a time in the near future.
-func seconds(ms int64, now time.Time) string {
+// inSeconds describes a time in the near future.
+func inSeconds(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	if d <= 0 {
 		return "now"
@@ -64,7 +64,7 @@ func seconds(ms int64, now time.Time) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("in %d s", int((d + time.Second - 1).Seconds()))
 	}
-	return "in about " + Length(d)
+	return "in about " + DurationText(d)
 }
 
 // AccountTitle returns an account's address, or else the name of its channel.

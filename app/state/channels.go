@@ -100,7 +100,7 @@ func (c *Channels) Follow(ctx context.Context) {
 	})
 	seen := ""
 	for v := range c.app.Value.Changes(ctx) {
-		if now := fmt.Sprint(v.Channels, v.Config, v.Connected); now != seen {
+		if now := fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected); now != seen {
 			seen = now
 			c.Load(ctx)
 		}
@@ -122,12 +122,12 @@ func (c *Channels) Load(ctx context.Context) {
 			return v
 		}
 		next.Logins, next.busy = v.Logins, v.busy
-		return next.settle()
+		return next.withBusy()
 	})
 }
 
-// settle merges this window's own state into the gateway's.
-func (v ChannelsView) settle() ChannelsView {
+// withBusy merges this window's own state into the gateway's.
+func (v ChannelsView) withBusy() ChannelsView {
 	v.Accounts = slices.Clone(v.Accounts)
 	for i := range v.Accounts {
 		v.Accounts[i].Busy = v.busy[v.Accounts[i].Key()]
@@ -182,11 +182,11 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	return v, nil
 }
 
-// loadStrangers counts the people who wait for access.
-func (a *App) loadStrangers() {
+// loadAccessRequests counts the people who wait for access.
+func (a *App) loadAccessRequests() {
 	a.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
-			a.Value.Update(func(v View) View { v.Strangers = len(r.Pairs); return v })
+			a.Value.Update(func(v View) View { v.AccessRequests = len(r.Pairs); return v })
 		}
 	})
 }

@@ -138,7 +138,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if !v.Loaded || len(v.Accounts) != 1 || v.Accounts[0].Own || len(v.Pending) != 2 || v.Pending[0].SenderID != "al" || v.Policies["pigeon"].AllowFrom[0] != "ann" {
 			t.Errorf("%+v", v)
 		}
-		if n := a.Value.Get().Strangers; n != 2 {
+		if n := a.Value.Get().AccessRequests; n != 2 {
 			t.Errorf("%d strangers wait", n)
 		}
 		p.mu.Lock()
@@ -149,7 +149,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
 		}
-		if n := a.Value.Get().Strangers; n != 1 {
+		if n := a.Value.Get().AccessRequests; n != 1 {
 			t.Errorf("%d strangers wait", n)
 		}
 		p.mu.Lock()
@@ -226,7 +226,7 @@ func TestLoginThatWantsAPictureScannedAndOneWithoutAnAnswer(t *testing.T) {
 		if _, err := c.Save(t.Context(), form); err == nil || !strings.Contains(err.Error(), "another name") {
 			t.Errorf("an account of that name is written over: %v", err)
 		}
-		form.Kept = key
+		form.StoredKey = key
 		form.Values["loft"] = "broken"
 		if _, err := c.Save(t.Context(), form); err == nil || !strings.Contains(err.Error(), "Log in again") {
 			t.Error(err)

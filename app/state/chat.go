@@ -55,7 +55,7 @@ func (c *Chat) Reload() {
 		}
 		v.Messages, v.More = p.list, p.more
 		for _, m := range late {
-			v.Messages = add(v.Messages, m)
+			v.Messages = appendNew(v.Messages, m)
 		}
 		return v
 	})
@@ -131,8 +131,8 @@ func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Mes
 	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
 }
 
-// add appends a message unless the list has it already. It does not change the given list.
-func add(list []protocol.Message, m protocol.Message) []protocol.Message {
+// appendNew appends a message unless the list has it already. It does not change the given list.
+func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 	if n := len(list); n > 0 && list[n-1].Seq >= m.Seq {
 		return list
 	}
@@ -156,7 +156,7 @@ func (c *Chat) apply(ch protocol.Change) {
 		if v.Loading {
 			v.late = append(v.late, m)
 		}
-		v.Messages = add(v.Messages, m)
+		v.Messages = appendNew(v.Messages, m)
 		return v
 	})
 }
@@ -172,17 +172,17 @@ func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachme
 
 // Stop stops the run in progress, or removes a queued message.
 func (c *Chat) Stop(run protocol.RunID) {
-	act(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
+	callInBackground(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
 }
 
 // StopCall stops one tool call.
 func (c *Chat) StopCall(id protocol.CallID) {
-	act(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
+	callInBackground(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
 }
 
 // SetModel sets the conversation's model; the zero value restores the default.
 func (c *Chat) SetModel(ref protocol.ModelRef) {
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{
 		SessionKey: c.Key,
 		Settings:   &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}},
 	})
@@ -190,5 +190,5 @@ func (c *Chat) SetModel(ref protocol.ModelRef) {
 
 // SetThinking sets the thinking level; empty restores the default.
 func (c *Chat) SetThinking(level string) {
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
 }

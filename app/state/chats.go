@@ -74,7 +74,7 @@ func (c *Chats) Create(ctx context.Context) (protocol.SessionKey, error) {
 // Rename changes a chat's title; an empty title restores the default, the beginning of the first
 // message.
 func (c *Chats) Rename(key protocol.SessionKey, title string) {
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 }
 
 // Delete deletes a chat. Until the returned time, Restore can undo that. It blocks.
@@ -91,7 +91,7 @@ func (c *Chats) Restore(ctx context.Context, key protocol.SessionKey) error {
 
 // Reset archives a chat's messages and starts an empty conversation.
 func (c *Chats) Reset(key protocol.SessionKey) {
-	act(c.app, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
+	callInBackground(c.app, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
 }
 
 // Export writes a whole chat as Markdown. It blocks while the messages are loaded.

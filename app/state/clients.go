@@ -13,7 +13,7 @@ import (
 // Clients returns the devices that are paired as clients (in the windows: windows): active ones
 // first, each group by name.
 func (p Pairing) Clients() []protocol.Device {
-	out := drop(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
+	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
 		if over := cmp.Compare(min(a.RevokedAt, 1), min(b.RevokedAt, 1)); over != 0 {
 			return over
@@ -29,8 +29,8 @@ func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
 	return d, ok && d.Role == protocol.RoleClient
 }
 
-// PairingEnded reports whether a device's pairing was revoked or has expired.
-func PairingEnded(d protocol.Device, now time.Time) bool {
+// HasExpired reports whether a device's pairing was revoked or has expired.
+func HasExpired(d protocol.Device, now time.Time) bool {
 	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
 }
 
@@ -40,7 +40,7 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	switch {
 	case d.RevokedAt > 0:
 		return "revoked"
-	case PairingEnded(d, now):
+	case HasExpired(d, now):
 		return "expired"
 	case d.ID == v.Device:
 		return "this device"
@@ -87,17 +87,17 @@ func RightsText(scopes []protocol.Scope) string {
 // ClientLine summarizes a client: permissions, expiry, system and address.
 func ClientLine(d protocol.Device, now time.Time) string {
 	may := "May " + RightsText(d.Scopes)
-	if PairingEnded(d, now) {
+	if HasExpired(d, now) {
 		may = ""
 	} else if d.ExpiresAt > 0 {
 		may += " until " + When(d.ExpiresAt, now)
 	}
-	return joined(" · ", may, systemName(d.OS), d.Address)
+	return joinNonEmpty(" · ", may, systemName(d.OS), d.Address)
 }
 
-// joined joins the non-empty parts with sep.
-func joined(sep string, parts ...string) string {
-	return strings.Join(drop(parts, func(s string) bool { return s == "" }), sep)
+// joinNonEmpty joins the non-empty parts with sep.
+func joinNonEmpty(sep string, parts ...string) string {
+	return strings.Join(without(parts, func(s string) bool { return s == "" }), sep)
 }
 
 // systemName returns the common name of an operating system; a device may report Go's name of it.
@@ -122,26 +122,26 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	}
 	switch {
 	case d.RevokedAt > 0:
-		add("Status", "Revoked "+When(d.RevokedAt, now)+byWhom(d.RevokedBy))
-	case PairingEnded(d, now):
+		add("Status", "Revoked "+When(d.RevokedAt, now)+byText(d.RevokedBy))
+	case HasExpired(d, now):
 		add("Status", "Expired "+When(d.ExpiresAt, now))
 	default:
 		add("Status", protocol.Capital(ClientPresence(v, d, now)))
 		add("Permissions", protocol.Capital(RightsText(d.Scopes)))
-		facts = append(facts, letIn(d, now))
+		facts = append(facts, accessFact(d, now))
 	}
 	add("Fingerprint", strings.Join(d.Words, "-"))
-	if d.RotatedAt > 0 && !PairingEnded(d, now) {
+	if d.RotatedAt > 0 && !HasExpired(d, now) {
 		add("Token", "Replaced. The device fetches the new token when it connects")
 	}
 	add("System", systemName(d.OS))
 	add("Version", d.Version)
-	add("Host", joined(", ", d.Hostname, d.Address))
-	if d.LastSeenAt > 0 && PairingEnded(d, now) { // otherwise the heading shows it
+	add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
+	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
 		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		add("Paired", protocol.Capital(When(d.PairedAt, now))+byWhom(d.PairedBy))
+		add("Paired", protocol.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
@@ -156,7 +156,7 @@ func (p Pairings) RenameClient(d protocol.Device, name string) {
 	if strings.TrimSpace(name) == "" {
 		name = d.Hostname
 	}
-	act(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
+	callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
 // RevokeClient revokes a client's pairing and closes its connections. It stays in the list until it

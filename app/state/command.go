@@ -21,8 +21,8 @@ type CommandPart struct {
 	Risky  bool
 }
 
-// risky reports whether a part has a risk beyond not being allowed by a rule.
-func risky(p protocol.ApprovalPart) bool {
+// isRisky reports whether a part has a risk beyond not being allowed by a rule.
+func isRisky(p protocol.ApprovalPart) bool {
 	return p.Floor || p.Kind == "finding" || p.Verdict == "deny"
 }
 
@@ -34,7 +34,7 @@ func CommandSpans(q protocol.Approval) []CommandSpan {
 	// position from which to search for the next part with the same text
 	next := make(map[string]int)
 	for _, p := range q.Parts {
-		if !risky(p) || strings.TrimSpace(p.Text) == "" {
+		if !isRisky(p) || strings.TrimSpace(p.Text) == "" {
 			continue
 		}
 		at := strings.Index(text[next[p.Text]:], p.Text)
@@ -73,7 +73,7 @@ func CommandParts(q protocol.Approval) []CommandPart {
 	seen := make(map[string]bool)
 	for _, p := range q.Parts {
 		text, _, _ := strings.Cut(strings.TrimSpace(p.Text), "\n")
-		out := CommandPart{Text: text, Reason: p.Reason, Risky: risky(p)}
+		out := CommandPart{Text: text, Reason: p.Reason, Risky: isRisky(p)}
 		if len(p.Argv) > 0 {
 			out.Path = where[p.Argv[0]]
 		}

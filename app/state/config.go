@@ -46,8 +46,8 @@ func MissingSecrets(st protocol.Status) string {
 	return protocol.Capital(strings.Join(names, ", ") + verb)
 }
 
-// SecretsDo says how to restore them.
-func SecretsDo(st protocol.Status) string {
+// MissingSecretsHelp says how to restore them.
+func MissingSecretsHelp(st protocol.Status) string {
 	if st.SecretStore == "keychain" {
 		if len(st.Missing) > 1 {
 			return "They are no longer in the system's keychain. Enter them again in the settings."

@@ -11,8 +11,8 @@ import (
 // Guarantee is one restriction of commands that a machine was tested for. Text describes it: the
 // mechanism if it is enforced, or the reason and the remedy if not.
 type Guarantee struct {
-	Text string
-	Held bool
+	Text     string
+	Enforced bool
 }
 
 // Confinement describes how a machine confines commands.

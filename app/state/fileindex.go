@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// machineFiles are the known files, newest first, of a machine's workspace or of a granted folder.
-type machineFiles struct {
+// fileList are the known files, newest first, of a machine's workspace or of a granted folder.
+type fileList struct {
 	place     protocol.NodeID
 	top       string // the folder; empty for the workspace
 	paths     []string
@@ -25,20 +25,20 @@ type fileIndex struct {
 	app *App
 
 	mu     sync.Mutex // guards latest
-	latest machineFiles
+	latest fileList
 }
 
 // reset drops the list, so that the next search requests it again.
 func (x *fileIndex) reset() {
 	x.mu.Lock()
-	x.latest = machineFiles{}
+	x.latest = fileList{}
 	x.mu.Unlock()
 }
 
-// topOf returns the root folder for searching a view's files: the workspace, or the view's folder
+// searchRoot returns the root folder for searching a view's files: the workspace, or the view's folder
 // if it is outside.
-func topOf(v FilesView) string {
-	if absolute(v.Dir) {
+func searchRoot(v FilesView) string {
+	if isAbsolute(v.Dir) {
 		return v.Dir
 	}
 	return ""
@@ -46,15 +46,15 @@ func topOf(v FilesView) string {
 
 // find returns the files that match a filter. If the machine's tool would return too many files, the
 // tool gets a part of the filter.
-func (x *fileIndex) find(ctx context.Context, v FilesView) (machineFiles, error) {
+func (x *fileIndex) find(ctx context.Context, v FilesView) (fileList, error) {
 	x.mu.Lock()
 	files := x.latest
 	x.mu.Unlock()
-	top := topOf(v)
+	top := searchRoot(v)
 	if files.place != v.Place || files.top != top {
 		var err error
 		if files, err = x.glob(ctx, v.Place, top, "**"); err != nil {
-			return machineFiles{}, err
+			return fileList{}, err
 		}
 		x.mu.Lock()
 		x.latest = files
@@ -93,7 +93,7 @@ func globOf(filter string) string {
 }
 
 // glob lists a machine's files with its Glob tool, as a call by the person.
-func (x *fileIndex) glob(ctx context.Context, id protocol.NodeID, top, pattern string) (machineFiles, error) {
+func (x *fileIndex) glob(ctx context.Context, id protocol.NodeID, top, pattern string) (fileList, error) {
 	var out struct {
 		BasePath  string
 		Matches   []string
@@ -105,9 +105,9 @@ func (x *fileIndex) glob(ctx context.Context, id protocol.NodeID, top, pattern s
 		args["path"] = top
 	}
 	if err := invokeTool(ctx, x.app, id, "Glob", args, &out); err != nil {
-		return machineFiles{}, err
+		return fileList{}, err
 	}
-	m := machineFiles{place: id, top: top, truncated: out.Truncated}
+	m := fileList{place: id, top: top, truncated: out.Truncated}
 	if top = strings.TrimSuffix(top, "/"); top != "" {
 		top += "/"
 	}

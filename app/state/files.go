@@ -30,15 +30,15 @@ type FilesView struct {
 	Note    string // additional information about the list
 	// why changes in subfolders are not watched, as part of a sentence; empty if they are, or if
 	// nothing is watched
-	Shallow string
+	WatchProblem string
 	// the entries of Dir, or of its whole tree with a filter: in the order of Sort, folders first
 	Entries []FileEntry
 	Filter  string
 	Sort    FileSort
 	File    *OpenFile
-	// Serves reports whether the place knows sizes and times and can move and delete files. Fixed
+	// CanBrowse reports whether the place knows sizes and times and can move and delete files. Fixed
 	// reports whether this folder is read-only.
-	Serves, Fixed bool
+	CanBrowse, ReadOnly bool
 	// Changed are the agent's changes on the machine, newest first.
 	Changed []protocol.FileChange
 	At      string // absolute path of the folder, if known
@@ -77,7 +77,7 @@ func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
 // Open shows the top folder of a place.
 func (f *Files) Open(place protocol.NodeID) {
 	f.Value.Update(func(v FilesView) FilesView {
-		return FilesView{Place: place, Loading: true, Sort: v.Sort, Serves: f.serves(place)}
+		return FilesView{Place: place, Loading: true, Sort: v.Sort, CanBrowse: f.canBrowse(place)}
 	})
 	f.index.reset()
 	f.Reload()
@@ -86,8 +86,8 @@ func (f *Files) Open(place protocol.NodeID) {
 // Enter shows a folder.
 func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v FilesView) FilesView {
-		v.Dir, v.File, v.Problem, v.Filter = within(f.app.Value.Get(), v.Place, dir), nil, "", ""
-		v.Loading, v.Shallow = v.Place == "" || v.Serves, ""
+		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.Value.Get(), v.Place, dir), nil, "", ""
+		v.Loading, v.WatchProblem = v.Place == "" || v.CanBrowse, ""
 		if v.Loading {
 			v.Entries, v.Note = nil, "" // entries and their selection belong to the previous folder
 		}
@@ -103,15 +103,15 @@ func (f *Files) Up() {
 		f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
 		return
 	}
-	f.Enter(above(v.Dir))
+	f.Enter(parentDir(v.Dir))
 }
 
-// Narrow filters by a text in the path, in all subfolders. Until the result arrives, it filters the
+// SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters the
 // current entries.
-func (f *Files) Narrow(filter string) {
+func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v FilesView) FilesView {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
-			v.Entries = drop(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
+			v.Entries = without(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
 			v.Loading = v.Loading || len(v.Entries) == 0
 		}
 		return v
@@ -126,7 +126,7 @@ func (f *Files) Sort(by FileSort) {
 		by.order(v.Entries)
 		return v
 	})
-	if !f.Value.Get().Serves {
+	if !f.Value.Get().CanBrowse {
 		f.show()
 	}
 }
@@ -134,7 +134,7 @@ func (f *Files) Sort(by FileSort) {
 // Reload loads the folder again. The current entries stay until the result arrives.
 func (f *Files) Reload() {
 	f.index.reset()
-	f.Value.Update(func(v FilesView) FilesView { v.Serves = f.serves(v.Place); return v })
+	f.Value.Update(func(v FilesView) FilesView { v.CanBrowse = f.canBrowse(v.Place); return v })
 	f.show()
 }
 
@@ -149,7 +149,7 @@ func (f *Files) show() {
 			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
 				return v // superseded by a later request
 			}
-			current, outdated, again := f.watch.settle(request, v, entries)
+			current, outdated, again := f.watch.applyEvents(request, v, entries)
 			reload = reload || again
 			if outdated {
 				return v
@@ -183,12 +183,12 @@ func (f *Files) list(ctx context.Context, request uint64, v FilesView) ([]FileEn
 			list = append(list, FileEntry{Path: strings.Trim(p, "/")})
 		}
 		if v.Dir == "" {
-			list = append(list, missing(list)...)
+			list = append(list, missingFiles(list)...)
 		}
-		list = drop(list, func(e FileEntry) bool { return !matches(e.Path, v.Filter) })
+		list = without(list, func(e FileEntry) bool { return !matches(e.Path, v.Filter) })
 		return list, "", nil
 	}
-	if v.Serves && v.Filter == "" {
+	if v.CanBrowse && v.Filter == "" {
 		return f.folder(ctx, request, v)
 	}
 	all, err := f.index.find(ctx, v)

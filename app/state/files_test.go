@@ -83,7 +83,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		look("new.txt src/ Readme")
 		fs.Enter("src")
 		look("src/a/ src/main.go")
-		fs.Narrow("B GO")
+		fs.SetFilter("B GO")
 		look("src/a/b.go")
 		fs.Up()
 		look("new.txt src/ Readme")
@@ -112,7 +112,7 @@ func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
-		fs.Narrow("a/old txt")
+		fs.SetFilter("a/old txt")
 		synctest.Wait()
 		if v := fs.Value.Get(); names(v.Entries) != "a/OLD.txt" || v.Note != "" {
 			t.Errorf("%s, %q", names(v.Entries), v.Note)
@@ -144,7 +144,7 @@ func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
 		fs.Open("nas")
 		synctest.Wait()
 		fs.Enter("/media/photos")
-		fs.Narrow("cat")
+		fs.SetFilter("cat")
 		synctest.Wait()
 		if got := names(fs.Value.Get().Entries); got != "/media/photos/2024/cat.jpg" {
 			t.Error(got)

@@ -13,13 +13,13 @@ import (
 
 // OpenFile is an opened file.
 type OpenFile struct {
-	Path     string
-	Text     string
-	Image    image.Image // instead of Text
-	Problem  string      // reason why it cannot be shown
-	Cut      bool        // Text is incomplete
-	Editable bool
-	Missing  bool // the file does not exist: Text is the default content for a new agent
+	Path      string
+	Text      string
+	Image     image.Image // instead of Text
+	Problem   string      // reason why it cannot be shown
+	Truncated bool        // Text is incomplete
+	Editable  bool
+	Missing   bool // the file does not exist: Text is the default content for a new agent
 }
 
 // Limits for showing a machine's file.
@@ -59,7 +59,7 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	}
 	var numbered string
 	if json.Unmarshal(out.Content, &numbered) == nil {
-		file.Text, file.Cut = unnumbered(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		file.Text, file.Truncated = withoutLineNumbers(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
 		return file, nil
 	}
 	var blocks protocol.Content
@@ -84,8 +84,8 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	return file, nil
 }
 
-// unnumbered removes the line numbers that the Read tool puts before each line, with a tab.
-func unnumbered(text string) string {
+// withoutLineNumbers removes the line numbers that the Read tool puts before each line, with a tab.
+func withoutLineNumbers(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {

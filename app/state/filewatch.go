@@ -39,9 +39,9 @@ func (l *folderWatch) next() uint64 {
 	return l.request
 }
 
-// followed records a response and stops the watch of the previous folder. If a later response has
+// adoptWatch records a response and stops the watch of the previous folder. If a later response has
 // already arrived, this one's own watch is stopped.
-func (f *Files) followed(request uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
+func (f *Files) adoptWatch(request uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
 	list := make([]FileEntry, len(r.Entries))
 	for i, e := range r.Entries {
 		list[i] = entryOf(v.Dir, e)
@@ -51,16 +51,16 @@ func (f *Files) followed(request uint64, v FilesView, r protocol.FilesListResult
 	if request > f.watch.followed {
 		ends, f.watch.followed = f.watch.id, request
 		f.watch.id, f.watch.place, f.watch.dir = r.WatchID, v.Place, v.Dir
-		f.watch.events = drop(f.watch.events, func(c protocol.FilesChange) bool { return !slices.Contains(c.WatchIDs, r.WatchID) })
+		f.watch.events = without(f.watch.events, func(c protocol.FilesChange) bool { return !slices.Contains(c.WatchIDs, r.WatchID) })
 	}
 	f.watch.mu.Unlock()
 	f.unwatch(ends)
 	return list
 }
 
-// settle applies to a list the events since its creation. outdated reports that a later list is already
+// applyEvents applies to a list the events since its creation. outdated reports that a later list is already
 // shown; again reports that the list must be requested again, because such an event says so.
-func (l *folderWatch) settle(request uint64, v FilesView, list []FileEntry) (_ []FileEntry, outdated, again bool) {
+func (l *folderWatch) applyEvents(request uint64, v FilesView, list []FileEntry) (_ []FileEntry, outdated, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if request < l.shownRequest {
@@ -92,9 +92,9 @@ func (f *Files) unwatch(id string) {
 	})
 }
 
-// Leave stops the page's watch at the gateway.
-func (f *Files) Leave() {
-	f.app.noFiles(f)
+// Close stops the page's watch at the gateway.
+func (f *Files) Close() {
+	f.app.removeFiles(f)
 	f.watch.mu.Lock()
 	id := f.watch.id
 	f.watch.id, f.watch.events = "", nil
@@ -102,8 +102,8 @@ func (f *Files) Leave() {
 	f.unwatch(id)
 }
 
-// changed applies an event about a folder.
-func (f *Files) changed(c protocol.FilesChange) {
+// applyChange applies an event about a folder.
+func (f *Files) applyChange(c protocol.FilesChange) {
 	f.watch.mu.Lock()
 	mine := f.watch.id != "" && slices.Contains(c.WatchIDs, f.watch.id)
 	place, dir := f.watch.place, f.watch.dir
@@ -127,7 +127,7 @@ func (f *Files) changed(c protocol.FilesChange) {
 				return v
 			}
 			if c.Shallow != "" {
-				v.Shallow = c.Shallow
+				v.WatchProblem = c.Shallow
 			}
 			if v.Filter == "" && len(c.Entries)+len(c.Removed) > 0 {
 				v.Entries = merge(v.Entries, dir, c)
@@ -200,11 +200,11 @@ func (a *App) FilesChanged(c protocol.FilesChange) {
 	pages := slices.Clone(a.files)
 	a.mu.Unlock()
 	for _, f := range pages {
-		f.changed(c)
+		f.applyChange(c)
 	}
 }
 
-func (a *App) noFiles(f *Files) {
+func (a *App) removeFiles(f *Files) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.files = slices.DeleteFunc(a.files, func(other *Files) bool { return other == f })
@@ -268,6 +268,6 @@ func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.Files
 // Revert restores a file's content from before a change by the agent. It blocks.
 func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
 	_, err := Call(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
-	f.again(err)
+	f.reloadAfter(err)
 	return err
 }

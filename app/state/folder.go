@@ -72,15 +72,15 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
-// serves reports whether a machine supports the file browser's methods.
-func (f *Files) serves(place protocol.NodeID) bool {
+// canBrowse reports whether a machine supports the file browser's methods.
+func (f *Files) canBrowse(place protocol.NodeID) bool {
 	n, ok := f.app.Value.Get().Node(place)
 	return ok && n.Files
 }
 
-// within returns a folder in the view's notation: relative to the workspace of a machine, or
+// relativeDir returns a folder in the view's notation: relative to the workspace of a machine, or
 // absolute if outside.
-func within(v View, place protocol.NodeID, dir string) string {
+func relativeDir(v View, place protocol.NodeID, dir string) string {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
 		top := strings.TrimSuffix(strings.ReplaceAll(n.Host.Workspace, `\`, "/"), "/")
@@ -88,19 +88,19 @@ func within(v View, place protocol.NodeID, dir string) string {
 			return ""
 		}
 		dir = strings.TrimPrefix(dir, top+"/")
-		if absolute(dir) {
+		if isAbsolute(dir) {
 			return strings.TrimSuffix(dir, "/")
 		}
 	}
 	return strings.Trim(dir, "/")
 }
 
-func absolute(p string) bool {
+func isAbsolute(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
 
-// above returns the parent of a folder; the top folder is its own parent.
-func above(dir string) string {
+// parentDir returns the parent of a folder; the top folder is its own parent.
+func parentDir(dir string) string {
 	if i := strings.LastIndex(dir, "/"); i > 0 {
 		return dir[:i]
 	}
@@ -115,7 +115,7 @@ type Crumb struct{ Name, Dir string }
 func (v FilesView) Crumbs(app View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
-	if absolute(v.Dir) {
+	if isAbsolute(v.Dir) {
 		if n, ok := app.Node(v.Place); ok && n.Host != nil {
 			for _, g := range n.Host.Folders {
 				top := strings.TrimSuffix(strings.ReplaceAll(g.Path, `\`, "/"), "/")
@@ -132,7 +132,7 @@ func (v FilesView) Crumbs(app View) []Crumb {
 		if name == "" {
 			continue
 		}
-		if from != "" || absolute(v.Dir) {
+		if from != "" || isAbsolute(v.Dir) {
 			from += "/"
 		}
 		from += name
@@ -160,11 +160,11 @@ func (f *Files) folder(ctx context.Context, request uint64, v FilesView) ([]File
 	if err != nil {
 		return nil, "", err
 	}
-	list := f.followed(request, v, r)
+	list := f.adoptWatch(request, v, r)
 	f.scheduleChanges(v.Place, 0)
 	f.Value.Update(func(now FilesView) FilesView {
 		if now.Place == v.Place && now.Dir == v.Dir {
-			now.At, now.Fixed = r.Path, r.ReadOnly
+			now.At, now.ReadOnly = r.Path, r.ReadOnly
 		}
 		return now
 	})
@@ -183,12 +183,12 @@ func entryOf(dir string, e protocol.FileInfo) FileEntry {
 	return FileEntry{Path: p, Dir: e.Folder(), Info: e}
 }
 
-// Make creates a folder in the current folder and returns its path. It blocks.
-func (f *Files) Make(ctx context.Context, name string) (string, error) {
+// MakeFolder creates a folder in the current folder and returns its path. It blocks.
+func (f *Files) MakeFolder(ctx context.Context, name string) (string, error) {
 	v := f.Value.Get()
 	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
 	_, err := Call(ctx, f.app, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
-	f.again(err)
+	f.reloadAfter(err)
 	return made.Path, err
 }
 
@@ -215,7 +215,7 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
 		return p, nil, protocol.ErrBadRequest.With("the name must not be empty or contain a slash")
 	}
-	to = entryOf(above(p), protocol.FileInfo{Name: name}).Path
+	to = entryOf(parentDir(p), protocol.FileInfo{Name: name}).Path
 	_, undo, err = f.move(ctx, []step{{p, to}})
 	return to, undo, err
 }
@@ -231,7 +231,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	if r.Problem != "" {
 		err = protocol.ErrInternal.With(r.Problem)
 	}
-	f.again(nil)
+	f.reloadAfter(nil)
 	return len(r.Items), func() {
 		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
@@ -239,13 +239,13 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 					f.app.fail(err)
 				}
 			}
-			f.again(nil)
+			f.reloadAfter(nil)
 		})
 	}, err
 }
 
-// again shows the result of a change.
-func (f *Files) again(err error) {
+// reloadAfter shows the result of a change.
+func (f *Files) reloadAfter(err error) {
 	if err == nil {
 		f.Reload()
 	}
@@ -285,7 +285,7 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 		}
 		n++
 	}
-	f.again(nil)
+	f.reloadAfter(nil)
 	return n, func() {
 		f.app.start(func(ctx context.Context) {
 			for _, s := range slices.Backward(list[:n]) {
@@ -293,7 +293,7 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 					f.app.fail(err)
 				}
 			}
-			f.again(nil)
+			f.reloadAfter(nil)
 		})
 	}, err
 }

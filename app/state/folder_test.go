@@ -80,7 +80,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		}
 		fs.Open("nas")
 		look("sub/ a.txt b.txt")
-		if v := fs.Value.Get(); !v.Serves || v.At != "/srv/" || len(v.Changed) != 1 {
+		if v := fs.Value.Get(); !v.CanBrowse || v.At != "/srv/" || len(v.Changed) != 1 {
 			t.Errorf("%+v", v)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Entries: []protocol.FileInfo{{Name: "c.txt", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 9}}, Removed: []string{"b.txt"}})
@@ -100,7 +100,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		if n := len(f.called(protocol.FilesList.Name)); n != 3 {
 			t.Errorf("listed %d times", n)
 		}
-		fs.Leave()
+		fs.Close()
 		synctest.Wait()
 		if acts := done.acts("unwatch"); acts[len(acts)-1] != "unwatch w-sub" {
 			t.Errorf("%v", acts)
@@ -185,7 +185,7 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
-		fs.Narrow("txt")
+		fs.SetFilter("txt")
 		synctest.Wait()
 		found = append(found, "sub/deep/new.txt")
 		for range 5 { // several are merged into one request
@@ -200,11 +200,11 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 			t.Errorf("asked %d times", n)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Shallow: "there are too many"})
-		if got := fs.Value.Get().Shallow; got != "there are too many" {
+		if got := fs.Value.Get().WatchProblem; got != "there are too many" {
 			t.Errorf("%q", got)
 		}
 		fs.Enter("sub")
-		if got := fs.Value.Get().Shallow; got != "" {
+		if got := fs.Value.Get().WatchProblem; got != "" {
 			t.Errorf("of another folder it says %q", got)
 		}
 	})
@@ -281,14 +281,14 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 		fs.Open("nas")
 		synctest.Wait()
 		top := fs.Value.Get().Entries
-		fs.Narrow(top[len(top)-1].Path)
+		fs.SetFilter(top[len(top)-1].Path)
 		if v := fs.Value.Get(); names(v.Entries) != top[len(top)-1].Path || v.Loading {
 			t.Errorf("before the machine answers the filter leaves %s of %s", names(v.Entries), names(top))
 		}
-		if fs.Narrow("no such name"); !fs.Value.Get().Loading {
+		if fs.SetFilter("no such name"); !fs.Value.Get().Loading {
 			t.Error("it says that nothing is found, and nobody has looked")
 		}
-		fs.Narrow("")
+		fs.SetFilter("")
 		synctest.Wait()
 		fs.Enter("sub")
 		if v := fs.Value.Get(); len(v.Entries) > 0 || !v.Loading {

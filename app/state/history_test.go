@@ -29,7 +29,7 @@ func past(n int) func(*fake) {
 		on(f, protocol.TransferForget, func(p protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			all = drop(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
+			all = without(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
 			return protocol.TransferForgetResult{}, nil
 		})
 	}
@@ -56,12 +56,12 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 				t.Errorf("%q is shown, want %q", got, want)
 			}
 		}
-		before := a.Value.Get().Ended
+		before := a.Value.Get().HistoryChanged
 		undo := a.Transfers.Remove("t1")
 		shows("t0 t2 of 2")
 		undo()
 		shows("t0 t1 t2 of 3")
-		if n := a.Value.Get().Ended - before; n != 2 {
+		if n := a.Value.Get().HistoryChanged - before; n != 2 {
 			t.Errorf("the page was told %d times", n)
 		}
 		undo = a.Transfers.Remove("t1")

@@ -24,7 +24,7 @@ func Hunks(diff string) []Hunk {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			h := Hunk{Head: line}
-			if !readHead(line, &h) {
+			if !parseHeader(line, &h) {
 				return nil
 			}
 			out = append(out, h)
@@ -39,7 +39,7 @@ func Hunks(diff string) []Hunk {
 	return out
 }
 
-func readHead(line string, h *Hunk) bool {
+func parseHeader(line string, h *Hunk) bool {
 	fields := strings.Fields(line)
 	if len(fields) < 3 {
 		return false
@@ -118,11 +118,11 @@ func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	if json.Unmarshal(args["content"], &content) != nil {
 		return errHunks
 	}
-	lines, ok := takeBack(strings.Split(content, "\n"), 1, hunks, keep)
+	lines, ok := undoHunks(strings.Split(content, "\n"), 1, hunks, keep)
 	if !ok {
 		return errHunks
 	}
-	return putText(args, "content", strings.Join(lines, "\n"))
+	return setText(args, "content", strings.Join(lines, "\n"))
 }
 
 // pickEdit finds the position of the new text in the file: where undoing every hunk gives the old
@@ -139,33 +139,33 @@ func pickEdit(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error 
 	last := hunks[len(hunks)-1]
 	_, after := last.sides()
 	for at := max(1, hunks[0].first-len(lines)); at <= last.first+len(after); at++ {
-		whole, prefix, suffix, ok := wholeLines(lines, at, hunks)
+		whole, prefix, suffix, ok := completeLines(lines, at, hunks)
 		if !ok {
 			continue
 		}
-		all, ok := takeBack(whole, at, hunks, make([]bool, len(hunks)))
+		all, ok := undoHunks(whole, at, hunks, make([]bool, len(hunks)))
 		if back, fits := unwrap(all, prefix, suffix); !ok || !fits || back != old {
 			continue
 		}
-		some, _ := takeBack(whole, at, hunks, keep)
+		some, _ := undoHunks(whole, at, hunks, keep)
 		picked, fits := unwrap(some, prefix, suffix)
 		if !fits {
 			continue
 		}
-		return putText(args, "newString", picked)
+		return setText(args, "newString", picked)
 	}
 	return errHunks
 }
 
-func putText(args map[string]json.RawMessage, name, text string) error {
+func setText(args map[string]json.RawMessage, name, text string) error {
 	raw, err := protocol.Marshal(text)
 	args[name] = raw
 	return err
 }
 
-// wholeLines completes the first and last line, which the text may contain only in part, from the
+// completeLines completes the first and last line, which the text may contain only in part, from the
 // hunks that include them.
-func wholeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
+func completeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
 	whole = append([]string(nil), lines...)
 	end := len(lines) - 1
 	for _, h := range hunks {
@@ -205,9 +205,9 @@ func unwrap(lines []string, prefix, suffix string) (string, bool) {
 	return s[len(prefix) : len(s)-len(suffix)], true
 }
 
-// takeBack undoes the hunks that are not kept. at is the number of the first of the lines in the
+// undoHunks undoes the hunks that are not kept. at is the number of the first of the lines in the
 // file. Context outside the lines is ignored.
-func takeBack(lines []string, at int, hunks []Hunk, keep []bool) ([]string, bool) {
+func undoHunks(lines []string, at int, hunks []Hunk, keep []bool) ([]string, bool) {
 	var out []string
 	k := 0 // index in lines
 	for i, h := range hunks {

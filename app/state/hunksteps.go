@@ -28,7 +28,7 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	var steps []step
 	for i := range hunks {
 		// check all hunks, so that every selection is possible
-		if befores[i] == "" || !once(befores, afters, i) {
+		if befores[i] == "" || !isUnique(befores, afters, i) {
 			return errHunks
 		}
 		if keep[i] {
@@ -40,10 +40,10 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	}
 	delete(args, "replaceAll")
 	delete(args, "edits")
-	if err := putText(args, "oldString", steps[0].Old); err != nil {
+	if err := setText(args, "oldString", steps[0].Old); err != nil {
 		return err
 	}
-	if err := putText(args, "newString", steps[0].New); err != nil {
+	if err := setText(args, "newString", steps[0].New); err != nil {
 		return err
 	}
 	if len(steps) == 1 {
@@ -54,21 +54,21 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	return err
 }
 
-// once reports whether the old text of hunk i occurs exactly once in the old text of all hunks, and
+// isUnique reports whether the old text of hunk i occurs exactly once in the old text of all hunks, and
 // not in the new text of earlier hunks.
-func once(befores, afters []string, i int) bool {
+func isUnique(befores, afters []string, i int) bool {
 	n := 0
 	for j, text := range befores {
-		n += places(text, befores[i])
+		n += countOverlapping(text, befores[i])
 		if j < i {
-			n += places(afters[j], befores[i])
+			n += countOverlapping(afters[j], befores[i])
 		}
 	}
 	return n == 1
 }
 
-// places counts the occurrences of part in text, including overlapping ones.
-func places(text, part string) (n int) {
+// countOverlapping counts the occurrences of part in text, including overlapping ones.
+func countOverlapping(text, part string) (n int) {
 	for at := 0; at <= len(text)-len(part); at++ {
 		if strings.HasPrefix(text[at:], part) {
 			n++

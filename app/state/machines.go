@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// named returns a name, followed by the ID in the records if that differs.
-func named(name, id string) string {
+// withID returns a name, followed by the ID in the records if that differs.
+func withID(name, id string) string {
 	if name == id || id == "" {
 		return name
 	}
@@ -45,7 +45,7 @@ func PlatformText(n protocol.NodeInfo) string {
 // PresenceText describes whether a machine is online, and its latency.
 func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 	switch {
-	case n.Online && n.Local && v.Elsewhere:
+	case n.Online && n.Local && v.Remote:
 		return "the gateway's computer"
 	case n.Online && n.Local:
 		return "this computer"
@@ -114,13 +114,13 @@ type Machines struct{ app *App }
 
 // Rename renames a machine; an empty name restores its own.
 func (m Machines) Rename(id protocol.NodeID, name string) {
-	act(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
+	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
 // SetColour sets a machine's colour, one of [protocol.NodeColours]; empty restores the
 // automatic one.
 func (m Machines) SetColour(id protocol.NodeID, colour string) {
-	act(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
+	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
 // Forget removes a machine from the list and closes its connection. A paired machine is

@@ -19,7 +19,7 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := PresenceText(View{Elsewhere: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
+	if got := PresenceText(View{Remote: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
 		t.Errorf("seen from elsewhere it is %q", got)
 	}
 }
@@ -63,10 +63,10 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "u", State: protocol.TransferQueued}},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
 		v := a.Value.Get()
-		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || v.Devices != before.Devices+1 {
+		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || v.DevicesChanged != before.DevicesChanged+1 {
 			t.Errorf("nodes %v", v.Nodes)
 		}
-		if len(v.Transfers) != 1 || v.Transfers[0].ID != "u" || v.Ended != before.Ended+1 {
+		if len(v.Transfers) != 1 || v.Transfers[0].ID != "u" || v.HistoryChanged != before.HistoryChanged+1 {
 			t.Errorf("transfers %v", v.Transfers)
 		}
 	})

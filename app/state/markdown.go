@@ -22,7 +22,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 			c, _ := m.Completion()
 			fmt.Fprintf(&b, "\n*%s*\n", c.Words(v.MachineName(c.NodeID)))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
-			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, fenced(text))
+			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, codeBlock(text))
 		case m.Role == protocol.RoleUser:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, text)
 		case m.Role == protocol.RoleAssistant:
@@ -37,7 +37,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 			}
 		case m.Role == protocol.RoleToolResult:
 			if text = Readable(text); text != "" {
-				fmt.Fprintf(&b, "\n%s\n", fenced(text))
+				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}
 		for _, block := range m.Content {
@@ -53,8 +53,8 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 	return b.String()
 }
 
-// fenced returns a code block with a fence that the text does not contain.
-func fenced(text string) string {
+// codeBlock returns a code block with a fence that the text does not contain.
+func codeBlock(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

@@ -27,7 +27,7 @@ func callMarkdown(call protocol.Block, v View) string {
 	}
 	args, ok := orderedArgs(call.Arguments)
 	if !ok {
-		fmt.Fprintf(&b, "\n%s\n", fenced(string(call.Arguments)))
+		fmt.Fprintf(&b, "\n%s\n", codeBlock(string(call.Arguments)))
 		return b.String()
 	}
 	apart := "\n" // between the title and the list
@@ -38,14 +38,14 @@ func callMarkdown(call protocol.Block, v View) string {
 			words = a.name
 		}
 		if !known && len(a.text) < longArgument && !strings.Contains(a.text, "\n") {
-			fmt.Fprintf(&b, "%s- %s: %s\n", apart, words, ticked(a.text))
+			fmt.Fprintf(&b, "%s- %s: %s\n", apart, words, inlineCode(a.text))
 			apart = ""
 			continue
 		}
 		if words != "" {
 			fmt.Fprintf(&blocks, "\n%s:\n", words)
 		}
-		fmt.Fprintf(&blocks, "\n%s\n", fenced(a.text))
+		fmt.Fprintf(&blocks, "\n%s\n", codeBlock(a.text))
 	}
 	return b.String() + blocks.String()
 }
@@ -77,8 +77,8 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	return args, true
 }
 
-// ticked returns a text as inline code.
-func ticked(text string) string {
+// inlineCode returns a text as inline code.
+func inlineCode(text string) string {
 	tick := "`"
 	for strings.Contains(text, tick) {
 		tick += "`"

@@ -8,9 +8,9 @@ import (
 
 // ModeChoice is one of the approval modes of a chat.
 type ModeChoice struct {
-	Mode  string
-	For   time.Duration // duration; 0 is unlimited
-	Words string
+	Mode string
+	For  time.Duration // duration; 0 is unlimited
+	Text string
 }
 
 // ModeChoices are all modes, the strictest last.
@@ -56,5 +56,5 @@ func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
 	if choice.For > 0 {
 		m.Until = time.Now().Add(choice.For).UnixMilli()
 	}
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
 }

@@ -29,9 +29,9 @@ func TestTrustThatEndedAsksAgain(t *testing.T) {
 	}
 	words := map[string]bool{}
 	for _, c := range ModeChoices {
-		words[c.Words] = true
+		words[c.Text] = true
 		if (c.Mode == protocol.ModeTrust) != (c.For > 0) {
-			t.Errorf("%s: a trust, and only that, ends by itself", c.Words)
+			t.Errorf("%s: a trust, and only that, ends by itself", c.Text)
 		}
 	}
 	if len(words) != len(ModeChoices) {

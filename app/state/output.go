@@ -24,7 +24,7 @@ func Readable(s string) string {
 	var m map[string]any
 	if json.Unmarshal([]byte(trimmed), &m) != nil {
 		for _, k := range textKeys {
-			if text, ok := loose(trimmed, k); ok {
+			if text, ok := lenientString(trimmed, k); ok {
 				return text
 			}
 		}
@@ -70,8 +70,8 @@ func Readable(s string) string {
 
 var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}
 
-// loose reads the string value of a key from JSON that is invalid at some later position.
-func loose(s, key string) (string, bool) {
+// lenientString reads the string value of a key from JSON that is invalid at some later position.
+func lenientString(s, key string) (string, bool) {
 	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
 	if !ok {
 		return "", false

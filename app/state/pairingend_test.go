@@ -42,22 +42,22 @@ func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
 func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for i, want := range []int64{0, now.AddDate(0, 0, 1).UnixMilli(), now.AddDate(0, 0, 7).UnixMilli()} {
-		if got := PairingEnds[i].At(now); got != want {
-			t.Errorf("%s is %d, want %d", PairingEnds[i].Words, got, want)
+		if got := AccessPeriods[i].Expiry(now); got != want {
+			t.Errorf("%s is %d, want %d", AccessPeriods[i].Text, got, want)
 		}
 	}
 	d := protocol.Device{Name: "tablet", Role: protocol.RoleClient}
 	says := func(until int64, want string) {
 		t.Helper()
 		v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
-		if got := PairingUntil(v, d, until, now); got != want {
+		if got := AccessText(v, d, until, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	says(0, "“tablet” has access until you revoke it.")
 	says(now.UnixMilli(), "Access for “tablet” has ended.")
 	d = protocol.Device{Name: "vm", Role: protocol.RoleNode, NodeID: "nas", ExpiresAt: 1}
-	says(PairingEnds[1].At(now), "“The box” has access until tomorrow at 12:00. Restart it there.")
+	says(AccessPeriods[1].Expiry(now), "“The box” has access until tomorrow at 12:00. Restart it there.")
 }
 
 func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {

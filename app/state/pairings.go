@@ -57,26 +57,26 @@ func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	return text
 }
 
-// PairingEnd is a validity period of a pairing from now on, in days; 0 is unlimited.
-type PairingEnd struct {
-	Words string
-	Days  int
+// AccessPeriod is a validity period of a pairing from now on, in days; 0 is unlimited.
+type AccessPeriod struct {
+	Text string
+	Days int
 }
 
-// PairingEnds are the available periods; the first is the default of an invitation.
-var PairingEnds = []PairingEnd{{"Until revoked", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
+// AccessPeriods are the available periods; the first is the default of an invitation.
+var AccessPeriods = []AccessPeriod{{"Until revoked", 0}, {"For a day", 1}, {"For a week", 7}, {"For 30 days", 30}, {"For a year", 365}}
 
-// At returns the expiry in Unix milliseconds; 0 is never.
-func (e PairingEnd) At(now time.Time) int64 {
+// Expiry returns the expiry in Unix milliseconds; 0 is never.
+func (e AccessPeriod) Expiry(now time.Time) int64 {
 	if e.Days == 0 {
 		return 0
 	}
 	return now.AddDate(0, 0, e.Days).UnixMilli()
 }
 
-// PairingUntil describes a device's new expiry. A device whose pairing had expired may have
+// AccessText describes a device's new expiry. A device whose pairing had expired may have
 // stopped: it is refused once and does not try again.
-func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string {
+func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
 		name = v.MachineName(d.NodeID)
@@ -88,14 +88,14 @@ func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string 
 	case until <= now.UnixMilli():
 		return fmt.Sprintf("Access for “%s” has ended.", name)
 	}
-	if PairingEnded(d, now) {
+	if HasExpired(d, now) {
 		text += " Restart it there."
 	}
 	return text
 }
 
-// letIn describes until when an active pairing is valid.
-func letIn(d protocol.Device, now time.Time) MachineFact {
+// accessFact describes until when an active pairing is valid.
+func accessFact(d protocol.Device, now time.Time) MachineFact {
 	if d.ExpiresAt > 0 {
 		return MachineFact{"Access", "Until " + When(d.ExpiresAt, now)}
 	}
@@ -127,14 +127,14 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	}
 	switch {
 	case d.RevokedAt > 0:
-		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byWhom(d.RevokedBy)
-	case PairingEnded(d, now):
+		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byText(d.RevokedBy)
+	case HasExpired(d, now):
 		facts[0].Text = "Expired " + When(d.ExpiresAt, now)
 	default:
-		facts = slices.Insert(facts, 1, letIn(d, now))
+		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		facts = append(facts, MachineFact{"Paired", protocol.Capital(When(d.PairedAt, now)) + byWhom(d.PairedBy)})
+		facts = append(facts, MachineFact{"Paired", protocol.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
 	}
 	return facts
 }
@@ -147,6 +147,6 @@ func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64)
 		return nil, err
 	}
 	return func() {
-		act(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
+		callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
 	}, nil
 }

@@ -8,11 +8,11 @@ import (
 )
 
 func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
-	var p Pick
+	var p Selection
 	p.Set(strings.Fields("a b c d e"))
 	chosen := func(want string) {
 		t.Helper()
-		if got := strings.Join(p.Chosen(), " "); got != want {
+		if got := strings.Join(p.Selected(), " "); got != want {
 			t.Errorf("%q are chosen, want %q", got, want)
 		}
 	}
@@ -43,20 +43,20 @@ func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
 }
 
 func TestPickKeepsWhatIsChosenWhenTheListChanges(t *testing.T) {
-	var p Pick
+	var p Selection
 	p.Set(strings.Fields("a b c d"))
 	p.One(1)
 	p.Toggle(2)
 	p.Set(strings.Fields("new d c b a"))
-	if got := strings.Join(p.Chosen(), " "); got != "c b" || p.At() != 2 {
-		t.Errorf("%q, at %d", got, p.At())
+	if got := strings.Join(p.Selected(), " "); got != "c b" || p.Cursor() != 2 {
+		t.Errorf("%q, at %d", got, p.Cursor())
 	}
 	p.Set(strings.Fields("new d a")) // both were deleted: the cursor stays at its line
-	if len(p.Chosen()) != 0 || p.At() != 2 {
-		t.Errorf("%v, at %d", p.Chosen(), p.At())
+	if len(p.Selected()) != 0 || p.Cursor() != 2 {
+		t.Errorf("%v, at %d", p.Selected(), p.Cursor())
 	}
 	p.Set(nil)
-	if p.At() != -1 || p.Move(1, false) != 0 {
+	if p.Cursor() != -1 || p.Move(1, false) != 0 {
 		t.Error("an empty list has no line")
 	}
 }

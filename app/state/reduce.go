@@ -9,21 +9,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// begin returns the view of a snapshot. The window's own state is retained.
-func begin(v View, s protocol.FeedSnapshot) View {
+// applySnapshot returns the view of a snapshot. The window's own state is retained.
+func applySnapshot(v View, s protocol.FeedSnapshot) View {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
-	v.Devices++
+	v.DevicesChanged++
 	v.RulesChanged++
-	v.Skills++
-	v.Channels++
-	v.Ended++
-	v.Approvals = drop(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
+	v.SkillsChanged++
+	v.ChannelsChanged++
+	v.HistoryChanged++
+	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 	return v
 }
 
-// put returns a new list in which x replaces the element that same finds, or is appended.
-func put[T any](list []T, x T, same func(T) bool) []T {
+// replaceOrAppend returns a new list in which x replaces the element that same finds, or is appended.
+func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, same); i >= 0 {
 		out[i] = x
@@ -32,7 +32,7 @@ func put[T any](list []T, x T, same func(T) bool) []T {
 	return append(out, x)
 }
 
-func drop[T any](list []T, gone func(T) bool) []T {
+func without[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
@@ -41,10 +41,10 @@ func drop[T any](list []T, gone func(T) bool) []T {
 func reduce(v View, c protocol.Change) View {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
-		v.Sessions = put(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
+		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
 		slices.SortStableFunc(v.Sessions, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
 	case c.Kind == protocol.ChangeSessionDeleted:
-		v.Sessions = drop(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey })
+		v.Sessions = without(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey })
 	case c.Kind == protocol.ChangeRun && c.Run != nil:
 		v.Runs = reduceRun(v.Runs, *c.Run)
 	case c.Kind == protocol.ChangeDelta && c.Delta != nil:
@@ -54,35 +54,35 @@ func reduce(v View, c protocol.Change) View {
 	case c.Kind == protocol.ChangeCall && c.Call != nil:
 		same := func(x protocol.CallInfo) bool { return x.CallID == c.Call.CallID }
 		if c.Call.Over() && c.Call.ToolCallID == "" { // no message will follow
-			v.Calls = drop(v.Calls, same)
+			v.Calls = without(v.Calls, same)
 		} else {
-			v.Calls = put(v.Calls, *c.Call, same)
+			v.Calls = replaceOrAppend(v.Calls, *c.Call, same)
 		}
 	case c.Kind == protocol.ChangeApproval && c.Approval != nil:
 		v = reduceApproval(v, *c.Approval)
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
-		v.Nodes = put(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+		v.Nodes = replaceOrAppend(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
 	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
-		v.Nodes = drop(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+		v.Nodes = without(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 	case c.Kind == protocol.ChangeRules:
 		v.RulesChanged++
 	case c.Kind == protocol.ChangeFile:
 		v.FilesChanged++
 	case c.Kind == protocol.ChangeDevices:
-		v.Devices++
+		v.DevicesChanged++
 	case c.Kind == protocol.ChangeSkills:
-		v.Skills++
+		v.SkillsChanged++
 	case c.Kind == protocol.ChangeChannels:
-		v.Channels++
+		v.ChannelsChanged++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		v = reduceTransfer(v, *c.Transfer)
 	case c.Kind == protocol.ChangeTransferRemoved:
-		v.Ended++
+		v.HistoryChanged++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		v.Status = *c.Status
 	case c.Kind == protocol.ChangeConfig:
-		v.Config++
+		v.ConfigChanged++
 	case c.Kind == protocol.ChangeNotice && c.Notice != nil:
 		v.Notice = c.Notice
 	}
@@ -105,29 +105,29 @@ func reduceTransfer(v View, t protocol.Transfer) View {
 	if t.Over() {
 		// otherwise it finished earlier, and another property changed
 		if t.State != protocol.TransferCancelled && slices.ContainsFunc(v.Transfers, same) {
-			v.Finished = append(drop(v.Finished, same), t)
+			v.Finished = append(without(v.Finished, same), t)
 			v.Finished = v.Finished[max(0, len(v.Finished)-maxFinished):]
 		}
-		v.Transfers = drop(v.Transfers, same)
-		v.Ended++
+		v.Transfers = without(v.Transfers, same)
+		v.HistoryChanged++
 		return v
 	}
-	v.Transfers = put(v.Transfers, t, same)
+	v.Transfers = replaceOrAppend(v.Transfers, t, same)
 	return v
 }
 
 func reduceApproval(v View, q protocol.Approval) View {
 	same := func(x protocol.Approval) bool { return x.ID == q.ID }
 	if q.State != protocol.ApprovalPending {
-		v.Approvals = drop(v.Approvals, same)
-		v.Closed = append(drop(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
+		v.Approvals = without(v.Approvals, same)
+		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
 		return answering(v, q.ID, false)
 	}
 	if v.answering[q.ID] {
 		return v
 	}
-	v.Approvals = put(v.Approvals, q, same)
+	v.Approvals = replaceOrAppend(v.Approvals, q, same)
 	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 	return v
 }
@@ -152,14 +152,14 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 		}
 	}
 	if r.Over() && r.State != protocol.RunFailed {
-		return drop(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+		return without(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 	}
 	if r.State != protocol.RunQueued { // a new run replaces an old failure
-		runs = drop(runs, func(x protocol.RunInfo) bool {
+		runs = without(runs, func(x protocol.RunInfo) bool {
 			return x.SessionKey == r.SessionKey && x.State == protocol.RunFailed && x.RunID != r.RunID
 		})
 	}
-	return put(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+	return replaceOrAppend(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 }
 
 // reduceDelta appends to a run's text. If a piece is missing (the gateway skips some for a slow
@@ -198,7 +198,7 @@ func reduceMessage(v View, m protocol.Message) View {
 			v.Runs[i].Text, v.Runs[i].Thinking = "", ""
 		}
 	case protocol.RoleToolResult:
-		v.Calls = drop(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
+		v.Calls = without(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
 	}
 	return v
 }

@@ -221,11 +221,11 @@ func TestAlikeAreOnlyTheSame(t *testing.T) {
 	a, b, c, d := command("make"), command("make"), command("make test"), command("make")
 	a.ID, b.ID, c.ID, d.ID = "a", "b", "c", "d"
 	d.Node = "nas"
-	if got := Alike([]protocol.Approval{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
+	if got := Identical([]protocol.Approval{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
 		t.Errorf("%v", got)
 	}
 	a.Kind, b.Kind = protocol.AskContinue, protocol.AskContinue
-	if got := Alike([]protocol.Approval{a, b}, a); len(got) != 1 {
+	if got := Identical([]protocol.Approval{a, b}, a); len(got) != 1 {
 		t.Error("runs go on one by one")
 	}
 }
@@ -239,13 +239,13 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}},
 	}
 	rules := OfferedRules(q, protocol.ScopeFolder)
-	if len(rules) != 2 || rules[0].Words != "in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
+	if len(rules) != 2 || rules[0].Text != "in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
 		t.Errorf("%+v", rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
 		t.Errorf("narrow %v", got)
 	}
-	if rules = OfferedRules(q, protocol.ScopeAlways); len(rules) != 1 || rules[0].Place != 1 || rules[0].Words != "always" {
+	if rules = OfferedRules(q, protocol.ScopeAlways); len(rules) != 1 || rules[0].Place != 1 || rules[0].Text != "always" {
 		t.Errorf("always: %+v", rules)
 	}
 }

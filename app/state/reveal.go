@@ -14,7 +14,7 @@ import (
 func Reveal(s string) (text string, changed bool) {
 	var b strings.Builder
 	for _, r := range s {
-		if !hidden(r) {
+		if !isInvisible(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -34,7 +34,7 @@ var fillers = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
 }}
 
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	switch r {
 	case '\n', '\t', ' ':
 		return false
@@ -63,16 +63,16 @@ func Lookalikes(s string) []string {
 	return out
 }
 
-// Shown returns an unambiguous form of a file's name or path for one line: control characters, line
+// VisibleName returns an unambiguous form of a file's name or path for one line: control characters, line
 // breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and scripts need are
 // retained.
-func Shown(name string) string {
-	if !strings.ContainsFunc(name, turning) {
+func VisibleName(name string) string {
+	if !strings.ContainsFunc(name, isUnsafeInLine) {
 		return name
 	}
 	var b strings.Builder
 	for _, r := range name {
-		if turning(r) {
+		if isUnsafeInLine(r) {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		} else {
 			b.WriteRune(r)
@@ -81,9 +81,9 @@ func Shown(name string) string {
 	return b.String()
 }
 
-func turning(r rune) bool {
+func isUnsafeInLine(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
 // Title returns the entry's name in that form.
-func (e FileEntry) Title() string { return Shown(path.Base(e.Path)) }
+func (e FileEntry) Title() string { return VisibleName(path.Base(e.Path)) }

@@ -56,7 +56,7 @@ func (s Rules) Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTr
 
 // FindRules returns the rules whose description, origin or text contain every word of a query.
 func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
-	return drop(rules, func(r protocol.Rule) bool {
+	return without(rules, func(r protocol.Rule) bool {
 		return !matches(r.Words+" "+r.Origin+" "+string(r.Policy)+" "+r.Problem, query)
 	})
 }
@@ -65,11 +65,11 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 func RuleOrigin(r protocol.Rule) string {
 	switch r.Origin {
 	case protocol.RuleFromQuestion:
-		return "created from an approval" + byWhom(r.CreatedBy)
+		return "created from an approval" + byText(r.CreatedBy)
 	case protocol.RuleFromPerson:
-		return "created" + byWhom(r.CreatedBy)
+		return "created" + byText(r.CreatedBy)
 	case protocol.RuleFromImport:
-		return "imported" + byWhom(r.CreatedBy)
+		return "imported" + byText(r.CreatedBy)
 	case protocol.RuleFromChat:
 		return "allowed in one chat"
 	case protocol.RuleFromConfig:

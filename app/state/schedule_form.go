@@ -25,16 +25,18 @@ type ScheduleForm struct {
 	Missed string
 	Once   bool // delete an at schedule after its run
 
-	was [6]string // the schedule's original time fields
-	job protocol.CronJob
+	originalTime [6]string // the schedule's original time fields
+	job          protocol.CronJob
 }
 
-// when returns the schedule's time from the form.
-func (f ScheduleForm) when() [6]string { return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ} }
+// timeFields returns the schedule's time from the form.
+func (f ScheduleForm) timeFields() [6]string {
+	return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ}
+}
 
-// moved reports whether the person changed the time. Otherwise the exact time is retained, to the
+// timeChanged reports whether the person changed the time. Otherwise the exact time is retained, to the
 // second.
-func (f ScheduleForm) moved() bool { return f.when() != f.was }
+func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
 
 // Units are the units of intervals, with their names.
 var Units = []string{"minutes", "hours", "days"}
@@ -70,12 +72,12 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		f.Text = j.Spec.Text
 	}
-	f.was, f.job = f.when(), j
+	f.originalTime, f.job = f.timeFields(), j
 	return f
 }
 
-// JobOver reports whether a one-time schedule has run: it is not paused, and cannot be resumed.
-func JobOver(j protocol.CronJob, now time.Time) bool {
+// IsFinished reports whether a one-time schedule has run: it is not paused, and cannot be resumed.
+func IsFinished(j protocol.CronJob, now time.Time) bool {
 	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
 }
 
@@ -89,7 +91,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 		if err != nil {
 			return s, m, err
 		}
-		if f.moved() && !at.After(now) {
+		if f.timeChanged() && !at.After(now) {
 			return s, m, fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
 		}
 		ms := at.UnixMilli()
@@ -122,22 +124,22 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if t, err := time.Parse("15:04", clock); err == nil {
-		at, err := shown(day, t, now.Location())
+		at, err := clockTime(day, t, now.Location())
 		if !named && err == nil && !at.After(now) {
-			return shown(day.AddDate(0, 0, 1), t, now.Location())
+			return clockTime(day.AddDate(0, 0, 1), t, now.Location())
 		}
 		return at, err
 	}
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02t15:04", "2.1.2006 15:04"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return shown(t, t, now.Location())
+			return clockTime(t, t, now.Location())
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time. Enter 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
 }
 
-// shown returns the time at which a clock in zone shows this time on this day.
-func shown(day, clock time.Time, zone *time.Location) (time.Time, error) {
+// clockTime returns the time at which a clock in zone shows this time on this day.
+func clockTime(day, clock time.Time, zone *time.Location) (time.Time, error) {
 	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
 	if at.Hour() != clock.Hour() || at.Minute() != clock.Minute() {
 		return at, fmt.Errorf("%s does not exist on %s: the clocks go forward then", clock.Format("15:04"), day.Format("2 January 2006"))

@@ -41,14 +41,14 @@ func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
-	Value *Value[SchedulesView]
-	app   *App
-	gone  *Value[map[protocol.CronJobID]bool] // deleted in this window, can still be undone
+	Value   *Value[SchedulesView]
+	app     *App
+	deleted *Value[map[protocol.CronJobID]bool] // deleted in this window, can still be undone
 }
 
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
-	return &Schedules{Value: NewValue(SchedulesView{}), app: a, gone: NewValue(map[protocol.CronJobID]bool{})}
+	return &Schedules{Value: NewValue(SchedulesView{}), app: a, deleted: NewValue(map[protocol.CronJobID]bool{})}
 }
 
 // schedulesPace is the polling interval while the page is open: the feed does not report schedules.
@@ -98,7 +98,7 @@ func (s *Schedules) Load(ctx context.Context) {
 			return
 		}
 	}
-	gone := s.gone.Get()
+	gone := s.deleted.Get()
 	list = slices.DeleteFunc(list, func(j protocol.CronJob) bool { return gone[j.ID] })
 	s.Value.Update(func(v SchedulesView) SchedulesView {
 		v.Loaded, v.Problem, v.Jobs, v.Status, v.Heartbeat, v.Every = true, "", list, status, heartbeat.Agents["main"], every
@@ -162,9 +162,9 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 			patch.Text = &mode.Text
 		}
 		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
-		if f.moved() {
+		if f.timeChanged() {
 			job.Schedule = &sched
-			if again := true; JobOver(f.job, now) {
+			if again := true; IsFinished(f.job, now) {
 				job.Enabled = &again
 			}
 		}
@@ -196,8 +196,8 @@ func (s *Schedules) Run(id protocol.CronJobID) {
 	})
 }
 
-// Beat triggers a heartbeat now.
-func (s *Schedules) Beat() {
+// RunHeartbeat triggers a heartbeat now.
+func (s *Schedules) RunHeartbeat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
@@ -263,7 +263,7 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 }
 
 func (s *Schedules) hide(id protocol.CronJobID, gone bool) {
-	s.gone.Update(func(m map[protocol.CronJobID]bool) map[protocol.CronJobID]bool {
+	s.deleted.Update(func(m map[protocol.CronJobID]bool) map[protocol.CronJobID]bool {
 		next := maps.Clone(m)
 		if next[id] = gone; !gone {
 			delete(next, id)
@@ -272,7 +272,7 @@ func (s *Schedules) hide(id protocol.CronJobID, gone bool) {
 	})
 	if gone {
 		s.Value.Update(func(v SchedulesView) SchedulesView {
-			v.Jobs = drop(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
+			v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
 			return v
 		})
 	}

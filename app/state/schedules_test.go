@@ -30,7 +30,7 @@ func (c *clockwork) serve(f *fake) {
 	})
 	on(f, protocol.CronRemove, func(p protocol.CronJobParams) (protocol.CronRemoveResult, error) {
 		c.removed++
-		c.jobs = drop(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
+		c.jobs = without(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
 		return protocol.CronRemoveResult{OK: true, Removed: true}, nil
 	})
 	on(f, protocol.HeartbeatStatus, func(protocol.Empty) (protocol.HeartbeatStatusResult, error) {
@@ -194,7 +194,7 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
 		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00",
 	} {
-		if got := In(now.Add(d).UnixMilli(), now); got != want {
+		if got := UntilText(now.Add(d).UnixMilli(), now); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Found is a page of found messages. Next is the next page, 0 if there is none. Reached, in Unix
+// MessagePage is a page of found messages. Next is the next page, 0 if there is none. Reached, in Unix
 // milliseconds, is set when the time limit was reached before the page was full: older messages
 // have not been searched.
-type Found struct {
+type MessagePage struct {
 	Hits    []protocol.SearchHit
 	Next    int64
 	Reached int64
@@ -23,9 +23,9 @@ const SearchPage = 100
 
 // SearchMessages searches the messages of all chats, newest first; page is Next of the previous
 // page. It blocks.
-func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
+func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (MessagePage, error) {
 	r, err := Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
-	return Found{r.Hits, r.Next, r.Reached}, err
+	return MessagePage{r.Hits, r.Next, r.Reached}, err
 }
 
 // chatsFound is the maximum number of chats of a search.

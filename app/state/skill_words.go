@@ -98,9 +98,9 @@ func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 
 // SkillMachine describes whether a machine can run a skill.
 type SkillMachine struct {
-	Name  string // display name
-	Fits  bool
-	Words string
+	Name string // display name
+	Fits bool
+	Text string
 }
 
 // SkillMachines returns that for each known machine.
@@ -114,14 +114,14 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	}
 	var list []SkillMachine
 	for _, n := range v.Nodes {
-		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Words: "can run it"}
+		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Text: "can run it"}
 		switch {
 		case !n.Online:
-			m.Fits, m.Words = false, "is offline"
+			m.Fits, m.Text = false, "is offline"
 		case lacks[n.NodeID] != "":
-			m.Fits, m.Words = false, lacks[n.NodeID]
+			m.Fits, m.Text = false, lacks[n.NodeID]
 		case !m.Fits:
-			m.Words = "cannot run it"
+			m.Text = "cannot run it"
 		}
 		list = append(list, m)
 	}
@@ -131,7 +131,7 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 // FindSkills returns the skills that have every word of a query in their name, description, origin
 // or place.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
-	return drop(list, func(e protocol.SkillStatusEntry) bool {
+	return without(list, func(e protocol.SkillStatusEntry) bool {
 		word, _ := SkillState(e)
 		return !matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query)
 	})

@@ -55,7 +55,7 @@ func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), a
 func (s *Skills) Follow(ctx context.Context) {
 	seen := ""
 	for v := range s.app.Value.Changes(ctx) {
-		now := fmt.Sprint(v.Skills, v.Config, v.Connected)
+		now := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
 		for _, n := range v.Nodes {
 			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
 		}

@@ -177,7 +177,7 @@ func TestSkillWords(t *testing.T) {
 		t.Error(word, why)
 	}
 	got := SkillMachines(e, SkillsView{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
-	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Words != "lacks the program gh, the capability shell.exec" || got[2].Words != "is offline" || got[2].Fits {
+	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Text != "lacks the program gh, the capability shell.exec" || got[2].Text != "is offline" || got[2].Fits {
 		t.Errorf("%+v", got)
 	}
 	e.Enabled = false

@@ -49,27 +49,27 @@ func (s *Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths
 
 // Pause pauses a transfer. As in the methods below, a failure becomes a notice.
 func (s *Transfers) Pause(id protocol.TransferID) {
-	act(s.app, protocol.TransferPause, protocol.TransferParams{ID: id})
+	callInBackground(s.app, protocol.TransferPause, protocol.TransferParams{ID: id})
 }
 
 // Resume resumes a transfer.
 func (s *Transfers) Resume(id protocol.TransferID) {
-	act(s.app, protocol.TransferResume, protocol.TransferParams{ID: id})
+	callInBackground(s.app, protocol.TransferResume, protocol.TransferParams{ID: id})
 }
 
 // Cancel cancels a transfer.
 func (s *Transfers) Cancel(id protocol.TransferID) {
-	act(s.app, protocol.TransferCancel, protocol.TransferParams{ID: id})
+	callInBackground(s.app, protocol.TransferCancel, protocol.TransferParams{ID: id})
 }
 
 // Retry restarts a failed or cancelled transfer.
 func (s *Transfers) Retry(id protocol.TransferID) {
-	act(s.app, protocol.TransferRetry, protocol.TransferParams{ID: id})
+	callInBackground(s.app, protocol.TransferRetry, protocol.TransferParams{ID: id})
 }
 
 // SendAgain queues a finished transfer again: files that the destination already has are skipped.
 func (s *Transfers) SendAgain(t protocol.Transfer) {
-	act(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
+	callInBackground(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
 // Undo restores the files that a transfer replaced, and returns their number in words. It
@@ -109,7 +109,7 @@ func (s *Transfers) History(ctx context.Context) ([]protocol.Transfer, int, erro
 	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := drop(r.Transfers, func(t protocol.Transfer) bool { return s.removed[t.ID] })
+	list := without(r.Transfers, func(t protocol.Transfer) bool { return s.removed[t.ID] })
 	return list, max(r.Count-len(s.removed), len(list)), err
 }
 
@@ -170,5 +170,5 @@ func (s *Transfers) hide(ids []protocol.TransferID, gone bool) {
 		}
 	}
 	s.mu.Unlock()
-	s.app.Value.Update(func(v View) View { v.Ended++; return v })
+	s.app.Value.Update(func(v View) View { v.HistoryChanged++; return v })
 }

@@ -53,15 +53,15 @@ func EndName(v View, id protocol.NodeID) string {
 	return string(id)
 }
 
-// Elsewhere reports whether an end of a transfer is a window or command line on another computer,
+// IsRemoteEnd reports whether an end of a transfer is a window or command line on another computer,
 // whose files are not this computer's.
-func Elsewhere(v View, t protocol.Transfer) bool {
+func IsRemoteEnd(v View, t protocol.Transfer) bool {
 	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
 }
 
 // EndOf returns the display name of an end of a transfer, t.From or t.To.
 func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
-	if id == protocol.Here && Elsewhere(v, t) {
+	if id == protocol.Here && IsRemoteEnd(v, t) {
 		return "another computer"
 	}
 	return EndName(v, id)
@@ -73,8 +73,8 @@ func PathOf(end string) string {
 	return p
 }
 
-// middle shortens a long name in its middle, because its end has the file's extension.
-func middle(name string, n int) string {
+// shortenMiddle shortens a long name in its middle, because its end has the file's extension.
+func shortenMiddle(name string, n int) string {
 	r := []rune(name)
 	if len(r) <= n {
 		return name
@@ -88,7 +88,7 @@ func middle(name string, n int) string {
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	for _, s := range t.Sources {
-		what = middle(Shown(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
+		what = shortenMiddle(VisibleName(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
 		break
 	}
 	if what == "" || what == "." || what == "/" {
@@ -150,7 +150,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(SizeText(t.BytesDone))
 		add("from " + EndOf(v, t, t.From))
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
-			add("in " + Length(time.Duration(took)*time.Millisecond))
+			add("in " + DurationText(time.Duration(took)*time.Millisecond))
 		}
 		add(t.Route)
 	case protocol.TransferCancelled:
@@ -202,7 +202,7 @@ func Progress(t protocol.Transfer) float64 {
 // TransferNews returns the finished transfers to announce to this window's person: not those of
 // another computer's files, and not those of the agent, which its chat reports.
 func TransferNews(v View) []protocol.Transfer {
-	return drop(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || Elsewhere(v, t) })
+	return without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
 }
 
 // TransferEnd describes a finished transfer and its outcome.

@@ -106,16 +106,16 @@ func TrayOf(v View) Tray {
 		if i == maxTrayItems {
 			break
 		}
-		recent.Items = append(recent.Items, TrayItem{Label: cut(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
+		recent.Items = append(recent.Items, TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
 	}
 	recent.Disabled = len(recent.Items) == 0
 	asks := TrayItem{Label: "Approval mode", Disabled: len(v.Sessions) == 0}
 	if len(v.Sessions) > 0 {
 		newest := v.Sessions[0]
-		asks.Label += " in “" + cut(TitleOf(newest), 24) + "”"
+		asks.Label += " in “" + shorten(TitleOf(newest), 24) + "”"
 		now := ModeOf(newest, time.Now())
 		for i, c := range ModeChoices {
-			asks.Items = append(asks.Items, TrayItem{Label: c.Words, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
+			asks.Items = append(asks.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
 		}
 	}
 	machines := TrayItem{Label: "Machines"}
@@ -128,7 +128,7 @@ func TrayOf(v View) Tray {
 		if n.Online {
 			state = "online"
 		}
-		machines.Items = append(machines.Items, TrayItem{Label: cut(NameOf(n), 40) + " · " + state, Do: TrayMachine, Node: n.ID})
+		machines.Items = append(machines.Items, TrayItem{Label: shorten(NameOf(n), 40) + " · " + state, Do: TrayMachine, Node: n.ID})
 	}
 	machines.Disabled = len(machines.Items) == 0
 	t.Items = append(t.Items, recent, machines, line, asks, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
@@ -144,7 +144,7 @@ func transferItem(v View) TrayItem {
 			item.Items = append(item.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Transfers)-i), Do: TrayTransfers})
 			break
 		}
-		label := cut(TransferTitle(v, x), 40)
+		label := shorten(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
 			label += " · " + x.State
@@ -164,7 +164,7 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func cut(s string, n int) string {
+func shorten(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}

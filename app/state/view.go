@@ -28,22 +28,22 @@ type View struct {
 	Finished []protocol.Transfer
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// Config, Devices and Ended count the changes of the configuration, of pairings, and of the
+	// ConfigChanged, Devices and Ended count the changes of the configuration, of pairings, and of the
 	// history of transfers.
-	Config, Devices, Ended int
-	// Skills and Channels count the changes of the agent's skills, and of channels and their
+	ConfigChanged, DevicesChanged, HistoryChanged int
+	// SkillsChanged and Channels count the changes of the agent's skills, and of channels and their
 	// contacts.
-	Skills, Channels int
-	// Strangers is the number of people on channels who wait for access.
-	Strangers int
+	SkillsChanged, ChannelsChanged int
+	// AccessRequests is the number of people on channels who wait for access.
+	AccessRequests int
 
 	// RulesChanged counts the changes of the rules, FilesChanged those of the agents' files.
 	RulesChanged, FilesChanged int
 
-	// Elsewhere reports whether the gateway is remote. Device is the ID of this computer as a
+	// Remote reports whether the gateway is remote. Device is the ID of this computer as a
 	// paired device there, if it is one.
-	Elsewhere bool
-	Device    protocol.DeviceID
+	Remote bool
+	Device protocol.DeviceID
 
 	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
 }
@@ -51,7 +51,7 @@ type View struct {
 // Closed is an approval that is no longer pending. Here reports whether this window answered it.
 type Closed struct {
 	protocol.Approval
-	Here bool
+	AnsweredHere bool
 }
 
 // maxFinished is the number of finished transfers that are retained.
@@ -81,9 +81,9 @@ func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
 
-// Moved reports whether a key is the default key of the main chat while the gateway's main chat has
+// IsMainAlias reports whether a key is the default key of the main chat while the gateway's main chat has
 // another key: messages to the default key arrive in that chat.
-func (v View) Moved(key protocol.SessionKey) bool {
+func (v View) IsMainAlias(key protocol.SessionKey) bool {
 	main := v.Status.MainSession
 	if key != protocol.MainSession || main == "" || main == key {
 		return false
@@ -114,7 +114,7 @@ func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 
 // CallsOn returns the calls in progress on a machine.
 func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
-	return drop(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
+	return without(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
 }
 
 // NameOf returns a machine's display name.

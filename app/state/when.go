@@ -31,8 +31,8 @@ func When(ms int64, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// In formats the time until then: in 5 minutes (10:41). A time in the past is "due".
-func In(ms int64, now time.Time) string {
+// UntilText formats the time until then: in 5 minutes (10:41). A time in the past is "due".
+func UntilText(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	switch {
 	case d <= 0:
@@ -42,13 +42,13 @@ func In(ms int64, now time.Time) string {
 	case d < time.Hour:
 		return fmt.Sprintf("in %d minutes", int(d.Round(time.Minute).Minutes()))
 	case d < 6*time.Hour:
-		return "in " + Length(d) + ", at " + When(ms, now)
+		return "in " + DurationText(d) + ", at " + When(ms, now)
 	}
 	return When(ms, now)
 }
 
-// Length formats a duration: 12 s, 3 min, 2 h 5 min, 4 days.
-func Length(d time.Duration) string {
+// DurationText formats a duration: 12 s, 3 min, 2 h 5 min, 4 days.
+func DurationText(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
@@ -96,7 +96,7 @@ func everyText(d time.Duration) string {
 	case 24 * time.Hour:
 		return "every day"
 	}
-	return "every " + Length(d)
+	return "every " + DurationText(d)
 }
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}

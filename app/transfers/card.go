@@ -50,7 +50,7 @@ func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
 	c.title.SetText(state.TransferTitle(v, t))
 	line := state.TransferLine(v, t, now)
 	if t.Current != "" && t.Files > 1 {
-		line += " · " + state.Shown(t.Current)
+		line += " · " + state.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
 	c.bar.set(state.Progress(t))

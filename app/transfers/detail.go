@@ -24,7 +24,7 @@ func (p *Page) open(t protocol.Transfer) {
 		again = widgets.NewButton("Try again", "reset", func() { p.app.Transfers.Retry(t.ID); p.Back() })
 	}
 	var acts []fyne.CanvasObject
-	if !state.Elsewhere(p.view, t) {
+	if !state.IsRemoteEnd(p.view, t) {
 		acts = append(acts, again)
 	}
 	if t.Path != "" && p.isHere(t) {
@@ -46,7 +46,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.Shown(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.VisibleName(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, moreText(more))
@@ -82,7 +82,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 		if i == maxFiles {
 			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, selectableText(state.Shown(state.PathOf(s))))
+		rows = append(rows, selectableText(state.VisibleName(state.PathOf(s))))
 	}
 	return rows
 }

@@ -77,8 +77,8 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 // show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
-	if v.Loaded && v.Ended != p.historyRevision {
-		p.historyRevision = v.Ended
+	if v.Loaded && v.HistoryChanged != p.historyRevision {
+		p.historyRevision = v.HistoryChanged
 		bind.Go(p.ctx, func(ctx context.Context) (historyPage, error) {
 			list, n, err := p.app.Transfers.History(ctx)
 			return historyPage{list, n}, err
@@ -185,7 +185,7 @@ func (p *Page) menu(i int, at fyne.Position) {
 	if t.State != protocol.TransferDone {
 		again = fyne.NewMenuItem("Try again", func() { p.app.Transfers.Retry(t.ID) })
 	}
-	again.Disabled = state.Elsewhere(p.view, t)
+	again.Disabled = state.IsRemoteEnd(p.view, t)
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
 	if t.Path != "" && p.isHere(t) {
 		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.handlers.Reveal(t.Path) }))
@@ -228,14 +228,14 @@ func (p *Page) undo(t protocol.Transfer) {
 
 // canUndo reports whether the files that a transfer replaced can be restored from here.
 func (p *Page) canUndo(t protocol.Transfer) bool {
-	return t.Undoable(p.now()) && !(t.To == protocol.Here && state.Elsewhere(p.view, t))
+	return t.Undoable(p.now()) && !(t.To == protocol.Here && state.IsRemoteEnd(p.view, t))
 }
 
 // isHere reports whether the transferred files are on this computer.
 func (p *Page) isHere(t protocol.Transfer) bool {
 	if t.To == protocol.Here {
-		return !state.Elsewhere(p.view, t)
+		return !state.IsRemoteEnd(p.view, t)
 	}
 	n, ok := p.view.Local()
-	return ok && n.ID == t.To && !p.view.Elsewhere
+	return ok && n.ID == t.To && !p.view.Remote
 }

@@ -97,7 +97,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 			t.Errorf("%s: %v", id, !want)
 		}
 	}
-	v.Elsewhere, v.Device = true, "desk"
+	v.Remote, v.Device = true, "desk"
 	p.show(v)
 	for _, x := range []struct {
 		id     protocol.NodeID

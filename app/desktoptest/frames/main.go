@@ -28,7 +28,7 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,7 +61,7 @@ func main() {
 	a.Lifecycle().SetOnStarted(func() {
 		go func() {
 			time.Sleep(time.Second) // the first frames compile shaders and draw glyphs
-			tr := transcript(pane)
+			tr := findTranscript(pane)
 			m.run("wheel, upwards", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 60)}) })
 			m.run("wheel, back", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -60)}) })
 			m.run("page up", *n/4, func(int) { tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp}) })
@@ -141,20 +141,20 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// transcript finds the list of messages in the pane.
-func transcript(o fyne.CanvasObject) *widgets.Transcript {
+// findTranscript finds the list of messages in the pane.
+func findTranscript(o fyne.CanvasObject) *transcript.View {
 	switch o := o.(type) {
-	case *widgets.Transcript:
+	case *transcript.View:
 		return o
 	case *fyne.Container:
 		for _, c := range o.Objects {
-			if t := transcript(c); t != nil {
+			if t := findTranscript(c); t != nil {
 				return t
 			}
 		}
 	case fyne.Widget:
 		for _, c := range test.WidgetRenderer(o).Objects() {
-			if t := transcript(c); t != nil {
+			if t := findTranscript(c); t != nil {
 				return t
 			}
 		}
