@@ -74,7 +74,7 @@ func (b *backend) start() {
 		OnDown:  b.state.Down,
 		OnEvent: b.handleEvent,
 	}
-	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
+	opts.Unfinished = stream.OpenUnfinished(filepath.Join(b.home, "unfinished", "here"))
 	// dropped files are read with the person's own permissions
 	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.flags.join)
 	if b.flags.join != "" {

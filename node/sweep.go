@@ -14,14 +14,14 @@ const partsInterval = 24 * time.Hour
 
 // transferRecords returns the node's record of unfinished files of transfers, or nil if the program has no
 // data folder.
-func (n *Node) transferRecords() *stream.Ledger {
+func (n *Node) transferRecords() *stream.Unfinished {
 	if n.opts.Keep == "" {
 		return nil
 	}
-	return stream.OpenLedger(filepath.Join(n.opts.Keep, "unfinished", "node"))
+	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
 }
 
-func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Ledger, files stream.Files) {
+func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Unfinished, files stream.Files) {
 	tick := time.NewTicker(partsInterval)
 	defer tick.Stop()
 	for {

@@ -33,7 +33,7 @@ var (
 	errPaused    = errors.New("paused")
 	errAgain     = errors.New("paused, and resumed before that was done")
 	errCancelled = errors.New("cancelled")
-	errShut      = errors.New("the gateway stops")
+	errShut      = errors.New("the gateway is shutting down")
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")
 )
 
@@ -85,7 +85,7 @@ type attempt struct {
 	offered *offer                 // direct or joined connections for the ends; may be nil
 	met     bool                   // the ends were told of each other
 	parted  atomic.Pointer[string] // the route that the ends used and have lost
-	before  stream.Arrived         // the amounts moved by earlier exchanges of this transfer
+	before  stream.ProgressReport  // the amounts moved by earlier exchanges of this transfer
 }
 
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the

@@ -70,7 +70,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 		"in order":             {size: 5},
 		"no bytes":             {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, 0, "") }, start: bytes(0)}, size: 0},
 		"no size and no bytes": {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, -1, "") }, start: bytes(0)}, size: 0},
-		"no size and bytes":    {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, -1, "") }}, want: []string{"announced 0 bytes and sends more", part}},
+		"no size and bytes":    {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, -1, "") }}, want: []string{"announced 0 bytes but sends more", part}},
 		"no bytesWritten":      {on: map[string]act{end: func(s *stage, p *puppet, id uint32) { s.done(p, id, -1, "") }}, size: 5},
 		"every report twice": {on: map[string]act{end: func(s *stage, p *puppet, id uint32) {
 			s.accept(p, id, "")
@@ -79,8 +79,8 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 		}}, size: 5},
 		"the source has no such file":     {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, 0, "No such file") }}, want: []string{"No such file"}},
 		"the destination refuses":         {on: map[string]act{receive: func(s *stage, p *puppet, id uint32) { s.accept(p, id, "Permission denied") }}, want: []string{"Permission denied"}},
-		"the source sends less":           {on: map[string]act{start: bytes(3)}, want: []string{"announced 5 bytes and sent 3", part}},
-		"the source sends more":           {on: map[string]act{start: bytes(7)}, want: []string{"announced 5 bytes and sends more", part}},
+		"the source sends less":           {on: map[string]act{start: bytes(3)}, want: []string{"announced 5 bytes but sent 3", part}},
+		"the source sends more":           {on: map[string]act{start: bytes(7)}, want: []string{"announced 5 bytes but sends more", part}},
 		"the source fails while it sends": {on: map[string]act{start: func(s *stage, p *puppet, id uint32) { s.frame(p, id, []byte("xx")); s.meta(p, id, 0, "Read error") }}, want: []string{"Read error", part}},
 		"the destination fails while it gets": {on: map[string]act{start: func(s *stage, p *puppet, id uint32) {
 			s.frame(p, id, []byte("xx"))
@@ -162,18 +162,18 @@ func TestAnUnclearListingSendsNothing(t *testing.T) {
 		glob oneTool
 		want string
 	}{
-		"an error":          {answer("", &nodes.ToolError{Text: "Invalid pattern"}), "b could not say which files it has, so nothing was sent: Invalid pattern"},
-		"no JSON":           {answer("{", nil), "b could not say which files it has"},
-		"no list":           {answer(`{"count":0}`, nil), "b did not say which files it has"},
-		"null":              {answer("null", nil), "b did not say which files it has"},
-		"a text":            {answer(`"none"`, nil), "b could not say which files it has"},
+		"an error":          {answer("", &nodes.ToolError{Text: "Invalid pattern"}), "b could not list its files, so nothing was sent: Invalid pattern"},
+		"no JSON":           {answer("{", nil), "b could not list its files"},
+		"no list":           {answer(`{"count":0}`, nil), "b did not list its files"},
+		"null":              {answer("null", nil), "b did not list its files"},
+		"a text":            {answer(`"none"`, nil), "b could not list its files"},
 		"a part of a list":  {answer(`{"matches":[],"truncated":true}`, nil), "lists more than"},
 		"too many names":    {answer(`{"matches":["/y"],"count":1}`, nil), "100 numbered names"},
 		"a lost connection": {answer("", protocol.ErrUnavailable.With("Node disconnected: b")), "Node disconnected: b"},
 		"no answer": {func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
-		}, "b did not answer within 1m0s"},
+		}, "b did not list its files within 1m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(s *stage) { s.kinds, s.oneTool = nil, c.glob }, func(s *stage) {

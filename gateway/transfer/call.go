@@ -99,9 +99,9 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	case protocol.TransferCancelled:
 		return out, protocol.ErrCancelled.With("The person cancelled the transfer.")
 	case protocol.TransferPaused:
-		return out, protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it goes on when they let it. Its id is %s.", t.ID))
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it continues when they resume it. Its id is %s.", t.ID))
 	}
-	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer goes on by itself when the machine is back. Its id is %s.", t.Error, t.ID))
+	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
 }
 
 // Caller runs tools.
@@ -140,7 +140,7 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 		return protocol.Transfer{}, protocol.ErrInternal.With(res.Info.Error)
 	}
 	if c.started.ID == "" {
-		return protocol.Transfer{}, protocol.ErrInternal.With("The transfer was not started: " + string(res.Raw))
+		return protocol.Transfer{}, protocol.ErrInternal.With("The transfer could not be started: " + string(res.Raw))
 	}
 	return c.started, nil
 }
@@ -174,5 +174,5 @@ func ask(ctx context.Context, calls Caller, who auth.Principal, t protocol.Trans
 	case res.Info.Error != "":
 		return errors.New(res.Info.Error)
 	}
-	return errors.New("The rules changed while the transfer waited, and it is not allowed any more") //lint:ignore ST1005 for people
+	return errors.New("The rules changed while the transfer waited, and it is no longer allowed") //lint:ignore ST1005 for people
 }

@@ -176,7 +176,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	case err != nil && l != nil:
 		e.left[in.ID] = l
 	case err == nil && e.closed:
-		err = protocol.ErrUnavailable.With("the gateway stops")
+		err = protocol.ErrUnavailable.With("the gateway is shutting down")
 	case err == nil:
 		e.addLocked(&job{e: e, row: row, here: here, over: make(chan struct{})})
 	}

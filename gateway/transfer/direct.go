@@ -75,15 +75,15 @@ func (a *attempt) offer() *offer {
 }
 
 // turned handles an end's report about the route that it uses from now on.
-func (a *attempt) turned(from *side, t stream.Turn) {
+func (a *attempt) turned(from *side, t stream.RouteChange) {
 	if from == a.relay.src {
-		if t.Missed {
+		if t.DirectFailed {
 			a.useless(protocol.RouteDirect)
 		}
 		return
 	}
 	was := a.job.view().Route
-	if t.Apart {
+	if t.Lost {
 		a.parted.Store(&was)
 	}
 	if t.Route != was {

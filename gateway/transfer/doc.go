@@ -16,7 +16,7 @@
 // ([protocol.EventTransferMeet]) where the destination listens, the pin and token to recognize it
 // by, and a ticket of the source's own. Meanwhile the first bytes are sent as messages.
 //
-// The ends report whether they are connected ([stream.Turned]). The destination's progress still
+// The ends report whether they are connected ([stream.ParseRouteChange]). The destination's progress still
 // comes through the gateway, so queue, journal, pause, cancel and the check for stalls are the
 // same. If the ends cannot connect, or lose their connection, they continue through messages on
 // their own, in the same attempt and without another approval; a route that failed is not tried

@@ -81,7 +81,7 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:again"}).ID, time.Minute)
-	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "and 66 MiB would arrive") {
+	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "but the transfer needs 66 MiB") {
 		t.Fatalf("%+v", tr)
 	}
 }
@@ -128,7 +128,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Make room there and retry") {
+		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Free up space and retry") {
 			t.Fatalf("%+v", tr)
 		}
 	}

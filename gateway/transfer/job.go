@@ -56,7 +56,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 			e.mu.Unlock()
 		}()
 		e.Wake() // it no longer counts as running
-		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it is asked about again" })
+		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
 		if err := e.again(ctx, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -77,7 +77,7 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	d := out.done
 	if d.Failed > 0 {
 		state = protocol.TransferFailed
-		text = protocol.Plural(d.Failed, "file") + " could not be moved"
+		text = protocol.Plural(d.Failed, "file") + " could not be transferred"
 		if len(d.Problems) > 0 {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}
@@ -183,7 +183,7 @@ func (e *Engine) putLocked(j *job) {
 	j.storing = done
 	e.mu.Unlock()
 	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
-		slog.Error("A transfer could not be stored", "transfer", row.ID, "err", err)
+		slog.Error("Storing a transfer failed", "transfer", row.ID, "err", err)
 	}
 	e.publish(row.Transfer)
 	e.mu.Lock()
@@ -206,7 +206,7 @@ func (e *Engine) publish(t protocol.Transfer) {
 }
 
 // arrived records the destination's progress.
-func (e *Engine) arrived(j *job, p stream.Arrived) {
+func (e *Engine) arrived(j *job, p stream.ProgressReport) {
 	now := time.Now()
 	e.mu.Lock()
 	t := &j.row.Transfer

@@ -225,10 +225,10 @@ func atWindow(t protocol.Transfer) bool { return t.From == protocol.Here || t.To
 
 // errElsewhere is the error for a window on another computer than the one whose files are meant:
 // there, the path names another file, which must not be sent or overwritten.
-var errElsewhere = protocol.ErrConflict.With("Its files are those of another computer: go on from a window or command line there")
+var errElsewhere = protocol.ErrConflict.With("The files are on another computer: continue in a window or on the command line there")
 
 // textHere is the reason for waiting if an end is a window or command line.
-const textHere = "Waits for the window or command line that began it"
+const textHere = "Waiting for the window or command line that started it"
 
 // textAway is the reason for waiting if a node is offline.
 func textAway(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }

@@ -34,7 +34,7 @@ func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) (
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not answer within %s when it was asked for its files. Try again", id, globLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not list its files within %s. Try again", id, globLimit))
 	defer cancel()
 	raw, err := s.machines.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: "Glob", Args: args}, nil)
 	var out struct {
@@ -51,9 +51,9 @@ func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) (
 	}
 	switch {
 	case err != nil:
-		return nil, final("%s could not say which files it has, so nothing was sent: %v", id, err)
+		return nil, final("%s could not list its files, so nothing was sent: %v", id, err)
 	case out.Matches == nil:
-		return nil, final("%s did not say which files it has, so nothing was sent", id)
+		return nil, final("%s did not list its files, so nothing was sent", id)
 	case out.Truncated || len(out.Matches) > 2*stream.MaxListed:
 		return nil, final("%s lists more than %d files: pack them into one file, or send parts of the folder", id, stream.MaxListed)
 	}
@@ -73,7 +73,7 @@ func (s *series) refusal() error {
 		for _, source := range s.t.Sources {
 			f := file{source: source, from: pathOf(source)}
 			if mayBeOne(f.from, joined(pathOf(s.t.Destination), s.nested(f))) {
-				return protocol.ErrBadRequest.With("Source and destination may be the same file, which would be lost. Write both paths in full")
+				return protocol.ErrBadRequest.With("Source and destination may be the same file, which would be lost. Give both paths in full")
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (s *series) target(ctx context.Context, f file, to string) (string, error) 
 		case conflict == protocol.ConflictSkip:
 			return "", nil
 		case n > maxNumbered:
-			return "", final("%s:%s and %d numbered names beside it are there already. Choose another name", s.dst.name, to, maxNumbered)
+			return "", final("%s:%s and %d numbered names beside it already exist. Choose another name", s.dst.name, to, maxNumbered)
 		}
 		dir, base := parts(to)
 		name = dir + stream.Numbered(base, n)
@@ -160,7 +160,7 @@ func (s *series) list(ctx context.Context) (files []file, left outcome, err erro
 		}
 	}
 	if len(files) > stream.MaxListed {
-		return nil, left, final("There are more than %d files to send: pack them into one file, or send parts of them", stream.MaxListed)
+		return nil, left, final("There are more than %d files to send: pack them into one file, or send them in parts", stream.MaxListed)
 	}
 	return files, left, nil
 }
@@ -218,7 +218,7 @@ func (s *series) listBasic(ctx context.Context, f file) (meta protocol.TransferM
 		switch name := below(m); {
 		case full[name] || name == "":
 		case isFolder[name]:
-			meta.Problems = append(meta.Problems, protocol.TransferProblem{Path: name, Text: "it is an empty folder, which is not sent file by file"})
+			meta.Problems = append(meta.Problems, protocol.TransferProblem{Path: name, Text: "empty folders cannot be sent one file at a time"})
 		default:
 			meta.Entries = append(meta.Entries, protocol.TransferEntry{Name: name})
 		}

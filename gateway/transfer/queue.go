@@ -50,7 +50,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		}
 		if end.id == protocol.Here {
 			if in.Here == nil {
-				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files itself")
+				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files on its own computer")
 			}
 			j.row.Device = in.Here.Device()
 			continue
@@ -73,7 +73,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return protocol.Transfer{}, protocol.ErrUnavailable.With("the gateway stops")
+		return protocol.Transfer{}, protocol.ErrUnavailable.With("the gateway is shutting down")
 	}
 	e.addLocked(j)
 	e.mu.Unlock()

@@ -73,7 +73,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 	case out.done.Error != "":
 		return out, final("%s", out.done.Error)
 	case got != size: // the original system treats this as a success
-		return out, final("The source announced %d bytes and sent %d", size, got)
+		return out, final("The source announced %d bytes but sent %d", size, got)
 	}
 	if out.bytes = got; out.done.BytesWritten != nil {
 		out.bytes = *out.done.BytesWritten
@@ -101,12 +101,12 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		n := len(f.Body())
 		if from == a.relay.dst {
-			if p, ok := stream.Progress(f); ok {
+			if p, ok := stream.ParseProgress(f); ok {
 				a.arrived(a.job, saidArrived(p))
 			}
 		}
 		if tells {
-			if t, ok := stream.Turned(f); ok {
+			if t, ok := stream.ParseRouteChange(f); ok {
 				a.turned(from, t)
 			}
 			tells = from == a.relay.dst // a source reports its route in its first frame or not at all
@@ -116,7 +116,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream && a.relay.bytes.Add(int64(n)) > a.relay.size { // an unlimited amount could follow
 			f.Free()
-			a.cancel(final("The source announced %d bytes and sends more", a.relay.size))
+			a.cancel(final("The source announced %d bytes but sends more", a.relay.size))
 			return context.Canceled
 		}
 		if err := to.link.SendFrame(ctx, f); err != nil {
@@ -124,7 +124,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a slow destination is alive
-			a.arrived(a.job, stream.Arrived{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
+			a.arrived(a.job, stream.ProgressReport{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
 		}
 	}
 }

@@ -32,7 +32,7 @@ func saidProblems(list []protocol.TransferProblem) []protocol.TransferProblem {
 func saidMeta(p protocol.TransferMetaParams) protocol.TransferMetaParams {
 	p.Error, p.Mime, p.Files, p.Holes = said(p.Error), said(p.Mime), max(p.Files, 0), max(p.Holes, 0)
 	if p.Size != nil && *p.Size < 0 && p.Error == "" {
-		p.Error = "The source says that there are fewer than no bytes"
+		p.Error = "The source reported a negative size"
 	}
 	return p
 }
@@ -52,6 +52,6 @@ func saidUndone(u protocol.TransferUndone) protocol.TransferUndone {
 	return u
 }
 
-func saidArrived(a stream.Arrived) stream.Arrived {
-	return stream.Arrived{Files: max(a.Files, 0), Bytes: max(a.Bytes, 0), Current: said(a.Current)}
+func saidArrived(a stream.ProgressReport) stream.ProgressReport {
+	return stream.ProgressReport{Files: max(a.Files, 0), Bytes: max(a.Bytes, 0), Current: said(a.Current)}
 }

@@ -45,7 +45,7 @@ func TestWhatAMachineSaysIsCut(t *testing.T) {
 		s.comes("a", s.source(-1, 0))
 		id = s.start()
 		rest(time.Second)
-		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "fewer than no bytes") {
+		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "a negative size") {
 			s.t.Errorf("%s: %s", tr.State, tr.Error)
 		}
 	})
@@ -67,7 +67,7 @@ func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 		b := s.comes("b", s.accepts(nil))
 		id := s.start()
 		rest(time.Second)
-		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes and sends more") {
+		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes but sends more") {
 			s.t.Errorf("%s: %s", tr.State, tr.Error)
 		}
 		if b.got.Load() != 7 {

@@ -50,7 +50,7 @@ func (s *series) run(ctx context.Context) (out outcome, err error) {
 	}
 	s.update(s.job, func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
 	for i, f := range files {
-		one, err := s.move(ctx, f, stream.Arrived{Files: i, Bytes: out.bytes})
+		one, err := s.move(ctx, f, stream.ProgressReport{Files: i, Bytes: out.bytes})
 		var failed *finalError
 		switch {
 		case errors.As(err, &failed) && len(files) > 1 && ctx.Err() == nil:
@@ -82,7 +82,7 @@ func (o *outcome) add(one outcome) {
 }
 
 // move moves one file.
-func (s *series) move(ctx context.Context, f file, before stream.Arrived) (out outcome, err error) {
+func (s *series) move(ctx context.Context, f file, before stream.ProgressReport) (out outcome, err error) {
 	to := joined(pathOf(s.t.Destination), s.nested(f))
 	if !s.dst.ours {
 		if to, err = s.target(ctx, f, to); err != nil {

@@ -23,11 +23,11 @@ const (
 )
 
 // ledger returns the records of unfinished files in an agent's workspace.
-func (e *Engine) ledger(agent protocol.AgentID) *stream.Ledger {
+func (e *Engine) ledger(agent protocol.AgentID) *stream.Unfinished {
 	if e.unfinished == "" {
 		return nil
 	}
-	return stream.OpenLedger(filepath.Join(e.unfinished, string(agent)))
+	return stream.OpenUnfinished(filepath.Join(e.unfinished, string(agent)))
 }
 
 // sweep removes the unfinished files in the agents' workspaces, at the start and then daily.
@@ -39,7 +39,7 @@ func (e *Engine) sweep(ctx context.Context) {
 		for _, a := range agents {
 			agent := protocol.AgentID(a.Name())
 			if removed := e.ledger(agent).Sweep(e.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
-				slog.Info("Unfinished files of old transfers were removed", "agent", agent, "files", removed)
+				slog.Info("Unfinished files of old transfers removed", "agent", agent, "files", removed)
 			}
 		}
 		select {
@@ -138,7 +138,7 @@ func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	row.Current = ""
 	return func() {
 		if err := e.store.ClearCurrent(context.WithoutCancel(e.ctx), id); err != nil {
-			slog.Warn("A transfer could not be stored", "transfer", id, "err", err)
+			slog.Warn("Storing a transfer failed", "transfer", id, "err", err)
 		}
 		e.publish(row.Transfer)
 	}

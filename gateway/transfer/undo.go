@@ -23,7 +23,7 @@ type undoing struct {
 // keep records that the destination retains the former versions of a number of files.
 func keep(t *protocol.Transfer, files int) {
 	if files > 0 {
-		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.KeptAge).UnixMilli(), 0
+		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.TrashAge).UnixMilli(), 0
 	}
 }
 
@@ -73,7 +73,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	}
 	t := &row.Transfer
 	if !t.Undoable(time.Now()) {
-		text := "It has replaced nothing that is kept"
+		text := "This transfer replaced no files that can be restored"
 		if t.Undone > 0 {
 			text = "That is done already"
 		}
@@ -99,7 +99,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	}
 	e.publish(*t)
 	if out.Back == 0 && len(out.Problems) == 0 {
-		return protocol.Transfer{}, protocol.ErrConflict.With("Nothing of what was there before is kept any more")
+		return protocol.Transfer{}, protocol.ErrConflict.With("The replaced files are no longer available")
 	}
 	return *t, nil
 }
@@ -113,7 +113,7 @@ func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone,
 	}
 	defer release()
 	if !s.undoes {
-		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot do that; bring its Fairlead up to date", s.name))
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot restore files: update Fairlead there", s.name))
 	}
 	u := &undoing{over: s.link, done: make(chan protocol.TransferUndone, 1)}
 	e.mu.Lock()
@@ -135,7 +135,7 @@ func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone,
 	case <-s.link.Gone():
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", s.name))
 	case <-late.C:
-		return out, protocol.ErrTimeout.With(fmt.Sprintf("%s does not say what came of it", s.name))
+		return out, protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name))
 	case <-ctx.Done():
 		return out, context.Cause(ctx)
 	}

@@ -10,9 +10,9 @@ import (
 // another device may connect under the node's name, and nobody has approved transfers with that
 // one. Partly received data is retained, and Retry puts such a transfer into the queue again.
 func (e *Engine) Unpaired(d protocol.Device) {
-	why := fmt.Sprintf("%s is not paired any more", d.Name)
+	why := fmt.Sprintf("%s is no longer paired", d.Name)
 	if d.NodeID != "" {
-		why = fmt.Sprintf("%s is not paired any more", d.NodeID)
+		why = fmt.Sprintf("%s is no longer paired", d.NodeID)
 	}
 	var rest []*job
 	e.mu.Lock()

@@ -19,7 +19,7 @@ func TestWhatIsUnderWayToAMachineEndsWithItsPairing(t *testing.T) {
 		}
 		s.e.Unpaired(protocol.Device{ID: "d", NodeID: "b"})
 		rest(time.Second)
-		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "b is not paired any more" {
+		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "b is no longer paired" {
 			s.t.Errorf("%s: %s", tr.State, tr.Error)
 		}
 		if tr := s.get(other); tr.State != protocol.TransferRunning {

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	errPin   = errors.New("the machine at the other end shows another key than the gateway said")
-	errProof = errors.New("the machine at the other end does not have the transfer's token")
+	errPin   = errors.New("the other machine has a different key than the gateway announced")
+	errProof = errors.New("the other machine does not have the transfer's token")
 )
 
 // attemptKey is one end of one attempt: a key that is never stored, and its certificate.
@@ -33,7 +33,7 @@ type attemptKey struct {
 func newAttemptKey() (attemptKey, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return attemptKey{}, fmt.Errorf("make a key: %w", err)
+		return attemptKey{}, fmt.Errorf("create a key: %w", err)
 	}
 	now := time.Now()
 	form := &x509.Certificate{
@@ -43,11 +43,11 @@ func newAttemptKey() (attemptKey, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, public, key)
 	if err != nil {
-		return attemptKey{}, fmt.Errorf("make a certificate: %w", err)
+		return attemptKey{}, fmt.Errorf("create a certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return attemptKey{}, fmt.Errorf("make a certificate: %w", err)
+		return attemptKey{}, fmt.Errorf("create a certificate: %w", err)
 	}
 	return attemptKey{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, identity.PinOf(leaf)}, nil
 }

@@ -59,7 +59,7 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net
 	defer cancel()
 	raw, err := c.c.Beside(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("connect to the gateway once more: %w", err)
+		return nil, "", fmt.Errorf("open another connection to the gateway: %w", err)
 	}
 	if err := junction.Enter(ctx, raw, peer.Ticket); err != nil {
 		return nil, "", err
@@ -99,7 +99,7 @@ func (c *caller) straight(ctx context.Context, addresses []string, pin identity.
 			won <- conn
 		})
 	}
-	err := errors.New("this machine is on none of the other one's networks")
+	err := errors.New("the two machines share no network")
 	for ; tried > 0; tried-- {
 		select {
 		case conn := <-won:

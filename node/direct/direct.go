@@ -17,8 +17,8 @@ const (
 )
 
 // Usage is the help text of the flag that sets the mode.
-const Usage = "whether files may go straight between this machine and another on its network, not through the gateway: off, or lan, " +
-	"which opens a port on private networks while such a file is taken"
+const Usage = "whether files may be sent directly between this machine and others on its network, not through the gateway: off, or lan, " +
+	"which opens a port on private networks while a file is received"
 
 // Parse parses a mode. It returns nil for Off and for an empty text.
 func Parse(mode string) (*Connector, error) {
@@ -28,7 +28,7 @@ func Parse(mode string) (*Connector, error) {
 	case LAN:
 		return &Connector{}, nil
 	}
-	return nil, fmt.Errorf("%q is no way to connect to other machines: off or lan", mode)
+	return nil, fmt.Errorf("%q is not a direct mode: use off or lan", mode)
 }
 
 // Connector implements stream.Direct. The zero value connects machines on the same private network.

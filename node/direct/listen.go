@@ -27,7 +27,7 @@ const (
 	maxCallers = 2 * maxAddresses
 )
 
-var errNobody = errors.New("nobody has come")
+var errNobody = errors.New("the source did not connect")
 
 // listener is the destination.
 type listener struct {
@@ -75,12 +75,12 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 	return l, nil
 }
 
-var errNoWay = errors.New("the gateway offers no way")
+var errNoWay = errors.New("the gateway offers no direct connection")
 
 // open listens on private networks.
 func (l *listener) open(networks []netip.Prefix) error {
 	l.networks = networks
-	err := errors.New("this machine is on no private network")
+	err := errors.New("this machine is not on a private network")
 	for _, p := range l.networks {
 		port, listenErr := net.Listen("tcp", netip.AddrPortFrom(p.Addr(), 0).String())
 		if listenErr != nil {

@@ -16,7 +16,7 @@ import (
 // answer instead, because it is the person's machine.
 //
 //lint:ignore ST1005 for people
-var errNobody = errors.New("This machine was started with --receive ask, and nobody is there to ask: start it in a terminal, or with --receive trusted or --receive-from")
+var errNobody = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
 
 // AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer,
 // one after the other. Input that was typed before a question does not answer it. From its first
@@ -43,19 +43,19 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 			return context.Cause(ctx)
 		}
 		read()
-		fmt.Fprintf(out, "%s Take it? [y/N] ", question(r))
+		fmt.Fprintf(out, "%s Accept? [y/N] ", question(r))
 		select {
 		case line := <-lines:
 			if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
 				return nil
 			}
 			//lint:ignore ST1005 for people
-			return errors.New("The person at this machine does not want it")
+			return errors.New("The person at this machine declined the transfer")
 		case <-over:
 			fmt.Fprintln(out)
 			return errNobody
 		case <-ctx.Done():
-			fmt.Fprintln(out, "(it was withdrawn)")
+			fmt.Fprintln(out, "(the request was withdrawn)")
 			return context.Cause(ctx)
 		}
 	}
@@ -68,7 +68,7 @@ func question(r protocol.TransferReceive) string {
 	if r.Stream != nil {
 		from = r.Stream.From
 		if r.Stream.Attempt > 1 {
-			again = ", once more,"
+			again = " again"
 		}
 	}
 	who := fmt.Sprintf("%q", from)

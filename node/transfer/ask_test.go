@@ -30,13 +30,13 @@ func TestThePersonAtTheTerminalIsAsked(t *testing.T) {
 		if err := ask(t.Context(), "y\n"); err != nil {
 			t.Error(err)
 		}
-		if got := out.String(); got != `"laptop" sends 1.5 MiB to "in/\x1b[2J". Take it? [y/N] ` {
+		if got := out.String(); got != `"laptop" sends 1.5 MiB to "in/\x1b[2J". Accept? [y/N] ` {
 			t.Errorf("it was asked %s", got)
 		}
 		io.WriteString(keys, "y\n") // to nothing
 		synctest.Wait()
 		for _, no := range []string{"\n", "n\n", "yesterday\n"} {
-			if err := ask(t.Context(), no); err == nil || !strings.Contains(err.Error(), "does not want it") {
+			if err := ask(t.Context(), no); err == nil || !strings.Contains(err.Error(), "declined the transfer") {
 				t.Errorf("%q: %v", no, err)
 			}
 		}

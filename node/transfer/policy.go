@@ -38,7 +38,7 @@ func ParsePolicy(mode, from, folder string) (p Policy, err error) {
 	switch p.Mode = mode; mode {
 	case "", Trusted, Ask, Off:
 	default:
-		return p, fmt.Errorf("%q is no way to receive files: trusted, ask or off", mode)
+		return p, fmt.Errorf("%q is not a receive mode: use trusted, ask or off", mode)
 	}
 	for id := range strings.SplitSeq(from, ",") {
 		if id = strings.TrimSpace(id); id != "" {
@@ -60,10 +60,10 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	switch {
 	case p.Mode == Off:
 		//lint:ignore ST1005 for people
-		return errors.New("This machine takes no files")
+		return errors.New("This machine does not accept files")
 	case len(p.From) > 0 && !slices.Contains(p.From, from):
 		//lint:ignore ST1005 for people
-		return fmt.Errorf("This machine takes files only from machines that its owner named, and %q is none of them", from)
+		return fmt.Errorf("This machine accepts files only from machines that its owner named, not from %q", from)
 	case p.Mode != Ask:
 		return nil
 	case p.Ask == nil:
@@ -94,7 +94,7 @@ func (p Policy) inside(ws *workspace.Root, abs string) error {
 	}
 	if rel, err := filepath.Rel(home.Abs, abs); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		//lint:ignore ST1005 for people
-		return fmt.Errorf("This machine takes files into '%s' only, and '%s' is outside", home.Abs, abs)
+		return fmt.Errorf("This machine accepts files only in '%s', and '%s' is outside", home.Abs, abs)
 	}
 	return nil
 }

@@ -88,10 +88,10 @@ func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 		want string
 	}{
 		{Policy{}, "b", ""},
-		{Policy{Mode: Off}, "b", "takes no files"},
+		{Policy{Mode: Off}, "b", "does not accept files"},
 		{Policy{Mode: Trusted, From: []protocol.NodeID{"b", "gsv"}}, "b", ""},
-		{Policy{Mode: Trusted, From: []protocol.NodeID{"b", "gsv"}}, "c", "none of them"},
-		{Policy{Mode: Ask}, "b", "nobody is there to ask"},
+		{Policy{Mode: Trusted, From: []protocol.NodeID{"b", "gsv"}}, "c", "only from machines that its owner named"},
+		{Policy{Mode: Ask}, "b", "so nobody can be asked"},
 		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return refused }}, "b", "no, thanks"},
 		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return nil }}, "b", ""},
 	} {
@@ -116,7 +116,7 @@ func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 	}
 	target.Root.Close()
 	for _, name := range []string{filepath.Join(dir, "elsewhere"), "../up", filepath.Join(dir, "inside-not")} {
-		if _, err := f.Target(name, true, true); err == nil || !strings.Contains(err.Error(), "into '") {
+		if _, err := f.Target(name, true, true); err == nil || !strings.Contains(err.Error(), "only in '") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -140,7 +140,7 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	if err != nil {
 		return err
 	}
-	unfinished := stream.OpenLedger(filepath.Join(home, "unfinished", "here"))
+	unfinished := stream.OpenUnfinished(filepath.Join(home, "unfinished", "here"))
 	c, err := o.connectAs(ctx, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished, gateway), Unfinished: unfinished})
 	if err != nil {
 		return err

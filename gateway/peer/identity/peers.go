@@ -34,8 +34,8 @@ type Peer struct {
 	EndedAt int64 `json:"leftAt,omitempty"`
 }
 
-// PeerID identifies a pairing. A device can have several roles at one gateway, each with its own token
-// and lifetime.
+// PeerID identifies a pairing. A device can have several roles at one gateway, each with its own
+// token and lifetime.
 type PeerID struct {
 	Pin  Pin
 	Role string

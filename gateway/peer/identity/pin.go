@@ -56,7 +56,8 @@ func (p Pin) Words() []string {
 	return nil
 }
 
-// ErrWrongPin is returned when another machine than the paired gateway answers. Nothing was sent to it.
+// ErrWrongPin is returned when another machine than the paired gateway answers. Nothing was sent to
+// it.
 var ErrWrongPin = protocol.ErrForbidden.With("the machine at this address is not the paired gateway: it has a different key. Nothing was sent to it")
 
 // exporterLabel separates this use of TLS exporters (RFC 8446, section 7.5) from others.

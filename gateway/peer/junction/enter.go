@@ -53,7 +53,7 @@ func Enter(ctx context.Context, conn net.Conn, text string) error {
 	}
 	if err != nil {
 		conn.Close()
-		return fmt.Errorf("be joined to the other end: %w", err)
+		return fmt.Errorf("join the connection to the other machine: %w", err)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (t ticket) enter(conn net.Conn) error {
 		return err
 	}
 	if answer[0] != joined {
-		return errors.New("the gateway answers something else")
+		return errors.New("the gateway sent an unexpected response")
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ type accepted struct {
 	err  error
 }
 
-// Listen takes ownership of a listener. Accepted connections are [*wire.BufferedConn]s. The caller closes
-// the Listener.
+// Listen takes ownership of a listener. Accepted connections are [*wire.BufferedConn]s. The caller
+// closes the Listener.
 func (j *Junction) Listen(l net.Listener) *Listener {
 	s := &Listener{Listener: l, junction: j, came: make(chan accepted), closed: make(chan struct{}), new: make(map[net.Conn]struct{})}
 	s.wg.Go(s.run)
@@ -134,4 +134,4 @@ func ticketOf(conn *wire.BufferedConn) (t ticket, shown bool, err error) {
 }
 
 // errEager is returned for an end that sends data before it is joined.
-var errEager = errors.New("more than a ticket")
+var errEager = errors.New("data before the connections were joined")

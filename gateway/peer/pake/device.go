@@ -24,8 +24,8 @@ type Device struct {
 
 // Run carries out the conversation and returns the gateway's result. Without link and code nothing
 // proves the gateway's identity: the caller must have the person at the device compare the words
-// before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means that the
-// gateway does not know the secret.
+// before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means
+// that the gateway does not know the secret.
 func (d Device) Run(t Transport) (identity.Pairing, error) {
 	hello := Hello{Version: version, Door: protocol.PairedByRequest, Applicant: d.Applicant}
 	hello.Key = d.Key.Public()

@@ -42,8 +42,8 @@ type Message struct {
 	Error     *protocol.Error   `json:"error,omitempty"`
 }
 
-// Transport transports a conversation. Both methods block until the connection ends or the transport's
-// time limit is reached.
+// Transport transports a conversation. Both methods block until the connection ends or the
+// transport's time limit is reached.
 type Transport interface {
 	Send(Message) error
 	Receive() (Message, error)

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pipe is a Transport between two goroutines; spoil, when set, can modify the messages that the gateway
-// receives and sends.
+// pipe is a Transport between two goroutines; spoil, when set, can modify the messages that the
+// gateway receives and sends.
 type pipe struct {
 	in, out chan Message
 	spoil   func(*Message)

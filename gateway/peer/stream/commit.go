@@ -17,63 +17,63 @@ import (
 
 // complete compares the checksums and gives the file its name.
 func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error {
-	e := r.coming[index]
-	in := r.file
+	e := r.announced[index]
+	in := r.current
 	if e == nil {
 		return nil
 	}
 	if in == nil || in.index != index {
-		return broken("the end of another file")
+		return protocolError("the end of another file")
 	}
-	delete(r.coming, index)
-	r.file = nil
-	if in.at != in.size || !bytes.Equal(in.sum.h.Sum(nil), sum) {
+	delete(r.announced, index)
+	r.current = nil
+	if in.offset != in.size || !bytes.Equal(in.hasher.h.Sum(nil), sum) {
 		in.close(r, true)
-		r.fail(&e.entry, errors.New("it arrived with other content than it was sent with"))
+		r.failEntry(&e.entry, errors.New("its checksum does not match: it changed on the way"))
 		return nil
 	}
 	if in.match {
-		if r.res.Top == e.name {
-			r.res.Top = in.name
+		if r.result.Top == e.name {
+			r.result.Top = in.name
 		}
-		r.there(&in.entry)
+		r.countExisting(&in.entry)
 		return nil
 	}
 	if err := r.commit(ctx, in, sum); err != nil {
 		in.close(r, false)
-		if fatal(err) {
+		if isFatal(err) {
 			return err
 		}
-		r.fail(&e.entry, err)
+		r.failEntry(&e.entry, err)
 	}
 	return nil
 }
 
-// there counts an existing file with the same content.
-func (r *Receiver) there(e *entry) {
-	r.named(e.name)
-	r.res.Skipped++
-	r.res.Files++
-	r.res.Bytes += e.size
+// countExisting counts an existing file with the same content.
+func (r *Receiver) countExisting(e *entry) {
+	r.recordName(e.name)
+	r.result.Skipped++
+	r.result.Files++
+	r.result.Bytes += e.size
 }
 
 // commit gives a complete file its mode, time and name. The rename is atomic: others see either the
 // old file or the new one.
-func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
+func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) error {
 	e := &in.entry
-	if in.size <= eager && r.same(e, sum) {
+	if in.size <= smallFile && r.hasChecksum(e, sum) {
 		in.close(r, true)
-		r.there(e)
+		r.countExisting(e)
 		return nil
 	}
 	synced := !hasSyncAll || in.size > 16<<20
 	settle := func() error {
-		err := in.keeper.end(true)
+		err := in.writer.close(true)
 		if err == nil && in.holes {
 			err = in.f.Truncate(in.size) // the file may end with a hole
 		}
 		if err == nil && runtime.GOOS != "windows" {
-			err = in.f.Chmod(e.mode.Perm() &^ others)
+			err = in.f.Chmod(e.mode.Perm() &^ forbiddenBits)
 		}
 		if err == nil && synced {
 			err = in.f.Sync()
@@ -82,41 +82,41 @@ func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	}
 	var err error
 	if synced {
-		err = r.patiently(ctx, settle)
+		err = r.withKeepAlive(ctx, settle)
 	} else {
 		err = settle()
 	}
 	if in.f = nil; err != nil {
-		r.doubted(in)
-		return untaken(err)
+		r.truncateUnsynced(in)
+		return errNotSaved(err)
 	}
 	root, base := r.at(in.part)
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
-		return reason(err)
+		return withoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
 	if err != nil {
 		return err
 	}
-	if r.res.Top == e.name {
-		r.res.Top = name
+	if r.result.Top == e.name {
+		r.result.Top = name
 	}
 	if skipped {
 		r.remove(in.part)
-		r.res.Skipped++
+		r.result.Skipped++
 	} else {
-		r.res.New++
-		r.res.Written += in.size
-		r.placed(in, name, synced)
-		r.named(name)
+		r.result.New++
+		r.result.Written += in.size
+		r.recordPlaced(in, name, synced)
+		r.recordName(name)
 	}
-	r.res.Files++
-	r.res.Bytes += in.size
+	r.result.Files++
+	r.result.Bytes += in.size
 	return nil
 }
 
-// same reports whether a small file with this checksum exists under the name.
-func (r *Receiver) same(e *entry, sum []byte) bool {
+// hasChecksum reports whether a small file with this checksum exists under the name.
+func (r *Receiver) hasChecksum(e *entry, sum []byte) bool {
 	f, info := r.regular(e.name)
 	if f == nil {
 		return false
@@ -131,36 +131,36 @@ func (r *Receiver) same(e *entry, sum []byte) bool {
 }
 
 // name renames the part file to its name, or to another one if the name is taken.
-func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped bool, err error) {
+func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
-	if r.clashes(name) {
+	if r.nameClashes(name) {
 		conflict = protocol.ConflictRename
 	}
 	if conflict == protocol.ConflictOverwrite {
 		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
-			return name, false, errors.New("there is a folder, or something else that is no file, of that name")
+			return name, false, errors.New("something that is not a regular file already has this name")
 		}
-		back := r.replaces(replaced{Name: name, Size: in.size, Mtime: in.mtime})
+		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
 		if err := r.rename(in.part, name); err != nil {
 			back()
-			return name, false, reason(err)
+			return name, false, withoutPath(err)
 		}
 		return name, false, nil
 	}
 	for n := 2; ; n++ {
-		err = r.exclusive(in.part, name)
+		err = r.renameExclusive(in.part, name)
 		switch {
 		case !errors.Is(err, fs.ErrExist):
-			return name, false, reason(err)
+			return name, false, withoutPath(err)
 		case conflict == protocol.ConflictSkip:
 			return name, true, nil
 		case n > 999:
-			return name, false, errors.New("there are a thousand files of that name already")
+			return name, false, errors.New("1,000 files with this name already exist")
 		}
 		same := false
-		r.patiently(ctx, func() error {
-			same = r.identical(name, in.part)
+		r.withKeepAlive(ctx, func() error {
+			same = r.sameContent(name, in.part)
 			return nil
 		})
 		if same {
@@ -170,11 +170,11 @@ func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped
 	}
 }
 
-// clashes reports whether a name belongs to another file of this transfer: some file systems treat
-// two names as equal that differ in case or Unicode normalization. If the folder has both, the file
-// system distinguishes them.
-func (r *Receiver) clashes(name string) bool {
-	if other, like := r.names[fold(name)]; !like || other == exact(name) {
+// nameClashes reports whether a name belongs to another file of this transfer: some file systems
+// treat two names as equal that differ in case or Unicode normalization. If the folder has both,
+// the file system distinguishes them.
+func (r *Receiver) nameClashes(name string) bool {
+	if other, like := r.names[foldedHash(name)]; !like || other == nameHash(name) {
 		return false
 	}
 	root, base := r.at(name)
@@ -190,9 +190,9 @@ func (r *Receiver) clashes(name string) bool {
 	return err != nil || !slices.Contains(names, base)
 }
 
-// identical reports whether two files have the same content, because an earlier attempt may have
+// sameContent reports whether two files have the same content, because an earlier attempt may have
 // completed the file.
-func (r *Receiver) identical(a, b string) bool {
+func (r *Receiver) sameContent(a, b string) bool {
 	fa, ia := r.regular(a)
 	if fa == nil {
 		return false

@@ -37,12 +37,12 @@ type Listener interface {
 	Close()
 }
 
-// worthwhile is the minimum number of bytes for a connection of their own.
-const worthwhile = 16 << 20
+// minDirectBytes is the minimum number of bytes for a connection of their own.
+const minDirectBytes = 16 << 20
 
-// nearLimit is the maximum time for which a source waits for a direct connection before it starts
+// directWait is the maximum time for which a source waits for a direct connection before it starts
 // to send through the gateway.
-const nearLimit = 3 * time.Second
+const directWait = 3 * time.Second
 
 // Direct enables connections of their own for transfers whose other end supports them. Call it
 // before anything else.
@@ -54,46 +54,47 @@ func (e *Ends) Direct(d Direct) *Ends {
 // sendItems sends after transfer.start. call, which may be nil, connects to the destination. fresh
 // creates a sender; its argument reports whether it is the attempt's first one.
 func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, near bool, fresh func(first bool) *Sender) error {
-	e.pace.running.Add(1)
-	defer e.pace.running.Add(-1)
+	e.share.running.Add(1)
+	defer e.share.running.Add(-1)
 	if call != nil {
-		if err := e.sendOver(ctx, n, call, near, fresh(true)); !errors.Is(err, errApart) {
+		if err := e.sendOver(ctx, n, call, near, fresh(true)); !errors.Is(err, errRouteLost) {
 			return err
 		}
 	}
 	s := fresh(call == nil)
-	s.Out, s.In, s.Pace = e.out, n.in, &e.pace
+	s.Out, s.In, s.Share = e.sendFrame, n.in, &e.share
 	return s.Run(ctx)
 }
 
-// sendOver sends through the gateway until the ends are connected, and over a lane afterwards. If a
-// connection from machine to machine is possible, it waits for that before it sends anything.
+// sendOver sends through the gateway until the ends are connected, and over their own connection
+// afterwards. If a connection from machine to machine is possible, it waits for that before it
+// sends anything.
 func (e *Ends) sendOver(ctx context.Context, n *end, call Caller, near bool, s *Sender) error {
-	r := newRoad(ctx, e, n)
-	r.meet(func(ctx context.Context) (net.Conn, byte, error) {
+	r := newRoute(ctx, e, n)
+	r.connect(func(ctx context.Context) (net.Conn, byte, error) {
 		select {
-		case peer := <-n.met:
+		case peer := <-n.peerAddress:
 			conn, route, err := call.Dial(ctx, peer)
 			if route == protocol.RouteDirect {
-				return conn, byDirect, err
+				return conn, routeDirect, err
 			}
-			return conn, byLane, err
+			return conn, routeJoined, err
 		case <-ctx.Done():
 			return nil, 0, context.Cause(ctx)
 		}
 	})
-	s.Out, s.In, s.Pace, s.Routed = r.turning, n.in, &e.pace, r.answered
+	s.Out, s.In, s.Share, s.OnRoute = r.sendOrSwitch, n.in, &e.share, r.handleDestinationRoute
 	var err error
-	if near && !r.soon(ctx, nearLimit) {
-		err = e.route(ctx, n, byNeither)
+	if near && !r.waitConnected(ctx, directWait) {
+		err = e.route(ctx, n, routeFailed)
 	}
 	if err == nil {
 		err = s.Run(r.ctx)
 	}
 	if err == nil {
-		err = r.finished()
+		err = r.waitAcknowledged()
 	}
-	return r.end(ctx, err)
+	return r.close(ctx, err)
 }
 
 // receiveItems receives after transfer.accept. fresh creates a receiver that uses the gateway; its
@@ -102,18 +103,18 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 	if listen == nil {
 		return fresh(true).Run(ctx)
 	}
-	r := newRoad(ctx, e, n)
-	r.meet(func(ctx context.Context) (net.Conn, byte, error) {
+	r := newRoute(ctx, e, n)
+	r.connect(func(ctx context.Context) (net.Conn, byte, error) {
 		conn, err := listen.Accept(ctx)
 		return conn, 0, err
 	})
 	first := fresh(true)
-	first.Out, first.Tell, first.Routed = r.send, e.out, r.turned
+	first.Out, first.Progress, first.OnRoute = r.send, e.sendFrame, r.handleSourceRoute
 	before, err := first.Run(r.ctx)
 	if err == nil {
-		r.finish()
+		r.acknowledge()
 	}
-	if err = r.end(ctx, err); !errors.Is(err, errApart) {
+	if err = r.close(ctx, err); !errors.Is(err, errRouteLost) {
 		if errors.Is(context.Cause(ctx), ErrDiscard) { // the connection may have ended before ctx did
 			first.discard()
 		}
@@ -129,10 +130,10 @@ func (r Result) after(before Result) Result {
 	r.Written += before.Written
 	r.New += before.New
 	r.Skipped = max(r.Skipped-before.New, 0)
-	r.Kept = max(r.Kept, before.Kept)
+	r.Replaced = max(r.Replaced, before.Replaced)
 	if r.Top == "" {
 		r.Top = before.Top
 	}
-	r.again = true
+	r.restarted = true
 	return r
 }

@@ -75,7 +75,7 @@ func (s *strand) Accept(ctx context.Context) (net.Conn, error) {
 	case c := <-s.dialed:
 		return c, nil
 	case <-time.After(3 * time.Minute):
-		return nil, errors.New("nobody has come")
+		return nil, errors.New("the source did not connect")
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -97,7 +97,7 @@ func (c *strandEnd) Write(p []byte) (int, error) {
 		c.Conn.Close()
 		return 0, io.ErrClosedPipe
 	}
-	last := c.s.deafAtLast && bytes.Equal(p, binary.LittleEndian.AppendUint32(nil, laneGot))
+	last := c.s.deafAtLast && bytes.Equal(p, binary.LittleEndian.AppendUint32(nil, acknowledgement))
 	if last || c.lost > 0 && c.sent > c.lost {
 		return len(p), nil
 	}
@@ -117,10 +117,10 @@ type desk struct {
 	strand   *strand
 	src, dst *Ends
 	reports  chan any
-	mu       sync.Mutex // guards the fields below
-	relayed  int64      // number of the source's bytes through the gateway
-	turns    []Turn     // announced by the destination
-	told     Arrived
+	mu       sync.Mutex    // guards the fields below
+	relayed  int64         // number of the source's bytes through the gateway
+	turns    []RouteChange // announced by the destination
+	told     ProgressReport
 	asked    int      // how often the destination asked for consent
 	open     bool     // the destination has accepted
 	held     []*Frame // frames that the source sent before that
@@ -139,10 +139,10 @@ func (p deskPeer) Report(_ context.Context, _ string, params any, _ bool) error 
 func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	p.d.mu.Lock()
 	if !p.source {
-		if turn, ok := Turned(f); ok {
+		if turn, ok := ParseRouteChange(f); ok {
 			p.d.turns = append(p.d.turns, turn)
 		}
-		if a, ok := Progress(f); ok {
+		if a, ok := ParseProgress(f); ok {
 			p.d.told = a
 		}
 		p.d.mu.Unlock()
@@ -183,7 +183,7 @@ func newDesk(t *testing.T, from, to string, s *strand) *desk {
 	}
 	d.src = NewEnds(Disk{Dir: from}, deskPeer{d, true}, nil, nil).Direct(s)
 	d.dst = NewEnds(Disk{Dir: to}, deskPeer{d, false}, d.consent, nil).Direct(s)
-	d.src.worth = 1 << 20
+	d.src.minDirect = 1 << 20
 	return d
 }
 
@@ -286,9 +286,9 @@ func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protoco
 
 // Route announcements of a destination.
 var (
-	straight = Turn{Route: protocol.RouteDirect}
-	joined   = Turn{Route: protocol.RouteRelay, Missed: true}
-	parted   = Turn{Route: protocol.RouteRelay, Apart: true}
+	straight = RouteChange{Route: protocol.RouteDirect}
+	joined   = RouteChange{Route: protocol.RouteRelay, DirectFailed: true}
+	parted   = RouteChange{Route: protocol.RouteRelay, Lost: true}
 )
 
 // roads returns connections from machine to machine, and joined ones that begin at different points
@@ -302,7 +302,7 @@ func roads() []*strand {
 }
 
 // first returns the first announcement of a destination that switches to a strand.
-func (s *strand) first() Turn {
+func (s *strand) first() RouteChange {
 	if s.near {
 		return straight
 	}
@@ -319,7 +319,7 @@ func TestNothingGoesAsMessagesWhileTheEndsAreConnected(t *testing.T) {
 		if d.relayed > most || s.carried.Load()+d.relayed < *done.BytesWritten || s.carried.Load() == 0 {
 			t.Errorf("near %v, after %d: %d bytes went as messages, %d over the connection", s.near, s.after, d.relayed, s.carried.Load())
 		}
-		if !slices.Equal(d.turns, []Turn{s.first()}) || d.told.Files != 8 {
+		if !slices.Equal(d.turns, []RouteChange{s.first()}) || d.told.Files != 8 {
 			t.Errorf("near %v, after %d: the gateway was told %v, %+v", s.near, s.after, d.turns, d.told)
 		}
 	}
@@ -335,7 +335,7 @@ func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
 }
 
 func TestEndsThatTakeForEverToConnectDoNotWaitForEver(t *testing.T) {
-	for near, most := range map[bool]time.Duration{false: time.Second, true: nearLimit + time.Second} {
+	for near, most := range map[bool]time.Duration{false: time.Second, true: directWait + time.Second} {
 		took, d, done := arrives(t, &strand{hangs: true, near: near})
 		if took > most || d.relayed < *done.BytesWritten || len(d.turns) > 0 {
 			t.Errorf("near %v: it took %v, %d bytes, %v", near, took, d.relayed, d.turns)
@@ -355,7 +355,7 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 		for _, at := range places {
 			s := &strand{near: road.near, after: road.after, cutAfter: at}
 			took, d, _ := arrives(t, s)
-			want := []Turn{s.first(), parted}
+			want := []RouteChange{s.first(), parted}
 			if at > total-maxBody && !s.wasCut.Load() { // frames may end elsewhere
 				want = want[:1]
 			}
@@ -378,8 +378,8 @@ func TestAnEndThatIsNotHeardOfIsLeftAfterTwentySeconds(t *testing.T) {
 		for _, near := range []bool{false, true} {
 			s := &strand{near: near, after: 1, lostAfter: how.lostAfter, deafAfter: how.deafAfter}
 			took, d, _ := arrives(t, s)
-			off := took - laneQuiet
-			if off < -laneBeat || off > laneBeat+time.Second || !slices.Equal(d.turns, []Turn{s.first(), parted}) {
+			off := took - silenceLimit
+			if off < -heartbeatEvery || off > heartbeatEvery+time.Second || !slices.Equal(d.turns, []RouteChange{s.first(), parted}) {
 				t.Errorf("near %v, %s: it took %v, %v", s.near, name, took, d.turns)
 			}
 		}
@@ -388,7 +388,7 @@ func TestAnEndThatIsNotHeardOfIsLeftAfterTwentySeconds(t *testing.T) {
 
 func TestASourceWhoseLastAnswerIsLostHearsOfTheEndFromTheGateway(t *testing.T) {
 	took, d, _ := arrives(t, &strand{near: true, deafAtLast: true})
-	if took > laneLinger+time.Second || !slices.Equal(d.turns, []Turn{straight}) || d.relayed > 2*(recHead+1) {
+	if took > closeWait+time.Second || !slices.Equal(d.turns, []RouteChange{straight}) || d.relayed > 2*(recHead+1) {
 		t.Errorf("it took %v, %v, %d bytes through the gateway", took, d.turns, d.relayed)
 	}
 }
@@ -429,7 +429,7 @@ func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
 		n := &end{role: role{id: 7}, in: NewInbox(Window)}
-		l := newLane(t.Context(), b, n)
+		l := newDirectConn(t.Context(), b, n)
 		defer l.close()
 		l.listen()
 		frame := append(binary.LittleEndian.AppendUint32(nil, maxBody), make([]byte, maxBody)...)
@@ -463,14 +463,14 @@ func FuzzLane(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, b := net.Pipe()
 		n := &end{role: role{id: 7}, in: NewInbox(Window)}
-		l := newLane(t.Context(), b, n)
+		l := newDirectConn(t.Context(), b, n)
 		defer l.close()
 		l.listen()
 		go func() {
 			io.Copy(a, bytes.NewReader(data))
 			a.Close()
 		}()
-		<-l.over
+		<-l.closed
 		n.in.Close(io.EOF)
 		total := -(recHead + 1) // the lane's own frames
 		for {
@@ -483,7 +483,7 @@ func FuzzLane(f *testing.F) {
 			}
 			total += len(f.Body())
 			routes(f, func(byte) error { return nil })
-			Turned(f)
+			ParseRouteChange(f)
 			f.Free()
 		}
 		if total > len(data) {

@@ -29,11 +29,11 @@ func (e *Ends) stop(p protocol.TransferStop) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.shut {
-		mine, pass := e.turnLocked(turn{id: p.Stream.ID}, nil)
+	if !e.closed {
+		wait, done := e.enqueueLocked(attemptID{id: p.Stream.ID}, nil)
 		e.wg.Go(func() {
-			defer pass()
-			mine()
+			defer done()
+			wait()
 			e.discard(p)
 		})
 	}
@@ -41,9 +41,9 @@ func (e *Ends) stop(p protocol.TransferStop) {
 
 // discard removes the unfinished files of a transfer that was cancelled while it was not running.
 func (e *Ends) discard(p protocol.TransferStop) {
-	mark := markOf(p.Stream.ID)
-	e.ledger.forget(mark, atDestination)
-	removed := e.ledger.clean(e.files, mark, time.Time{})
+	mark := partPrefixOf(p.Stream.ID)
+	e.unfinished.removeCheckpoints(mark, atDestination)
+	removed := e.unfinished.removeFiles(e.files, mark, time.Time{})
 	t, err := e.files.Target(p.Path, p.Stream.Into, false)
 	if err == nil {
 		defer t.Root.Close()
@@ -55,7 +55,7 @@ func (e *Ends) discard(p protocol.TransferStop) {
 		}
 	}
 	if removed > 0 {
-		e.log.Info("Unfinished files were removed", "transfer", p.Stream.ID, "files", removed)
+		e.log.Info("Unfinished files removed", "transfer", p.Stream.ID, "files", removed)
 	}
 	e.discarded(p.TransferID, p.Stream.ID)
 }

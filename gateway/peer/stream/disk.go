@@ -10,7 +10,7 @@ import (
 // relative to Dir.
 type Disk struct{ Dir string }
 
-func (d Disk) abs(name string) (string, error) {
+func (d Disk) absolute(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(d.Dir, name)
 	}
@@ -20,9 +20,9 @@ func (d Disk) abs(name string) (string, error) {
 // Source implements [Files].
 func (d Disk) Source(name string) (Item, func(), error) {
 	fail := func(abs string, err error) (Item, func(), error) {
-		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, reason(err)) //lint:ignore ST1005 the original's text
+		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, withoutPath(err)) //lint:ignore ST1005 the original's text
 	}
-	abs, err := d.abs(name)
+	abs, err := d.absolute(name)
 	if err != nil {
 		return fail(name, err)
 	}
@@ -47,7 +47,7 @@ func (d Disk) Source(name string) (Item, func(), error) {
 
 // Target implements [Files].
 func (d Disk) Target(name string, into, make bool) (Target, error) {
-	abs, err := d.abs(name)
+	abs, err := d.absolute(name)
 	if err != nil {
 		return Target{}, err
 	}
@@ -57,11 +57,11 @@ func (d Disk) Target(name string, into, make bool) (Target, error) {
 	}
 	if make {
 		if err := os.MkdirAll(t.Abs, 0o777); err != nil {
-			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, reason(err)) //lint:ignore ST1005 the original's text
+			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, withoutPath(err)) //lint:ignore ST1005 the original's text
 		}
 	}
 	if t.Root, err = os.OpenRoot(t.Abs); err != nil {
-		return t, fmt.Errorf("Failed to create file %s: %w", abs, reason(err)) //lint:ignore ST1005 the original's text
+		return t, fmt.Errorf("Failed to create file %s: %w", abs, withoutPath(err)) //lint:ignore ST1005 the original's text
 	}
 	return t, nil
 }

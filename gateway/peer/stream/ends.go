@@ -57,20 +57,20 @@ type Consent func(ctx context.Context, in protocol.TransferReceive) error
 // Ends are the ends of all transfers on one connection. Event and Binary are called on the
 // connection's reading goroutine.
 type Ends struct {
-	files   Files
-	peer    Peer
-	consent Consent
-	log     *slog.Logger
-	ledger  *Ledger // records unfinished files; may be nil
-	direct  Direct  // may be nil
-	worth   int64   // minimum number of bytes for a connection of their own
-	pace    Pace    // of outgoing transfers
+	files      Files
+	peer       Peer
+	consent    Consent
+	log        *slog.Logger
+	unfinished *Unfinished // records unfinished files; may be nil
+	direct     Direct      // may be nil
+	minDirect  int64       // minimum number of bytes for a connection of their own
+	share      Share       // of outgoing transfers
 
-	mu    sync.Mutex // guards the fields below
-	open  map[role]*end
-	turns map[turn]*waiting // the latest turn of each transfer
-	wg    sync.WaitGroup
-	shut  bool
+	mu       sync.Mutex // guards the fields below
+	open     map[role]*end
+	attempts map[attemptID]*queuedAttempt // the latest attempt of each transfer
+	wg       sync.WaitGroup
+	closed   bool
 	// refusals is the number of refusals that wait for the gateway's response.
 	refusals int
 }
@@ -97,24 +97,24 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{files: files, peer: peer, consent: consent, log: log, worth: worthwhile, open: make(map[role]*end), turns: make(map[turn]*waiting)}
+	return &Ends{files: files, peer: peer, consent: consent, log: log, minDirect: minDirectBytes, open: make(map[role]*end), attempts: make(map[attemptID]*queuedAttempt)}
 }
 
-// Keep sets the ledger that records unfinished files. Call it before anything else.
-func (e *Ends) Keep(l *Ledger) *Ends {
-	e.ledger = l
+// Keep sets the record of unfinished files. Call it before anything else.
+func (e *Ends) Keep(l *Unfinished) *Ends {
+	e.unfinished = l
 	return e
 }
 
 // end is one end of one transfer.
 type end struct {
 	role
-	in     *Inbox
-	begun  chan struct{}              // closed by transfer.start
-	met    chan protocol.TransferPeer // receives the destination's address from transfer.meet, once
-	once   sync.Once
-	cancel context.CancelCauseFunc
-	basic  bool // without records: frames contain the bytes of one file
+	in            *Inbox
+	startReceived chan struct{}              // closed by transfer.start
+	peerAddress   chan protocol.TransferPeer // receives the destination's address from transfer.meet, once
+	once          sync.Once
+	cancel        context.CancelCauseFunc
+	basic         bool // without records: frames contain the bytes of one file
 }
 
 // Event handles an event and reports whether it belongs to transfers. It does not block.
@@ -135,7 +135,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		var p protocol.TransferStartEvent
 		if err = json.Unmarshal(payload, &p); err == nil {
 			if n := e.find(p.TransferID, true); n != nil {
-				n.once.Do(func() { close(n.begun) })
+				n.once.Do(func() { close(n.startReceived) })
 			}
 		}
 	case protocol.EventTransferMeet:
@@ -143,7 +143,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		if err = json.Unmarshal(payload, &p); err == nil {
 			if n := e.find(p.TransferID, true); n != nil {
 				select {
-				case n.met <- p.Peer:
+				case n.peerAddress <- p.Peer:
 				default: // already received
 				}
 			}
@@ -200,11 +200,11 @@ func (e *Ends) find(id uint32, source bool) *end {
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	n := &end{
-		role: role{id, source}, in: NewInbox(Window), begun: make(chan struct{}), met: make(chan protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil,
+		role: role{id, source}, in: NewInbox(Window), startReceived: make(chan struct{}), peerAddress: make(chan protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil,
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.shut {
+	if e.closed {
 		cancel(nil)
 		return
 	}
@@ -214,14 +214,14 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		return
 	}
 	e.open[n.role] = n
-	mine, pass := func() {}, func() {}
+	wait, done := func() {}, func() {}
 	if stream != nil {
-		mine, pass = e.turnLocked(turn{stream.ID, source}, n)
+		wait, done = e.enqueueLocked(attemptID{stream.ID, source}, n)
 	}
 	e.wg.Go(func() {
 		defer cancel(nil)
-		defer pass()
-		mine()
+		defer done()
+		wait()
 		run(ctx, n)
 		n.in.Close(errLost)
 		e.mu.Lock()
@@ -253,7 +253,7 @@ func (e *Ends) refuseLocked(ctx context.Context, n *end) {
 		return
 	}
 	e.refusals++
-	why := fmt.Sprintf("This machine has %d transfers under way, which is the limit: try again later", maxOpen)
+	why := fmt.Sprintf("This machine already runs %d transfers, which is the limit: try again later", maxOpen)
 	e.wg.Go(func() {
 		defer n.cancel(nil)
 		if n.source {
@@ -281,19 +281,19 @@ func (e *Ends) Drop() {
 // Close stops all transfers finally and waits for them.
 func (e *Ends) Close() {
 	e.mu.Lock()
-	e.shut = true
+	e.closed = true
 	e.mu.Unlock()
 	e.Drop()
 	e.wg.Wait()
 }
 
-func (e *Ends) out(ctx context.Context, f *Frame) error { return e.peer.SendFrame(ctx, f) }
+func (e *Ends) sendFrame(ctx context.Context, f *Frame) error { return e.peer.SendFrame(ctx, f) }
 
 // report calls a method of the gateway, unless the transfer has ended.
 func (e *Ends) report(ctx context.Context, n *end, method string, params any, behind bool) bool {
 	err := e.peer.Report(ctx, method, params, behind)
 	if err != nil && ctx.Err() == nil {
-		e.log.Warn("A transfer could not be reported on", "transfer", n.id, "method", method, "err", err)
+		e.log.Warn("Transfer report failed", "transfer", n.id, "method", method, "err", err)
 	}
 	return err == nil
 }

@@ -14,38 +14,38 @@ import (
 
 // entry handles an announced entry.
 func (r *Receiver) entry(ctx context.Context, e entry) error {
-	large := e.mode.IsRegular() && e.size > eager
+	large := e.mode.IsRegular() && e.size > smallFile
 	err := r.place(&e)
 	switch {
-	case fatal(err):
+	case isFatal(err):
 		return err
 	case err != nil:
-		r.fail(&e, err)
+		r.failEntry(&e, err)
 	case e.mode.IsDir():
 		if err := r.folder(&e); err != nil {
-			if fatal(err) {
+			if isFatal(err) {
 				return err
 			}
-			r.fail(&e, err)
+			r.failEntry(&e, err)
 		}
 	case e.mode&fs.ModeSymlink != 0:
 		if err := r.link(&e); err != nil {
-			r.fail(&e, err)
+			r.failEntry(&e, err)
 		}
 	case !e.mode.IsRegular():
-		r.fail(&e, errors.New(kind(e.mode)))
-	case r.Conflict == protocol.ConflictSkip && r.taken(e.name) && !r.clashes(e.name):
-		delete(r.coming, e.index)
-		r.there(&e)
+		r.failEntry(&e, errors.New(describeKind(e.mode)))
+	case r.Conflict == protocol.ConflictSkip && r.exists(e.name) && !r.nameClashes(e.name):
+		delete(r.announced, e.index)
+		r.countExisting(&e)
 	default:
-		known := r.coming[e.index]
+		known := r.announced[e.index]
 		if known != nil {
 			known.entry = e // changed at the source; it is sent again
 			return nil
 		}
-		x := &expected{entry: e}
-		if r.coming[e.index] = x; len(r.coming) > 8*ahead {
-			return broken("too many files are announced")
+		x := &announcedFile{entry: e}
+		if r.announced[e.index] = x; len(r.announced) > 8*maxAnnounced {
+			return protocolError("too many files are announced")
 		}
 		if large {
 			return r.decide(ctx, x)
@@ -53,7 +53,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		return nil
 	}
 	if large {
-		return r.say(ctx, recVerdict, verdict{index: e.index, have: -1}.encode())
+		return r.sendRecord(ctx, recVerdict, verdict{index: e.index, have: -1}.encode())
 	}
 	return nil
 }
@@ -73,8 +73,8 @@ func (r *Receiver) place(e *entry) error {
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
 		return err
 	}
-	if r.res.Top == "" {
-		r.res.Top = top
+	if r.result.Top == "" {
+		r.result.Top = top
 	}
 	return r.parents(path.Dir(e.name))
 }
@@ -82,7 +82,7 @@ func (r *Receiver) place(e *entry) error {
 // parents creates the folders down to dir, and checks that none of them is a symbolic link, which
 // would lead to another place.
 func (r *Receiver) parents(dir string) error {
-	if r.real[dir] {
+	if r.checkedFolders[dir] {
 		return nil
 	}
 	if err := r.parents(path.Dir(dir)); err != nil {
@@ -97,17 +97,17 @@ func (r *Receiver) parents(dir string) error {
 	switch {
 	case err != nil:
 		//lint:ignore ST1005 the original's text
-		return fmt.Errorf("Failed to create directory %s: %w", dir, reason(err))
+		return fmt.Errorf("Failed to create directory %s: %w", dir, withoutPath(err))
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link, and what is sent goes through none", dir)
+		return fmt.Errorf("%s is a symbolic link; transfers do not follow symbolic links", dir)
 	case !info.IsDir():
-		return fmt.Errorf("%s is a file here", dir)
+		return fmt.Errorf("%s is a file, not a folder", dir)
 	}
-	r.real[dir] = true
+	r.checkedFolders[dir] = true
 	return nil
 }
 
-func (r *Receiver) taken(name string) bool {
+func (r *Receiver) exists(name string) bool {
 	_, err := r.lstat(name)
 	return err == nil
 }
@@ -136,11 +136,11 @@ func (r *Receiver) link(e *entry) error {
 			return nil
 		case protocol.ConflictOverwrite:
 			if info, err := r.Root.Lstat(e.name); err == nil && info.IsDir() {
-				return errors.New("there is a folder of that name")
+				return errors.New("a folder already has this name")
 			}
-			back := r.replaces(replaced{Name: e.name, Link: e.link})
+			back := r.retainReplaced(replacedFile{Name: e.name, Link: e.link})
 			if err := r.Root.Remove(e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return reason(err)
+				return withoutPath(err)
 			}
 			if err = r.Root.Symlink(e.link, e.name); err != nil {
 				back()
@@ -153,8 +153,9 @@ func (r *Receiver) link(e *entry) error {
 			}
 		}
 	}
-	return reason(err)
+	return withoutPath(err)
 }
 
-// others are the permission bits that a remote machine may not set: writing by group and others.
-const others = 0o022
+// forbiddenBits are the permission bits that a remote machine may not set: writing by group and
+// others.
+const forbiddenBits = 0o022

@@ -15,8 +15,8 @@ import (
 // nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// free returns the free space in bytes on the disk of dir; -1 if unknown.
-func free(dir *os.Root) int64 {
+// freeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
+func freeSpace(dir *os.Root) int64 {
 	f, err := dir.Open(".")
 	if err != nil {
 		return -1
@@ -29,9 +29,9 @@ func free(dir *os.Root) int64 {
 	return int64(uint64(st.Bavail) * uint64(st.Bsize))
 }
 
-func diskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || quotaUsed(err) }
+func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || isQuotaError(err) }
 
-func quotaUsed(err error) bool { return errors.Is(err, syscall.EDQUOT) }
+func isQuotaError(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
 // identity returns the identity of a file, which distinguishes it from other files of the same
 // name.

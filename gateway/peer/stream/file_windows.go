@@ -12,7 +12,7 @@ import (
 
 const nonblock = 0
 
-func free(dir *os.Root) int64 {
+func freeSpace(dir *os.Root) int64 {
 	name, err := windows.UTF16PtrFromString(dir.Name())
 	if err != nil {
 		return -1
@@ -24,11 +24,11 @@ func free(dir *os.Root) int64 {
 	return int64(n)
 }
 
-func diskFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || quotaUsed(err)
+func isDiskFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || isQuotaError(err)
 }
 
-func quotaUsed(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
+func isQuotaError(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
 
 // identity returns the identity of a file, which distinguishes it from other files of the same
 // name.

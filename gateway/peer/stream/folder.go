@@ -7,9 +7,9 @@ import (
 	"path"
 )
 
-// folder is an open folder below the receiver's folder. It stays open because the next entries are
-// usually in it too.
-type folder struct {
+// openFolder is an open folder below the receiver's folder. It stays open because the next entries
+// are usually in it too.
+type openFolder struct {
 	name string
 	root *os.Root
 	file *os.File // the same folder, for operations that os.Root lacks; nil if it could not be opened
@@ -21,37 +21,37 @@ func (r *Receiver) at(name string) (*os.Root, string) {
 	if dir == "" {
 		return r.Root, name
 	}
-	if f := r.hold(path.Clean(dir)); f != nil {
+	if f := r.openParent(path.Clean(dir)); f != nil {
 		return f.root, base
 	}
 	return r.Root, name
 }
 
-func (r *Receiver) hold(dir string) *folder {
-	if r.held != nil && r.held.name == dir {
-		return r.held
+func (r *Receiver) openParent(dir string) *openFolder {
+	if r.openFolder != nil && r.openFolder.name == dir {
+		return r.openFolder
 	}
 	root, err := r.Root.OpenRoot(dir)
 	if err != nil {
 		return nil
 	}
-	r.release()
-	r.held = &folder{name: dir, root: root}
+	r.closeFolder()
+	r.openFolder = &openFolder{name: dir, root: root}
 	if f, err := root.Open("."); err == nil {
-		r.held.file = f
+		r.openFolder.file = f
 	}
-	return r.held
+	return r.openFolder
 }
 
-func (r *Receiver) release() {
-	if r.held == nil {
+func (r *Receiver) closeFolder() {
+	if r.openFolder == nil {
 		return
 	}
-	r.held.root.Close()
-	if r.held.file != nil {
-		r.held.file.Close()
+	r.openFolder.root.Close()
+	if r.openFolder.file != nil {
+		r.openFolder.file.Close()
 	}
-	r.held = nil
+	r.openFolder = nil
 }
 
 func (r *Receiver) lstat(name string) (os.FileInfo, error) {
@@ -81,14 +81,14 @@ func (r *Receiver) rename(from, to string) error {
 	return root.Rename(path.Base(from), base)
 }
 
-// exclusive renames a part file to its name, unless the name exists (fs.ErrExist).
-func (r *Receiver) exclusive(part, name string) error {
+// renameExclusive renames a part file to its name, unless the name exists (fs.ErrExist).
+func (r *Receiver) renameExclusive(part, name string) error {
 	root, base := r.at(name)
 	from := part
 	if root != r.Root {
 		from = path.Base(part)
-		if r.held.file != nil {
-			if err := renameNew(r.held.file, from, base); !errors.Is(err, errors.ErrUnsupported) {
+		if r.openFolder.file != nil {
+			if err := renameNew(r.openFolder.file, from, base); !errors.Is(err, errors.ErrUnsupported) {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (r *Receiver) exclusive(part, name string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fs.ErrExist
 	}
-	if diskFull(err) {
+	if isDiskFull(err) {
 		return err
 	}
 	// The file system has no hard links.

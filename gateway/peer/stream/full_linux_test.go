@@ -94,11 +94,11 @@ func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, wh
 	}
 	trails := t.TempDir()
 	attempt := func(as func(func())) (Result, error) {
-		kept := openTrail(filepath.Join(trails, "in"))
+		kept := openCheckpointLog(filepath.Join(trails, "in"))
 		defer kept.close()
 		root := open(t, from)
 		items := []Item{{Root: root, At: "f", Name: "f"}, {Root: root, At: "tree", Name: "tree"}}
-		res, _, err := bothAs(t, items, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict, r.trail = conflict, kept }, nil, as)
+		res, _, err := bothAs(t, items, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict, r.checkpoints = conflict, kept }, nil, as)
 		return res, err
 	}
 	res, err := attempt(refusing(t, errno, calls...))
@@ -124,7 +124,7 @@ func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, wh
 	}
 	if slices.Equal(calls, atSync) {
 		for _, line := range describe(t, to) {
-			if strings.Contains(line, partSuffix) && !strings.Contains(line, fmt.Sprintf(" %d ", stride)) { // of which the disk has everything
+			if strings.Contains(line, partSuffix) && !strings.Contains(line, fmt.Sprintf(" %d ", checkpointEvery)) { // of which the disk has everything
 				t.Errorf("%s: what the disk has not taken is left to go on with: %s", what, line)
 			}
 		}
@@ -157,7 +157,7 @@ func TestOfAPartThatADiskRefusesAtTheEndItKeepsWhatTheDiskHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	has := x.part()
-	if has < 32<<20 || has%stride != 0 || has == size {
+	if has < 32<<20 || has%checkpointEvery != 0 || has == size {
 		t.Fatalf("%d bytes are kept", has)
 	}
 	x.as = nil
@@ -277,7 +277,7 @@ func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
 			}
 			trails := t.TempDir()
 			attempt := func() (Result, error) {
-				kept := openTrail(filepath.Join(trails, "in"))
+				kept := openCheckpointLog(filepath.Join(trails, "in"))
 				defer kept.close()
 				to, err := os.OpenRoot(disk)
 				if err != nil {
@@ -285,7 +285,7 @@ func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
 				}
 				defer to.Close()
 				item := Item{Root: open(t, from), At: ".", Name: "tree"}
-				res, _, err := both(t, []Item{item}, to, func(_ *Sender, r *Receiver) { r.trail = kept }, nil)
+				res, _, err := both(t, []Item{item}, to, func(_ *Sender, r *Receiver) { r.checkpoints = kept }, nil)
 				return res, err
 			}
 			res, err := attempt()

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// keepsHoles reports whether files on the disk of dir can have holes.
-func keepsHoles(dir *os.Root) bool {
+// supportsHoles reports whether files on the disk of dir can have holes.
+func supportsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {
 		return false

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepsHoles reports whether files on the disk of dir can have holes.
-func keepsHoles(dir *os.Root) bool {
+// supportsHoles reports whether files on the disk of dir can have holes.
+func supportsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {
 		return false

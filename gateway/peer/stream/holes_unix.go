@@ -5,18 +5,28 @@ package stream
 import (
 	"errors"
 	"os"
+	"runtime"
 	"syscall"
 )
 
-// sparse reports whether a file has enough holes to look for them.
-func sparse(info os.FileInfo) bool {
+// seekData and seekHole are SEEK_DATA and SEEK_HOLE. A system without them returns an error.
+var seekData, seekHole = 3, 4
+
+func init() {
+	if runtime.GOOS == "darwin" {
+		seekData, seekHole = 4, 3
+	}
+}
+
+// isSparse reports whether a file has enough holes to look for them.
+func isSparse(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(st.Blocks)*512 < info.Size()-(1<<20)
 }
 
-// gap returns the length in bytes of the hole at an offset; 0 if there is data, or if the system
-// cannot tell. It moves the file's offset.
-func gap(f *os.File, at, size int64) int64 {
+// holeLength returns the length in bytes of the hole at an offset; 0 if there is data, or if the
+// system cannot tell. It moves the file's offset.
+func holeLength(f *os.File, at, size int64) int64 {
 	data, err := f.Seek(at, seekData)
 	switch {
 	case errors.Is(err, syscall.ENXIO):
@@ -27,8 +37,8 @@ func gap(f *os.File, at, size int64) int64 {
 	return min(data, size) - at
 }
 
-// extent returns the end of the data at an offset. It moves the file's offset.
-func extent(f *os.File, at, size int64) int64 {
+// dataEnd returns the end of the data at an offset. It moves the file's offset.
+func dataEnd(f *os.File, at, size int64) int64 {
 	end, err := f.Seek(at, seekHole)
 	if err != nil {
 		return size
@@ -36,5 +46,5 @@ func extent(f *os.File, at, size int64) int64 {
 	return min(end, size)
 }
 
-// makeHoles does nothing: files can always have holes here.
-func makeHoles(*os.File) {}
+// allowHoles does nothing: files can always have holes here.
+func allowHoles(*os.File) {}

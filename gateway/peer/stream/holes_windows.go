@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// sparse reports whether a file may have holes.
-func sparse(info os.FileInfo) bool {
+// isSparse reports whether a file may have holes.
+func isSparse(info os.FileInfo) bool {
 	d, ok := info.Sys().(*syscall.Win32FileAttributeData)
 	return ok && d.FileAttributes&windows.FILE_ATTRIBUTE_SPARSE_FILE != 0
 }
@@ -36,9 +36,9 @@ func next(f *os.File, at, size int64) (r ranges, ok bool) {
 	return r, n == 0 || r.offset >= 0 && r.length > 0
 }
 
-// gap returns the length in bytes of the hole at an offset; 0 if there is data, or if the system
-// cannot tell.
-func gap(f *os.File, at, size int64) int64 {
+// holeLength returns the length in bytes of the hole at an offset; 0 if there is data, or if the
+// system cannot tell.
+func holeLength(f *os.File, at, size int64) int64 {
 	r, ok := next(f, at, size)
 	switch {
 	case !ok:
@@ -49,8 +49,8 @@ func gap(f *os.File, at, size int64) int64 {
 	return max(min(r.offset, size)-at, 0)
 }
 
-// extent returns the end of the data at an offset.
-func extent(f *os.File, at, size int64) int64 {
+// dataEnd returns the end of the data at an offset.
+func dataEnd(f *os.File, at, size int64) int64 {
 	r, ok := next(f, at, size)
 	if !ok || r.length == 0 || r.offset > at {
 		return size
@@ -58,9 +58,9 @@ func extent(f *os.File, at, size int64) int64 {
 	return min(r.offset+r.length, size)
 }
 
-// makeHoles allows holes in a file, if its disk supports them; otherwise they become zeros on the
+// allowHoles allows holes in a file, if its disk supports them; otherwise they become zeros on the
 // disk.
-func makeHoles(f *os.File) {
+func allowHoles(f *os.File) {
 	if raw, err := f.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) {
 			var n uint32
@@ -69,8 +69,8 @@ func makeHoles(f *os.File) {
 	}
 }
 
-// keepsHoles reports whether files on the disk of dir can have holes.
-func keepsHoles(dir *os.Root) bool {
+// supportsHoles reports whether files on the disk of dir can have holes.
+func supportsHoles(dir *os.Root) bool {
 	f, err := dir.Open(".")
 	if err != nil {
 		return false

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrFlood reports that a peer sent more than it was allowed to.
-var ErrFlood = errors.New("the other end sent more than it was allowed to")
+var ErrFlood = errors.New("the other machine sent more than allowed")
 
 // Inbox queues the frames that arrived for one end, at most limit bytes. It is safe for concurrent
 // use.

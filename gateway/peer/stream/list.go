@@ -56,7 +56,7 @@ func fillList(ctx context.Context, meta *protocol.TransferMetaParams, item Item,
 			return context.Cause(ctx)
 		case !ok:
 			for dir := range empty {
-				leave(below(dir), "it is an empty folder, which is not sent file by file")
+				leave(below(dir), "empty folders cannot be sent one file at a time")
 			}
 			return nil
 		}
@@ -65,9 +65,9 @@ func fillList(ctx context.Context, meta *protocol.TransferMetaParams, item Item,
 		case f.mode.IsDir():
 			empty[f.name] = true
 		case !f.mode.IsRegular():
-			leave(below(f.name), "it is a symbolic link, which is not sent file by file")
+			leave(below(f.name), "symbolic links cannot be sent one file at a time")
 		case len(meta.Entries) == MaxListed:
-			return fmt.Errorf("%s has more than %d files: pack it into one file, or send parts of it", item.Abs, MaxListed)
+			return fmt.Errorf("%s contains more than %d files: pack it into one file, or send parts of it", item.Abs, MaxListed)
 		default:
 			*meta.Size += f.size
 			meta.Files++

@@ -25,14 +25,14 @@ type Named struct {
 	gateway string
 
 	mu    sync.Mutex // guards known
-	known map[wish]bool
+	paths map[namedPath]bool
 }
 
-// wish is a path that was named as one end of a transfer.
-type wish struct {
-	out     bool // to be sent, not received
-	path    string
-	gateway string // the gateway to which it was named
+// namedPath is a path that the person named as one end of a transfer.
+type namedPath struct {
+	isSource bool // to be sent, not received
+	path     string
+	gateway  string // the gateway to which it was named
 }
 
 const (
@@ -43,14 +43,14 @@ const (
 	namedSize = 1 << 20
 )
 
-// OpenNamed stores the named paths beside a ledger. gateway is the pin of a paired gateway, the
-// address of another one, or empty for the gateway of the data folder. With a nil ledger, paths are
-// remembered until the program ends.
-func OpenNamed(d Disk, l *Ledger, gateway string) *Named {
-	n := &Named{disk: d, gateway: gateway, known: make(map[wish]bool)}
+// OpenNamed stores the named paths beside the record of unfinished files. gateway is the pin of a
+// paired gateway, the address of another one, or empty for the gateway of the data folder. Without
+// one, paths are remembered until the program ends.
+func OpenNamed(d Disk, l *Unfinished, gateway string) *Named {
+	n := &Named{disk: d, gateway: gateway, paths: make(map[namedPath]bool)}
 	if l != nil {
 		n.file = l.dir + ".named"
-		n.thin()
+		n.compact()
 	}
 	return n
 }
@@ -58,19 +58,19 @@ func OpenNamed(d Disk, l *Ledger, gateway string) *Named {
 // Add remembers the local paths of a transfer that is about to be requested. An error means that
 // they will be forgotten when the program ends.
 func (n *Named) Add(p protocol.TransferStartParams) error {
-	var list []wish
+	var list []namedPath
 	for _, s := range p.Sources {
-		list = n.appendWish(list, s, true)
+		list = n.appendPath(list, s, true)
 	}
-	list = n.appendWish(list, p.Destination, false)
+	list = n.appendPath(list, p.Destination, false)
 	if len(list) == 0 {
 		return nil
 	}
 	var lines strings.Builder
 	n.mu.Lock()
 	for _, w := range list {
-		n.known[w] = true
-		fmt.Fprintf(&lines, "%d %t %s %s\n", time.Now().UnixMilli(), w.out, strconv.Quote(w.path), strconv.Quote(w.gateway))
+		n.paths[w] = true
+		fmt.Fprintf(&lines, "%d %t %s %s\n", time.Now().UnixMilli(), w.isSource, strconv.Quote(w.path), strconv.Quote(w.gateway))
 	}
 	n.mu.Unlock()
 	if n.file == "" {
@@ -78,50 +78,50 @@ func (n *Named) Add(p protocol.TransferStartParams) error {
 	}
 	err := os.MkdirAll(filepath.Dir(n.file), 0o700)
 	if err != nil {
-		return fmt.Errorf("remember what was named: %w", err)
+		return fmt.Errorf("store the named paths: %w", err)
 	}
 	f, err := os.OpenFile(n.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("remember what was named: %w", err)
+		return fmt.Errorf("store the named paths: %w", err)
 	}
 	_, err = f.WriteString(lines.String())
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("remember what was named: %w", err)
+		return fmt.Errorf("store the named paths: %w", err)
 	}
 	return nil
 }
 
-func (n *Named) appendWish(list []wish, endpoint string, out bool) []wish {
+func (n *Named) appendPath(list []namedPath, endpoint string, out bool) []namedPath {
 	path, ok := strings.CutPrefix(endpoint, string(protocol.Here)+":")
 	if !ok {
 		return list
 	}
-	if abs, err := n.disk.abs(path); err == nil {
-		list = append(list, wish{out, abs, n.gateway})
+	if abs, err := n.disk.absolute(path); err == nil {
+		list = append(list, namedPath{out, abs, n.gateway})
 	}
 	return list
 }
 
-// has reports whether the person named a path here, possibly in another program that stored it.
-func (n *Named) has(w wish) bool {
+// isNamed reports whether the person named a path here, possibly in another program that stored it.
+func (n *Named) isNamed(w namedPath) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.known[w] {
+	if !n.paths[w] {
 		for _, old := range n.read() {
-			n.known[old.wish] = true
+			n.paths[old.namedPath] = true
 		}
 	}
-	return n.known[w]
+	return n.paths[w]
 }
 
-// remembered is a wish with the time at which it was stored.
-type remembered struct {
-	wish
+// storedPath is a named path with the time at which it was stored.
+type storedPath struct {
+	namedPath
 	at   time.Time
 	line string
 }
 
-func (n *Named) read() (list []remembered) {
+func (n *Named) read() (list []storedPath) {
 	f, err := os.Open(n.file)
 	if err != nil {
 		return nil // nothing was named
@@ -129,25 +129,25 @@ func (n *Named) read() (list []remembered) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if w, ok := parseWish(lines.Text()); ok && time.Since(w.at) < namedAge {
+		if w, ok := parseNamedPath(lines.Text()); ok && time.Since(w.at) < namedAge {
 			list = append(list, w)
 		}
 	}
 	return list
 }
 
-func parseWish(line string) (w remembered, ok bool) {
+func parseNamedPath(line string) (w storedPath, ok bool) {
 	at, rest, _ := strings.Cut(line, " ")
 	out, rest, _ := strings.Cut(rest, " ")
 	quoted, _ := strconv.QuotedPrefix(rest)
 	ms, err := strconv.ParseInt(at, 10, 64)
 	path, err2 := strconv.Unquote(quoted)
 	gateway, err3 := strconv.Unquote(strings.TrimPrefix(rest[len(quoted):], " "))
-	return remembered{wish{out == "true", path, gateway}, time.UnixMilli(ms), line}, err == nil && err2 == nil && err3 == nil && (out == "true" || out == "false")
+	return storedPath{namedPath{out == "true", path, gateway}, time.UnixMilli(ms), line}, err == nil && err2 == nil && err3 == nil && (out == "true" || out == "false")
 }
 
-// thin removes old lines from a large file.
-func (n *Named) thin() {
+// compact removes old lines from a large file.
+func (n *Named) compact() {
 	info, err := os.Stat(n.file)
 	if err != nil || info.Size() < namedSize {
 		return
@@ -182,12 +182,12 @@ func (n *Named) Target(name string, into, make bool) (Target, error) {
 }
 
 func (n *Named) check(name string, out bool, does string) error {
-	abs, err := n.disk.abs(name)
+	abs, err := n.disk.absolute(name)
 	if err != nil {
 		return err
 	}
-	if !n.has(wish{out, abs, n.gateway}) {
-		return fmt.Errorf("Nobody named %s to this gateway on this computer, which %s only what somebody names there: begin the transfer anew", abs, does) //lint:ignore ST1005 shown as it is
+	if !n.isNamed(namedPath{out, abs, n.gateway}) {
+		return fmt.Errorf("%s was not chosen on this computer, which %s only files that were chosen here: start the transfer again", abs, does) //lint:ignore ST1005 shown as it is
 	}
 	return nil
 }

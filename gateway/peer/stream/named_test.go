@@ -21,7 +21,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 		}
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
-	ledger := OpenLedger(filepath.Join(home, "unfinished", "here"))
+	ledger := OpenUnfinished(filepath.Join(home, "unfinished", "here"))
 	n := OpenNamed(Disk{Dir: dir}, ledger, "tower")
 	for _, p := range []protocol.TransferStartParams{
 		{Sources: []string{"@here:" + at("report"), "@here:photos"}, Destination: "nas:"},
@@ -79,10 +79,10 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 		release()
 	}
 	// Without a ledger, the path is known until the program ends.
-	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), "Nobody named "+at("report")) {
+	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
 		t.Error(err)
 	}
-	blocked := OpenNamed(Disk{Dir: dir}, OpenLedger(filepath.Join(at("report"), "none", "here")), "tower")
+	blocked := OpenNamed(Disk{Dir: dir}, OpenUnfinished(filepath.Join(at("report"), "none", "here")), "tower")
 	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {
 		t.Error("nothing is said when it cannot be remembered")
 	}
@@ -95,7 +95,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 
 func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	home := t.TempDir()
-	ledger := OpenLedger(filepath.Join(home, "here"))
+	ledger := OpenUnfinished(filepath.Join(home, "here"))
 	var text strings.Builder
 	long := strings.Repeat("x", 1000)
 	for i := range 1500 { // larger than namedSize
@@ -109,11 +109,11 @@ func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	}
 	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
 	for i, want := range map[int]bool{0: true, 1: false, 1498: true, 1499: false} {
-		if n.has(wish{true, fmt.Sprintf("/%s/%d", long, i), "tower"}) != want {
+		if n.isNamed(namedPath{true, fmt.Sprintf("/%s/%d", long, i), "tower"}) != want {
 			t.Errorf("%d is known: %v", i, !want)
 		}
 	}
-	if n.has(wish{true, "/etc", "tower"}) {
+	if n.isNamed(namedPath{true, "/etc", "tower"}) {
 		t.Error("what cannot be read counts")
 	}
 	if info, err := os.Stat(file); err != nil || info.Size() > int64(text.Len())*6/10 {

@@ -26,21 +26,21 @@ const (
 // folder. The error's text is for people.
 func CheckName(goos, name string) error {
 	if name == "" || len(name) > maxPath {
-		return fmt.Errorf("its name is empty or longer than %d bytes", maxPath)
+		return fmt.Errorf("its name is empty, or longer than %d bytes", maxPath)
 	}
 	parts := strings.Split(name, "/")
 	if len(parts) > maxDepth {
-		return fmt.Errorf("it lies more than %d folders deep", maxDepth)
+		return fmt.Errorf("it is more than %d folders deep", maxDepth)
 	}
 	for _, p := range parts {
-		if why := badPart(goos, p); why != "" {
+		if why := checkElement(goos, p); why != "" {
 			return fmt.Errorf("the name %q %s", p, why)
 		}
 	}
 	return nil
 }
 
-func badPart(goos, p string) string {
+func checkElement(goos, p string) string {
 	switch {
 	case p == "":
 		return "is empty"
@@ -49,33 +49,33 @@ func badPart(goos, p string) string {
 	case len(p) > maxName:
 		return fmt.Sprintf("is longer than %d bytes", maxName)
 	case strings.HasPrefix(p, partPrefix) && (strings.HasSuffix(p, partSuffix) || strings.HasSuffix(p, ".tmp")):
-		return "is that of an unfinished file"
+		return "is reserved for unfinished files"
 	case strings.EqualFold(p, trashName):
-		return "is that of the trash"
+		return "is reserved for the trash"
 	case strings.ContainsRune(p, 0):
-		return "holds a zero byte"
+		return "contains a zero byte"
 	case strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "holds a control character"
+		return "contains a control character"
 	case goos == "darwin" && !utf8.ValidString(p):
-		return "is no text, which this machine's names must be"
+		return "is not valid UTF-8"
 	case goos != "windows":
 		return ""
 	case !utf8.ValidString(p):
-		return "is no text, which this machine's names must be"
+		return "is not valid UTF-8"
 	case strings.ContainsAny(p, `<>:"\|?*`):
-		return "holds a character that Windows has another use for"
+		return "contains a character that Windows does not allow"
 	case strings.HasSuffix(p, ".") || strings.HasSuffix(p, " "):
-		return "ends in a dot or a blank, which Windows drops"
-	case device(p):
-		return "is that of a device on Windows"
-	case short(p):
+		return "ends with a dot or a space, which Windows removes"
+	case isDeviceName(p):
+		return "is a device name on Windows"
+	case isShortName(p):
 		return "looks like the short name of another file on Windows"
 	}
 	return ""
 }
 
-// device reports whether p is a device name on Windows, with any extension.
-func device(p string) bool {
+// isDeviceName reports whether p is a device name on Windows, with any extension.
+func isDeviceName(p string) bool {
 	base, _, _ := strings.Cut(p, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
 	switch base {
@@ -90,8 +90,8 @@ func device(p string) bool {
 	return false
 }
 
-// short reports whether p has the form of a generated 8.3 name.
-func short(p string) bool {
+// isShortName reports whether p has the form of a generated 8.3 name.
+func isShortName(p string) bool {
 	base, ext, _ := strings.Cut(p, ".")
 	stem, digits, ok := strings.Cut(base, "~")
 	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.Contains(ext, ".") && digits != "" && strings.Trim(digits, "0123456789") == ""
@@ -102,7 +102,7 @@ func short(p string) bool {
 // beginning, where it counts from a folder that is known not to be a link.
 func CheckLink(goos, name, target string) error {
 	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
-		return fmt.Errorf("it is a symbolic link to nowhere")
+		return fmt.Errorf("it is a symbolic link without a valid target")
 	}
 	depth := strings.Count(name, "/")
 	down := false
@@ -110,11 +110,11 @@ func CheckLink(goos, name, target string) error {
 		switch {
 		case p == "..":
 			if depth--; depth < 0 || down {
-				return fmt.Errorf("it is a symbolic link to %q, which leads out of what is sent", target)
+				return fmt.Errorf("it is a symbolic link to %q, which is outside the transferred folder", target)
 			}
 		case p == ".":
-		case badPart(goos, p) != "":
-			return fmt.Errorf("it is a symbolic link to %q, which leads out of what is sent, or cannot be used here", target)
+		case checkElement(goos, p) != "":
+			return fmt.Errorf("it is a symbolic link to %q, which is outside the transferred folder or not allowed here", target)
 		default:
 			down = true
 		}
@@ -124,10 +124,10 @@ func CheckLink(goos, name, target string) error {
 
 var seed = maphash.MakeSeed()
 
-// fold returns the same value for names that some file system treats as equal, because they differ
-// only in case or Unicode normalization.
-func fold(name string) uint64 {
-	if !ascii(name) {
+// foldedHash returns the same value for names that some file system treats as equal, because they
+// differ only in case or Unicode normalization.
+func foldedHash(name string) uint64 {
+	if !isASCII(name) {
 		name = norm.NFC.String(strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, norm.NFD.String(name)))
 	} else {
 		name = strings.ToLower(name)
@@ -135,9 +135,9 @@ func fold(name string) uint64 {
 	return maphash.String(seed, name)
 }
 
-func exact(name string) uint64 { return maphash.String(seed, name) }
+func nameHash(name string) uint64 { return maphash.String(seed, name) }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -163,8 +163,8 @@ func Numbered(name string, n int) string {
 	return name + number + ext
 }
 
-// kind describes a kind of file that cannot be sent.
-func kind(m fs.FileMode) string {
+// describeKind describes a kind of file that cannot be sent.
+func describeKind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "it is a folder"
@@ -175,5 +175,5 @@ func kind(m fs.FileMode) string {
 	case m&fs.ModeDevice != 0:
 		return "it is a device"
 	}
-	return "it is no regular file"
+	return "it is not a regular file"
 }

@@ -73,11 +73,11 @@ func TestLinksThatLeadOutAreRefused(t *testing.T) {
 
 func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
 	for _, pair := range [][2]string{{"A/b", "a/B"}, {"é", "e\u0301"}, {"É", "e\u0301"}, {"ß", "ß"}, {"ŉ.TXT", "ŉ.txt"}} {
-		if fold(pair[0]) != fold(pair[1]) {
+		if foldedHash(pair[0]) != foldedHash(pair[1]) {
 			t.Errorf("%q and %q", pair[0], pair[1])
 		}
 	}
-	if fold("a") == fold("b") {
+	if foldedHash("a") == foldedHash("b") {
 		t.Error("a and b")
 	}
 }
@@ -271,7 +271,7 @@ func FuzzSender(f *testing.F) {
 	f.Add([]byte{recCredit, 8, 0, 0, 0, 0, 0, 48, 0, 0, 0, 0, 0})
 	f.Add(append([]byte{recVerdict, 12, 0, 0, 0}, make([]byte, 12)...))
 	dir := f.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, eager+1), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, smallFile+1), 0o644); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -40,21 +40,21 @@ const recRoute = 'w'
 const recHead = 1 + 4
 
 // ErrProtocol reports that the other end violates the record protocol.
-var ErrProtocol = errors.New("the other end sent something that cannot be understood")
+var ErrProtocol = errors.New("the other machine sent invalid data")
 
-func broken(what string) error { return fmt.Errorf("%w (%s)", ErrProtocol, what) }
+func protocolError(what string) error { return fmt.Errorf("%w (%s)", ErrProtocol, what) }
 
 // Send sends one frame, takes ownership of it, and blocks while the connection is congested.
 type Send func(ctx context.Context, f *Frame) error
 
 // packer packs records into frames. It belongs to one goroutine.
 type packer struct {
-	id    uint32
-	send  Send
-	spend func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: no limit
-	body  func() int                             // returns the maximum length of the next frame's body; nil: maxBody
-	frame *Frame
-	limit int // maximum length of frame's body
+	id      uint32
+	send    Send
+	reserve func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: no limit
+	body    func() int                             // returns the maximum length of the next frame's body; nil: maxBody
+	frame   *Frame
+	limit   int // maximum length of frame's body
 }
 
 // flush sends the current frame.
@@ -64,8 +64,8 @@ func (p *packer) flush(ctx context.Context) error {
 	}
 	f := p.frame
 	p.frame = nil
-	if p.spend != nil {
-		if err := p.spend(ctx, len(f.Body())); err != nil {
+	if p.reserve != nil {
+		if err := p.reserve(ctx, len(f.Body())); err != nil {
 			f.Free()
 			return err
 		}
@@ -124,11 +124,11 @@ func (p *packer) commit(n int) {
 func records(body []byte, f func(kind byte, payload []byte) error) error {
 	for len(body) > 0 {
 		if len(body) < recHead {
-			return broken("a record is cut")
+			return protocolError("a record is cut")
 		}
 		kind, n := body[0], binary.LittleEndian.Uint32(body[1:])
 		if body = body[recHead:]; uint64(n) > uint64(len(body)) {
-			return broken("a record is cut")
+			return protocolError("a record is cut")
 		}
 		if err := f(kind, body[:n]); err != nil {
 			return err
@@ -138,13 +138,13 @@ func records(body []byte, f func(kind byte, payload []byte) error) error {
 	return nil
 }
 
-// Progress returns the progress that a receiver reports in a frame; ok is false if the frame has
-// none.
-func Progress(f *Frame) (p Arrived, ok bool) {
+// ParseProgress returns the progress that a receiver reports in a frame; ok is false if the frame
+// has none.
+func ParseProgress(f *Frame) (p ProgressReport, ok bool) {
 	records(f.Body(), func(kind byte, payload []byte) error {
 		if kind == recProgress {
 			r := reader{b: payload}
-			p = Arrived{Files: int(r.u32()), Bytes: r.i64(), Current: string(r.rest())}
+			p = ProgressReport{Files: int(r.u32()), Bytes: r.i64(), Current: string(r.rest())}
 			ok = !r.bad
 		}
 		return nil
@@ -152,14 +152,14 @@ func Progress(f *Frame) (p Arrived, ok bool) {
 	return p, ok
 }
 
-// Arrived counts what is at the destination, whether it was sent or existed before.
-type Arrived struct {
+// ProgressReport counts what is at the destination, whether it was sent or existed before.
+type ProgressReport struct {
 	Files   int
 	Bytes   int64
 	Current string // the file in progress, relative to the destination
 }
 
-func (a Arrived) encode() []byte {
+func (a ProgressReport) encode() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(a.Files))
 	b = binary.LittleEndian.AppendUint64(b, uint64(a.Bytes))
 	return append(b, cut(a.Current, maxText)...)
@@ -201,7 +201,7 @@ func parseEntry(b []byte) (e entry, err error) {
 	e.name = string(r.bytes(int(r.u32())))
 	e.link = string(r.rest())
 	if r.bad || e.size < 0 {
-		return e, broken("an entry")
+		return e, protocolError("an entry")
 	}
 	return e, nil
 }
@@ -209,9 +209,9 @@ func parseEntry(b []byte) (e entry, err error) {
 // verdict tells how much the receiver has of a file.
 type verdict struct {
 	index uint32
-	have  int64    // bytes; -1: the file is not wanted
-	sums  [][]byte // of everything up to the end of each block; the last one of everything
-	guess *guess   // the verdict is an assumption; nil: it came from the receiver
+	have  int64       // bytes; -1: the file is not wanted
+	sums  [][]byte    // of everything up to the end of each block; the last one of everything
+	early *earlyStart // the verdict is an assumption; nil: it came from the receiver
 }
 
 func (v verdict) encode() []byte {
@@ -231,8 +231,8 @@ func parseVerdict(b []byte) (v verdict, err error) {
 		v.sums = append(v.sums, append([]byte(nil), rest[:sumSize]...))
 		rest = rest[sumSize:]
 	}
-	if r.bad || len(rest) > 0 || v.have < -1 || v.have > 0 && len(v.sums) != blocks(v.have) {
-		return v, broken("a verdict")
+	if r.bad || len(rest) > 0 || v.have < -1 || v.have > 0 && len(v.sums) != blockCount(v.have) {
+		return v, protocolError("a verdict")
 	}
 	return v, nil
 }

@@ -49,7 +49,7 @@ func TestFailuresAreToldBeforeWhatIsLeftOut(t *testing.T) {
 	if sendErr != nil || err != nil || res.Failed != 2 || res.New != 1 || len(res.Problems) != maxProblems {
 		t.Fatalf("%+v, %v, %v", res, sendErr, err)
 	}
-	for i, want := range []string{`the name "new\nline" holds`, `the name "other\nline" holds`, "named pipe"} {
+	for i, want := range []string{`the name "new\nline" contains`, `the name "other\nline" contains`, "named pipe"} {
 		if !strings.Contains(res.Problems[i].Text, want) {
 			t.Errorf("problem %d is %s", i, res.Problems[i].Text)
 		}

@@ -7,22 +7,22 @@ import (
 
 // decide determines how much of a large file exists: a part file of an earlier attempt, or a file
 // of the same size under its name, which may be identical.
-func (r *Receiver) decide(ctx context.Context, x *expected) error {
+func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 	v := verdict{index: x.index}
 	f, size, tell, end := r.candidate(x)
 	if f == nil {
-		return r.say(ctx, recVerdict, v.encode())
+		return r.sendRecord(ctx, recVerdict, v.encode())
 	}
 	defer f.Close()
 	var said error
-	x.sum.tell = tell
-	err := x.sum.climb(ctx, f, size, func() {
+	x.hasher.onCheckpoint = tell
+	err := x.hasher.hashUpTo(ctx, f, size, func() {
 		if said == nil {
-			said = r.alive(ctx)
+			said = r.sendProgressIfDue(ctx)
 		}
 	})
-	x.sum.tell = nil
-	r.reread += x.sum.read
+	x.hasher.onCheckpoint = nil
+	r.rehashed += x.hasher.rehashed
 	if lost := end(); err == nil {
 		err = lost
 	}
@@ -32,63 +32,65 @@ func (r *Receiver) decide(ctx context.Context, x *expected) error {
 	case said != nil:
 		return said
 	case err != nil:
-		x.sum, x.whole = nil, false
+		x.hasher, x.isComplete = nil, false
 	default:
-		if x.whole {
-			tell(x.sum.state())
+		if x.isComplete {
+			tell(x.hasher.state())
 		}
-		x.some = true
-		v.have, v.sums = size, x.sum.sums()
-		if x.whole { // all or nothing
+		x.hasData = true
+		v.have, v.sums = size, x.hasher.sums()
+		if x.isComplete { // all or nothing
 			for i := range v.sums[:len(v.sums)-1] {
 				v.sums[i] = make([]byte, sumSize)
 			}
 		}
 	}
-	return r.say(ctx, recVerdict, v.encode())
+	return r.sendRecord(ctx, recVerdict, v.encode())
 }
 
 // candidate opens existing data of a file, and returns the size to hash, a function that receives
 // checkpoints, and one to call at the end. A part file is preferred: it exists only if the file
 // under the name was a different one.
-func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mark), end func() error) {
+func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64, tell func(checkpoint), end func() error) {
 	part := r.partName(x.name)
 	if info, err := r.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		if f, err := r.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
 			size := min(info.Size(), x.size)
 			id := identity(f)
-			k, file := r.keeper(f), id.file
-			key := keyOf(ofPart, x.name)
-			if r.trail.touched(x.name, id.content) {
-				if r.trail.cut(key, "", 0) != nil {
+			k, file := r.newCheckpointWriter(f), id.file
+			key := recordKeyOf(partFileRecord, x.name)
+			if r.checkpoints.isModified(x.name, id.content) {
+				if r.checkpoints.truncate(key, "", 0) != nil {
 					f.Close()
 					return nil, 0, nil, nil // its checkpoints may be wrong
 				}
-				r.trail.rest(x.name, id.content) // record its present identity, so that it is hashed only once even if that is interrupted
+				r.checkpoints.recordClosed(x.name, id.content) // record its present identity, so that it is hashed only once even if that is interrupted
 			}
 			x.content = id.content
-			x.sum = newLadder(r.trail.marks(key, file, size))
-			return f, size, func(m mark) { k.keep(note{key, step{mark: m, file: file}}) }, func() error { return k.end(false) }
+			x.hasher = newHasher(r.checkpoints.checkpoints(key, file, size))
+			return f, size, func(m checkpoint) { k.enqueue(keyedRecord{key, logRecord{checkpoint: m, file: file}}) }, func() error { return k.close(false) }
 		}
 	}
-	key := keyOf(ofWhole, x.name)
+	key := recordKeyOf(completeFileRecord, x.name)
 	x.found = x.name
-	if s, ok := r.trail.newest(key); ok && s.name != "" {
+	if s, ok := r.checkpoints.latest(key); ok && s.name != "" {
 		x.found = s.name
 	}
 	if f, info := r.regular(x.found); f != nil {
 		if info.Size() == x.size {
-			w := watch(r.trail, key, x.found, f)
-			x.whole, x.sum = true, newLadder(w.marks(x.size))
-			return f, x.size, w.keep, func() error { return nil }
+			w := newFileCheckpoints(r.checkpoints, key, x.found, f)
+			x.isComplete, x.hasher = true, newHasher(w.upTo(x.size))
+			return f, x.size, w.add, func() error { return nil }
 		}
 		f.Close()
 	}
 	return nil, 0, nil, nil
 }
 
-// keeper creates the keeper of a part file.
-func (r *Receiver) keeper(f *os.File) *keeper { return &keeper{t: r.trail, sync: f.Sync} }
+// newCheckpointWriter creates the writer for a part file.
+func (r *Receiver) newCheckpointWriter(f *os.File) *checkpointWriter {
+	return &checkpointWriter{log: r.checkpoints, sync: f.Sync}
+}
 
 const (
 	// settleEvery is the number of bytes after which smaller files are synced together and recorded
@@ -97,9 +99,10 @@ const (
 	settleMost  = 256
 )
 
-// placed records that a file is complete under this name, so that a later attempt need not hash it.
-func (r *Receiver) placed(in *incoming, name string, synced bool) {
-	if r.trail == nil || in.size <= eager {
+// recordPlaced records that a file is complete under this name, so that a later attempt need not
+// hash it.
+func (r *Receiver) recordPlaced(in *receivingFile, name string, synced bool) {
+	if r.checkpoints == nil || in.size <= smallFile {
 		return
 	}
 	f, info := r.regular(name)
@@ -110,24 +113,24 @@ func (r *Receiver) placed(in *incoming, name string, synced bool) {
 	if info.Size() != in.size || info.ModTime().UnixNano() != in.mtime { // another program changed it already
 		return
 	}
-	n := note{keyOf(ofWhole, in.announced), step{mark: in.sum.state(), file: identity(f).content, name: name}}
+	n := keyedRecord{recordKeyOf(completeFileRecord, in.announced), logRecord{checkpoint: in.hasher.state(), file: identity(f).content, name: name}}
 	if synced {
-		r.trail.add(n)
+		r.checkpoints.add(n)
 		return
 	}
-	r.unsettled = append(r.unsettled, n)
-	if r.unsynced += in.size; r.unsynced < settleEvery && len(r.unsettled) < settleMost {
+	r.unsynced = append(r.unsynced, n)
+	if r.unsyncedBytes += in.size; r.unsyncedBytes < settleEvery && len(r.unsynced) < settleMost {
 		return
 	}
-	if r.settler == nil {
-		r.settler = &keeper{t: r.trail, sync: func() error { return syncAll(r.disk) }}
+	if r.writer == nil {
+		r.writer = &checkpointWriter{log: r.checkpoints, sync: func() error { return syncAll(r.rootDir) }}
 	}
-	r.settler.keep(r.unsettled...)
-	r.unsettled, r.unsynced = nil, 0
+	r.writer.enqueue(r.unsynced...)
+	r.unsynced, r.unsyncedBytes = nil, 0
 }
 
-// settled writes the remaining records, whose files were synced.
-func (r *Receiver) settled() {
-	r.trail.add(r.unsettled...)
-	r.unsettled = nil
+// recordSynced writes the remaining records, whose files were synced.
+func (r *Receiver) recordSynced() {
+	r.checkpoints.add(r.unsynced...)
+	r.unsynced = nil
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -48,6 +49,7 @@ type resumer struct {
 	trails   string
 	conflict string
 	set      func(*Sender, *Receiver) // may be nil
+	sent     int64                    // number of the sender's bytes in the last attempt
 	frame    func(n int)              // called for each frame of the sender; may be nil
 	as       func(func())             // runs both ends; may be nil
 	s        *Sender
@@ -58,13 +60,13 @@ func newResumer(t *testing.T) *resumer {
 	return &resumer{t: t, from: inMemory(t), to: inMemory(t), trails: t.TempDir(), conflict: protocol.ConflictRename}
 }
 
-func (x *resumer) trail(where string) *trail {
+func (x *resumer) trail(where string) *checkpointLog {
 	x.t.Helper()
-	tr := openTrail(filepath.Join(x.trails, where))
+	tr := openCheckpointLog(filepath.Join(x.trails, where))
 	if tr == nil {
 		x.t.Fatal("no trail")
 	}
-	tr.settles = 0 // the files were just created
+	tr.minAge = 0 // the files were just created
 	return tr
 }
 
@@ -87,8 +89,13 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 		as = func(f func()) { f() }
 	}
 	res, sendErr, err := bothAs(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
-		x.s, x.r = s, r
-		s.trail, r.trail, r.Conflict = out, in, x.conflict
+		x.s, x.r, x.sent = s, r, 0
+		send := s.Out
+		s.Out = func(ctx context.Context, f *Frame) error {
+			x.sent += int64(len(f.Body()))
+			return send(ctx, f)
+		}
+		s.checkpoints, r.checkpoints, r.Conflict = out, in, x.conflict
 		if x.set != nil {
 			x.set(s, r)
 		}
@@ -124,8 +131,8 @@ func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
 	attempts := 1
 	for ; ; attempts++ {
 		_, err := x.attempt(each + Window)
-		if x.s.reread > stride || x.r.reread > stride {
-			t.Errorf("attempt %d, from %d MiB: the source hashed %d bytes again, the destination %d", attempts, had>>20, x.s.reread, x.r.reread)
+		if x.s.rehashed > checkpointEvery || x.r.rehashed > checkpointEvery {
+			t.Errorf("attempt %d, from %d MiB: the source hashed %d bytes again, the destination %d", attempts, had>>20, x.s.rehashed, x.r.rehashed)
 		}
 		if err == nil {
 			break
@@ -163,8 +170,8 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 		if err != nil || res.Skipped != 1 || res.New != 0 || res.Files != 1 || res.Top != name {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if x.s.reread != 0 || x.r.reread != 0 || x.s.way.sent > 1<<10 {
-			t.Errorf("taken %v: the source hashed %d bytes again, the destination %d; %d were sent", taken, x.s.reread, x.r.reread, x.s.way.sent)
+		if x.s.rehashed != 0 || x.r.rehashed != 0 || x.sent > 1<<10 {
+			t.Errorf("taken %v: the source hashed %d bytes again, the destination %d; %d were sent", taken, x.s.rehashed, x.r.rehashed, x.sent)
 		}
 		x.same(name)
 	}
@@ -176,7 +183,7 @@ func killed(t *testing.T, x *resumer) {
 	t.Helper()
 	tr := x.trail(atDestination)
 	defer tr.close()
-	rest, known := tr.last[keyOf(ofRest, "f")]
+	rest, known := tr.last[recordKeyOf(closedPartRecord, "f")]
 	if !known {
 		t.Fatal("nothing was written down about the part")
 	}
@@ -193,11 +200,11 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	}
 	killed(t, x)
 	part := x.part()
-	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.reread != part { // interrupted before anything more is written
-		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.reread, part)
+	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.rehashed != part { // interrupted before anything more is written
+		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.rehashed, part)
 	}
-	if _, err := x.attempt(0); err != nil || x.r.reread > stride || x.s.way.sent > 60<<20-part+1<<20 {
-		t.Errorf("%v: the second time %d bytes were hashed again, and %d were sent", err, x.r.reread, x.s.way.sent)
+	if _, err := x.attempt(0); err != nil || x.r.rehashed > checkpointEvery || x.sent > 60<<20-part+1<<20 {
+		t.Errorf("%v: the second time %d bytes were hashed again, and %d were sent", err, x.r.rehashed, x.sent)
 	}
 	x.same("f")
 }
@@ -222,7 +229,7 @@ func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightF
 			t.Error(err)
 		}
 	}
-	if res, err := x.attempt(0); err != nil || res.Failed != 1 || res.New != 0 || !strings.Contains(res.Problems[0].Text, "somebody changed") {
+	if res, err := x.attempt(0); err != nil || res.Failed != 1 || res.New != 0 || !strings.Contains(res.Problems[0].Text, "was changed") {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	x.frame = nil
@@ -317,7 +324,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			name := filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))
 			tick(t, name)
 			n := x.part()
-			if err := errors.Join(os.Truncate(name, n/stride*stride), os.Truncate(name, n)); err != nil {
+			if err := errors.Join(os.Truncate(name, n/checkpointEvery*checkpointEvery), os.Truncate(name, n)); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -349,8 +356,8 @@ func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
-	if _, err := x.attempt(0); err != nil || x.r.reread > stride || x.s.way.sent > 28<<20 {
-		t.Errorf("%v: %d bytes were hashed again, %d sent", err, x.r.reread, x.s.way.sent)
+	if _, err := x.attempt(0); err != nil || x.r.rehashed > checkpointEvery || x.sent > 28<<20 {
+		t.Errorf("%v: %d bytes were hashed again, %d sent", err, x.r.rehashed, x.sent)
 	}
 	x.same("f")
 }
@@ -370,8 +377,8 @@ func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
 	}
 	for frames := int64(1); ; frames++ {
 		_, err := x.attempt(frames * maxBody)
-		if x.r.reread > stride || x.s.reread > stride {
-			t.Errorf("the source hashed %d bytes again, the destination %d", x.s.reread, x.r.reread)
+		if x.r.rehashed > checkpointEvery || x.s.rehashed > checkpointEvery {
+			t.Errorf("the source hashed %d bytes again, the destination %d", x.s.rehashed, x.r.rehashed)
 		}
 		if err == nil {
 			break

@@ -13,8 +13,8 @@ const lookEvery = 1 << 20
 // maxRun is the maximum number of zeros in one hole record.
 const maxRun = 1 << 30
 
-// skip sends a hole in parts, because hashing zeros takes time too.
-func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
+// sendZeros sends a hole in parts, because hashing zeros takes time too.
+func (s *Sender) sendZeros(ctx context.Context, sum *hasher, n int64) error {
 	for n > 0 {
 		part := min(n, 256<<20)
 		n -= part
@@ -23,20 +23,20 @@ func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
 			sum.add(zeros[:k])
 			left -= k
 		}
-		if err := s.hole(ctx, &part); err != nil {
+		if err := s.sendHole(ctx, &part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Sender) hole(ctx context.Context, run *int64) error {
+func (s *Sender) sendHole(ctx context.Context, run *int64) error {
 	n := *run
 	*run = 0
-	if err := s.pack.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
+	if err := s.packer.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
 		return err
 	}
-	return s.pack.flush(ctx)
+	return s.packer.flush(ctx)
 }
 
 func allZero(b []byte) bool {
@@ -54,17 +54,17 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// pass sends the hole at the current offset of the file, if there is one, and continues after it.
-// It returns the hole's length.
-func (s *Sender) pass(ctx context.Context, file *os.File, sum *ladder, size int64) (int64, error) {
-	n := gap(file, sum.n, size)
+// sendHoleHere sends the hole at the current offset of the file, if there is one, and continues
+// after it. It returns the hole's length.
+func (s *Sender) sendHoleHere(ctx context.Context, file *os.File, sum *hasher, size int64) (int64, error) {
+	n := holeLength(file, sum.n, size)
 	if n > 0 {
-		if err := s.skip(ctx, sum, n); err != nil {
+		if err := s.sendZeros(ctx, sum, n); err != nil {
 			return n, err
 		}
 	}
 	if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-		return n, &fileError{reason(err)}
+		return n, &fileError{withoutPath(err)}
 	}
 	return n, nil
 }

@@ -27,11 +27,11 @@ func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
 			f.Free()
 			return nil
 		}
-		r := &Receiver{ID: 1, Transfer: "t", Root: root, Out: hear, In: NewInbox(Window), settler: &keeper{sync: func() error {
+		r := &Receiver{ID: 1, Transfer: "t", Root: root, Out: hear, In: NewInbox(Window), writer: &checkpointWriter{sync: func() error {
 			time.Sleep(5 * time.Minute)
 			return nil
 		}}}
-		r.settler.keep(note{})
+		r.writer.enqueue(keyedRecord{})
 		synctest.Wait()
 		f := newFrame(1)
 		f.buf = append(f.buf, recEnd, 4, 0, 0, 0, 0, 0, 0, 0)
@@ -73,7 +73,7 @@ func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 		f.buf = append(f.buf, "seven b"...)
 		e.Binary(f)
 	}
-	if done := soon(t, end.done, "its last word"); !strings.Contains(done.Error, "more arrives than the 10 bytes") || *done.BytesWritten > 14 {
+	if done := soon(t, end.done, "its last word"); !strings.Contains(done.Error, "more than the announced 10 bytes") || *done.BytesWritten > 14 {
 		t.Errorf("%q after %d bytes", done.Error, *done.BytesWritten)
 	}
 	e.Close()

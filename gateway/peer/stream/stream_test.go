@@ -83,7 +83,7 @@ func tree(t testing.TB) (Item, string) {
 	rand.Read(big)
 	for name, data := range map[string][]byte{
 		"a.txt": []byte("hello"), "empty": nil, "sub/big.bin": big, "sub/deep/er/x": []byte("x"),
-		"sub/edge": big[:eager], "sub/edge1": big[:eager+1], "ünï/日本.txt": []byte("u"),
+		"sub/edge": big[:smallFile], "sub/edge1": big[:smallFile+1], "ünï/日本.txt": []byte("u"),
 	} {
 		p := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {

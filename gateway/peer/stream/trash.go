@@ -14,27 +14,27 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// replaces retains a file that is about to be replaced, and reports a problem if that fails,
+// retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
 // because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
-func (r *Receiver) replaces(line replaced) (back func()) {
+func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
 	if r.Transfer == "" {
 		return func() {}
 	}
-	if r.old == nil {
-		if r.Replaces != nil {
-			r.Replaces()
+	if r.trash == nil {
+		if r.OnReplace != nil {
+			r.OnReplace()
 		}
-		r.old = openKept(r.Root, r.Transfer)
+		r.trash = openTrashEntry(r.Root, r.Transfer)
 	}
-	back, err := r.old.keep(line)
+	back, err := r.trash.add(line)
 	if err != nil {
-		r.problem(line.Name, "What was there before is not kept: "+reason(err).Error())
+		r.addProblem(line.Name, "The previous version could not be kept: "+withoutPath(err).Error())
 	}
 	return back
 }
 
-// noteTrash records that a folder's trash is about to get replaced files.
-func (l *Ledger) noteTrash(folder string) {
+// addTrash records that a folder's trash is about to get replaced files.
+func (l *Unfinished) addTrash(folder string) {
 	if l == nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (l *Ledger) noteTrash(folder string) {
 }
 
 // sweepTrash removes expired replaced files.
-func (l *Ledger) sweepTrash(files Files) {
+func (l *Unfinished) sweepTrash(files Files) {
 	dir := filepath.Join(l.dir, "trash")
 	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
 	for _, e := range list {
@@ -64,16 +64,16 @@ func (l *Ledger) sweepTrash(files Files) {
 		if err != nil {
 			continue // it may be reachable the next time
 		}
-		if !sweepKept(t.Root, time.Now().Add(-KeptAge)) {
+		if !sweepTrashFolder(t.Root, time.Now().Add(-TrashAge)) {
 			os.Remove(name)
 		}
 		t.Root.Close()
 	}
 }
 
-// dropKept removes the oldest entry of a folder's trash, and reports whether there was one.
-func dropKept(root *os.Root) bool {
-	list := keptEntries(root)
+// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was one.
+func removeOldestTrash(root *os.Root) bool {
+	list := trashEntries(root)
 	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil
 }
 
@@ -81,23 +81,23 @@ func dropKept(root *os.Root) bool {
 func (e *Ends) undo(p protocol.TransferUndoEvent) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.shut {
+	if e.closed {
 		return
 	}
-	mine, pass := e.turnLocked(turn{id: p.ID}, nil)
+	wait, done := e.enqueueLocked(attemptID{id: p.ID}, nil)
 	e.wg.Go(func() {
-		defer pass()
-		mine()
+		defer done()
+		wait()
 		out := protocol.TransferUndone{ID: p.ID}
 		t, err := e.files.Target(p.Path, p.Into, false)
 		if err != nil {
 			out.Error = err.Error()
 		} else {
 			u := undo(t.Root, p.ID)
-			out.Back, out.Problems = u.back, u.problems
+			out.Back, out.Problems = u.restored, u.problems
 			t.Root.Close()
 		}
-		e.log.Info("What a transfer replaced was brought back", "transfer", p.ID, "files", out.Back, "problems", len(out.Problems))
+		e.log.Info("Replaced files restored", "transfer", p.ID, "files", out.Back, "problems", len(out.Problems))
 		ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
 		defer cancel()
 		e.peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &p.TransferID, Undone: &out}, false)

@@ -64,7 +64,7 @@ type Options struct {
 	Files *stream.Named
 	// Unfinished, which may be nil, records the unfinished files of these transfers, so that they
 	// can continue after a crash of this program.
-	Unfinished *stream.Ledger
+	Unfinished *stream.Unfinished
 	Logger     *slog.Logger
 }
 

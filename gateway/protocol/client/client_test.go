@@ -216,7 +216,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 		"replaced":               {func(p peer) { p.hello(); p.close(1000, "Replaced by newer node connection"); p.idle() }, protocol.ErrConflict},
 		"forgotten":              {func(p peer) { p.hello(); p.close(1000, "Forgotten from node registry"); p.idle() }, protocol.ErrConflict},
 		"500":                    {func(p peer) { r, _ := p.request(); p.refuse(r.ID, protocol.ErrInternal); p.idle() }, nil},
-		"going away":             {func(p peer) { p.hello(); p.close(websocket.CloseGoingAway, "the gateway stops"); p.idle() }, nil},
+		"going away":             {func(p peer) { p.hello(); p.close(websocket.CloseGoingAway, "the gateway is shutting down"); p.idle() }, nil},
 		"no registry": {func(p peer) {
 			p.hello()
 			p.close(protocol.CloseNoRegistry, "Missing tool registry after rehydration")

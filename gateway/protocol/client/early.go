@@ -7,8 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// earlyEvents holds back events that arrive before the handshake is complete. Answers to them go over the
-// current connection, which is theirs only after the handshake.
+// earlyEvents holds back events that arrive before the handshake is complete. Answers to them go
+// over the current connection, which is theirs only after the handshake.
 type earlyEvents struct {
 	deliver func(protocol.EventFrame) // nil: events are dropped
 

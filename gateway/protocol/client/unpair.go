@@ -11,9 +11,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// EndPairing ends one of this device's pairings: here at once, and at the gateway as soon as it can be
-// reached. If it cannot be reached now, the error is protocol.ErrUnavailable, and [NotifyEndedPairings] and
-// every attempt to connect [Through] the pairing try again. find may be nil.
+// EndPairing ends one of this device's pairings: here at once, and at the gateway as soon as it can
+// be reached. If it cannot be reached now, the error is protocol.ErrUnavailable, and
+// [NotifyEndedPairings] and every attempt to connect [Through] the pairing try again. find may be
+// nil.
 func EndPairing(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
 	if err := peers.End(pairing); err != nil {
 		return err
@@ -44,8 +45,9 @@ func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.Pe
 // notifyLimit is the maximum time by which these notifications may delay the start of a program.
 const notifyLimit = 5 * time.Second
 
-// NotifyEndedPairings notifies every gateway that does not know yet that this device ended its pairing, within
-// a few seconds. Unreachable gateways are notified another time; the error is for a log.
+// NotifyEndedPairings notifies every gateway that does not know yet that this device ended its
+// pairing, within a few seconds. Unreachable gateways are notified another time; the error is for a
+// log.
 func NotifyEndedPairings(ctx context.Context, peers *identity.Peers, id identity.Key, find func(context.Context, identity.Pin) []string) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()

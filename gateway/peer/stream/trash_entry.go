@@ -21,22 +21,22 @@ import (
 // A replaced file is retained, so that the person can restore it ([Ends] on
 // [protocol.EventTransferUndo]): as a second hard link in a hidden folder at the top of the
 // destination folder, on the same disk. Other programs see either the old file or the new one under
-// the name, and a crash at any point leaves one of them. It is retained for [KeptAge], and at most
-// [maxKept] bytes in one destination folder. The oldest are removed first, also when the disk has
+// the name, and a crash at any point leaves one of them. It is retained for [TrashAge], and at most
+// [maxTrash] bytes in one destination folder. The oldest are removed first, also when the disk has
 // no space for new data. The hidden folder has the name of the trash of a machine's workspace;
 // other entries in it are never touched.
 const (
 	trashName = ".fairlead-trash"
-	// KeptAge is the time for which replaced files are retained.
-	KeptAge = 30 * 24 * time.Hour
-	// maxKept is the maximum number of bytes of retained files in one destination folder.
-	maxKept = 10 << 30
-	// keptList is the name of the list of files in a transfer's entry.
-	keptList = "list"
+	// TrashAge is the time for which replaced files are retained.
+	TrashAge = 30 * 24 * time.Hour
+	// maxTrash is the maximum number of bytes of retained files in one destination folder.
+	maxTrash = 10 << 30
+	// trashList is the name of the list of files in a transfer's entry.
+	trashList = "list"
 )
 
-// kept is the trash entry of one transfer: the files that it has replaced.
-type kept struct {
+// trashEntry is the trash entry of one transfer: the files that it has replaced.
+type trashEntry struct {
 	root  *os.Root // the destination folder
 	entry string   // path of the entry's folder below root
 	list  *os.File // nil until something is replaced
@@ -45,8 +45,8 @@ type kept struct {
 	files map[string]bool
 }
 
-// replaced is one line of the list.
-type replaced struct {
+// replacedFile is one line of the list.
+type replacedFile struct {
 	N    int    `json:"n"`    // name of the file in the entry
 	Name string `json:"name"` // original path, relative to the destination folder
 	// The file that replaced it, by which undo recognizes it. Link is its target if it is a
@@ -56,32 +56,32 @@ type replaced struct {
 	Link  string `json:"link,omitempty"`
 }
 
-// keptMark returns the suffix of the names of a transfer's entries.
-func keptMark(id protocol.TransferID) string {
+// trashSuffix returns the suffix of the names of a transfer's entries.
+func trashSuffix(id protocol.TransferID) string {
 	h := sha256.Sum256([]byte(id))
 	return "-t" + hex.EncodeToString(h[:8])
 }
 
-// openKept finds the entry of earlier attempts.
-func openKept(root *os.Root, id protocol.TransferID) *kept {
-	k := &kept{root: root, files: make(map[string]bool)}
-	for _, e := range keptEntries(root) {
-		if strings.HasSuffix(e, keptMark(id)) {
+// openTrashEntry finds the entry of earlier attempts.
+func openTrashEntry(root *os.Root, id protocol.TransferID) *trashEntry {
+	k := &trashEntry{root: root, files: make(map[string]bool)}
+	for _, e := range trashEntries(root) {
+		if strings.HasSuffix(e, trashSuffix(id)) {
 			k.entry = path.Join(trashName, e)
-			for _, line := range readKept(root, k.entry) {
+			for _, line := range readTrashList(root, k.entry) {
 				k.files[line.Name] = true
 				k.n = max(k.n, line.N+1)
 			}
 		}
 	}
 	if k.entry == "" {
-		k.entry = path.Join(trashName, strconv.FormatInt(time.Now().UnixMilli(), 10)+keptMark(id))
+		k.entry = path.Join(trashName, strconv.FormatInt(time.Now().UnixMilli(), 10)+trashSuffix(id))
 	}
 	return k
 }
 
-// keptEntries returns the entries of transfers in a folder's trash, oldest first.
-func keptEntries(root *os.Root) (names []string) {
+// trashEntries returns the entries of transfers in a folder's trash, oldest first.
+func trashEntries(root *os.Root) (names []string) {
 	dir, err := root.Open(trashName)
 	if err != nil {
 		return nil
@@ -89,29 +89,29 @@ func keptEntries(root *os.Root) (names []string) {
 	defer dir.Close()
 	all, _ := dir.Readdirnames(-1)
 	for _, name := range all {
-		if _, ok := keptAt(name); ok {
+		if _, ok := trashTime(name); ok {
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		x, _ := keptAt(a)
-		y, _ := keptAt(b)
+		x, _ := trashTime(a)
+		y, _ := trashTime(b)
 		return x.Compare(y)
 	})
 	return names
 }
 
-// keptAt returns the creation time of an entry; ok is false for other entries of the trash.
-func keptAt(entry string) (at time.Time, ok bool) {
+// trashTime returns the creation time of an entry; ok is false for other entries of the trash.
+func trashTime(entry string) (at time.Time, ok bool) {
 	millis, mark, _ := strings.Cut(entry, "-")
 	n, err := strconv.ParseInt(millis, 10, 64)
 	raw, hexErr := hex.DecodeString(strings.TrimPrefix(mark, "t"))
 	return time.UnixMilli(n), err == nil && hexErr == nil && strings.HasPrefix(mark, "t") && len(raw) == 8
 }
 
-// readKept reads an entry's list. It ignores a line that was cut off by a crash.
-func readKept(root *os.Root, entry string) (lines []replaced) {
-	f, err := root.Open(path.Join(entry, keptList))
+// readTrashList reads an entry's list. It ignores a line that was cut off by a crash.
+func readTrashList(root *os.Root, entry string) (lines []replacedFile) {
+	f, err := root.Open(path.Join(entry, trashList))
 	if err != nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func readKept(root *os.Root, entry string) (lines []replaced) {
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 64<<10)
 	for s.Scan() {
-		var line replaced
+		var line replacedFile
 		if json.Unmarshal(s.Bytes(), &line) == nil && CheckName("", line.Name) == nil && line.N >= 0 {
 			lines = append(lines, line)
 		}
@@ -127,8 +127,8 @@ func readKept(root *os.Root, entry string) (lines []replaced) {
 	return lines
 }
 
-// make creates the entry when its first file is added.
-func (k *kept) make() (err error) {
+// create creates the entry when its first file is added.
+func (k *trashEntry) create() (err error) {
 	if k.list != nil {
 		return nil
 	}
@@ -138,33 +138,33 @@ func (k *kept) make() (err error) {
 		return err
 	}
 	if info, err := k.root.Lstat(trashName); err != nil || !info.IsDir() {
-		return errors.New("there is no trash")
+		return errors.New("the trash folder is missing")
 	}
 	if err := k.root.Mkdir(k.entry, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	k.bytes = thinKept(k.root, time.Now().Add(-KeptAge), maxKept, path.Base(k.entry))
-	k.list, err = k.root.OpenFile(path.Join(k.entry, keptList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	k.bytes = shrinkTrash(k.root, time.Now().Add(-TrashAge), maxTrash, path.Base(k.entry))
+	k.list, err = k.root.OpenFile(path.Join(k.entry, trashList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	return err
 }
 
-// keep links a file into the trash, or moves it there if the file system has no hard links; then
+// add links a file into the trash, or moves it there if the file system has no hard links; then
 // back undoes the move. line describes the replacement.
-func (k *kept) keep(line replaced) (back func(), err error) {
+func (k *trashEntry) add(line replacedFile) (back func(), err error) {
 	back = func() {}
 	info, err := k.root.Lstat(line.Name)
 	if err != nil {
 		return back, nil // the file no longer exists
 	}
-	if err = k.make(); err != nil {
+	if err = k.create(); err != nil {
 		return back, err
 	}
-	if k.bytes += info.Size(); k.bytes > maxKept {
-		k.bytes = thinKept(k.root, time.Now().Add(-KeptAge), maxKept-info.Size(), path.Base(k.entry)) + info.Size()
+	if k.bytes += info.Size(); k.bytes > maxTrash {
+		k.bytes = shrinkTrash(k.root, time.Now().Add(-TrashAge), maxTrash-info.Size(), path.Base(k.entry)) + info.Size()
 	}
-	if k.bytes > maxKept {
+	if k.bytes > maxTrash {
 		k.bytes -= info.Size()
-		return back, errors.New("it is too much")
+		return back, errors.New("the trash is full")
 	}
 	line.N = k.n
 	raw, err := json.Marshal(line)
@@ -187,27 +187,27 @@ func (k *kept) keep(line replaced) (back func(), err error) {
 	return back, err
 }
 
-func (k *kept) close() {
+func (k *trashEntry) close() {
 	if k != nil && k.list != nil {
 		k.list.Close()
 		k.list = nil
 	}
 }
 
-// thinKept removes entries that are older than before, and then the oldest until the rest takes at
-// most most bytes; it never removes the entry stays. It returns the remaining number of bytes.
-func thinKept(root *os.Root, before time.Time, most int64, stays string) (bytes int64) {
+// shrinkTrash removes entries that are older than before, and then the oldest until the rest takes
+// at most most bytes; it never removes the entry stays. It returns the remaining number of bytes.
+func shrinkTrash(root *os.Root, before time.Time, most int64, stays string) (bytes int64) {
 	type entry struct {
 		name string
 		size int64
 	}
 	var list []entry
-	for _, name := range keptEntries(root) {
-		if at, _ := keptAt(name); at.Before(before) && name != stays {
+	for _, name := range trashEntries(root) {
+		if at, _ := trashTime(name); at.Before(before) && name != stays {
 			root.RemoveAll(path.Join(trashName, name))
 			continue
 		}
-		size := keptSize(root, name)
+		size := trashSize(root, name)
 		bytes += size
 		list = append(list, entry{name, size})
 	}
@@ -222,7 +222,7 @@ func thinKept(root *os.Root, before time.Time, most int64, stays string) (bytes 
 	return bytes
 }
 
-func keptSize(root *os.Root, entry string) (size int64) {
+func trashSize(root *os.Root, entry string) (size int64) {
 	dir, err := root.Open(path.Join(trashName, entry))
 	if err != nil {
 		return 0
@@ -235,10 +235,10 @@ func keptSize(root *os.Root, entry string) (size int64) {
 	return size
 }
 
-// sweepKept removes expired entries, and the trash if it is empty then; rest reports that something
-// remains.
-func sweepKept(root *os.Root, before time.Time) (rest bool) {
-	thinKept(root, before, maxKept, "")
+// sweepTrashFolder removes expired entries, and the trash if it is empty then; rest reports that
+// something remains.
+func sweepTrashFolder(root *os.Root, before time.Time) (rest bool) {
+	shrinkTrash(root, before, maxTrash, "")
 	dir, err := root.Open(trashName)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -252,26 +252,26 @@ func sweepKept(root *os.Root, before time.Time) (rest bool) {
 		root.Remove(path.Join(trashName, ".gitignore"))
 		return root.Remove(trashName) != nil
 	}
-	return len(keptEntries(root)) > 0
+	return len(trashEntries(root)) > 0
 }
 
-// undone is the result of restoring the files that a transfer replaced.
-type undone struct {
-	back     int // number of restored files
+// undoResult is the result of restoring the files that a transfer replaced.
+type undoResult struct {
+	restored int // number of restored files
 	problems []protocol.TransferProblem
 }
 
 // undo restores the files that a transfer replaced below a folder. The files that replaced them go
 // to the trash, unless they were changed since: such a file stays, and the old one is not restored.
-func undo(root *os.Root, id protocol.TransferID) (u undone) {
-	for _, name := range slices.Backward(keptEntries(root)) {
-		if !strings.HasSuffix(name, keptMark(id)) {
+func undo(root *os.Root, id protocol.TransferID) (u undoResult) {
+	for _, name := range slices.Backward(trashEntries(root)) {
+		if !strings.HasSuffix(name, trashSuffix(id)) {
 			continue
 		}
 		entry := path.Join(trashName, name)
-		first, last := make(map[string]int), make(map[string]replaced) // an interrupted attempt may have retained a file that the next one retained again
+		first, last := make(map[string]int), make(map[string]replacedFile) // an interrupted attempt may have retained a file that the next one retained again
 		var names []string
-		for _, line := range readKept(root, entry) {
+		for _, line := range readTrashList(root, entry) {
 			if _, err := root.Lstat(path.Join(entry, strconv.Itoa(line.N))); err != nil {
 				continue
 			}
@@ -282,8 +282,8 @@ func undo(root *os.Root, id protocol.TransferID) (u undone) {
 			last[line.Name] = line
 		}
 		for _, name := range names {
-			if err := undoOne(root, entry, first[name], last[name]); err == nil {
-				u.back++
+			if err := undoFile(root, entry, first[name], last[name]); err == nil {
+				u.restored++
 			} else if len(u.problems) < maxProblems {
 				u.problems = append(u.problems, protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: err.Error()})
 			}
@@ -292,44 +292,44 @@ func undo(root *os.Root, id protocol.TransferID) (u undone) {
 	return u
 }
 
-func undoOne(root *os.Root, entry string, n int, line replaced) error {
+func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
 	old, away := path.Join(entry, strconv.Itoa(n)), path.Join(entry, strconv.Itoa(n)+".new")
-	if err := plainParents(root, path.Dir(line.Name)); err != nil {
+	if err := checkParents(root, path.Dir(line.Name)); err != nil {
 		return err
 	}
 	now, err := root.Lstat(line.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return reason(root.Rename(old, line.Name))
+		return withoutPath(root.Rename(old, line.Name))
 	case err != nil:
-		return reason(err)
+		return withoutPath(err)
 	}
 	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was linked into the trash, but not replaced
-		return reason(root.Remove(old))
+		return withoutPath(root.Remove(old))
 	}
 	link := ""
 	if now.Mode()&fs.ModeSymlink != 0 {
 		link, _ = root.Readlink(line.Name)
 	}
 	if link != line.Link || link == "" && (!now.Mode().IsRegular() || now.Size() != line.Size || now.ModTime().UnixNano() != line.Mtime) {
-		return fmt.Errorf("it was changed since, so nothing was done; what was there before is %s", old)
+		return fmt.Errorf("it was changed since, so it was not restored; the previous version is %s", old)
 	}
 	if root.Link(line.Name, away) != nil {
 		if err := root.Rename(line.Name, away); err != nil {
-			return reason(err)
+			return withoutPath(err)
 		}
 	}
-	return reason(root.Rename(old, line.Name))
+	return withoutPath(root.Rename(old, line.Name))
 }
 
-// plainParents checks that no folder down to dir is a symbolic link.
-func plainParents(root *os.Root, dir string) error {
+// checkParents checks that no folder down to dir is a symbolic link.
+func checkParents(root *os.Root, dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		switch info, err := root.Lstat(dir); {
 		case err != nil:
-			return reason(err)
+			return withoutPath(err)
 		case !info.IsDir():
-			return fmt.Errorf("%s is no folder any more", dir)
+			return fmt.Errorf("%s is no longer a folder", dir)
 		}
 	}
 	return nil

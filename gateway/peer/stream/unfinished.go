@@ -16,22 +16,22 @@ import (
 // transfer. After that, a retry sends the whole file.
 const PartAge = 14 * 24 * time.Hour
 
-// Ledger records on disk which folders may have unfinished files of which transfers, so that they
-// are removed in the end, and nothing else ever is: an entry lists folders, and the names of the
-// unfinished files in them begin with the transfer's own prefix. A nil Ledger records nothing. It
-// is safe for concurrent use, also by several processes.
-type Ledger struct{ dir string }
+// Unfinished records on disk which folders may have unfinished files of which transfers, so that
+// they are removed in the end, and nothing else ever is: an entry lists folders, and the names of
+// the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records nothing.
+// It is safe for concurrent use, also by several processes.
+type Unfinished struct{ dir string }
 
-// OpenLedger uses a folder, which is created when it is needed.
-func OpenLedger(dir string) *Ledger { return &Ledger{dir} }
+// OpenUnfinished uses a folder, which is created when it is needed.
+func OpenUnfinished(dir string) *Unfinished { return &Unfinished{dir} }
 
-func (l *Ledger) path(mark string) string {
+func (l *Unfinished) path(mark string) string {
 	return filepath.Join(l.dir, strings.TrimPrefix(mark, partPrefix))
 }
 
-// note records that a file with this prefix is about to be created in a folder. A failure to record
-// does not stop the transfer.
-func (l *Ledger) note(mark, folder string) {
+// addFolder records that a file with this prefix is about to be created in a folder. A failure to
+// record does not stop the transfer.
+func (l *Unfinished) addFolder(mark, folder string) {
 	if l == nil {
 		return
 	}
@@ -46,8 +46,8 @@ func (l *Ledger) note(mark, folder string) {
 	}
 }
 
-// untouched reports whether nothing of a transfer was ever written here, or everything was removed.
-func (l *Ledger) untouched(mark string) bool {
+// isUnknown reports whether nothing of a transfer was ever written here, or everything was removed.
+func (l *Unfinished) isUnknown(mark string) bool {
 	if l == nil {
 		return false
 	}
@@ -55,65 +55,65 @@ func (l *Ledger) untouched(mark string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// The ends of a transfer, each with a trail of its own.
+// The ends of a transfer, each with a checkpoint log of its own.
 const (
 	atSource      = "out"
 	atDestination = "in"
 )
 
-// maxOver is the maximum number of trails of finished transfers that are retained, because the
+// maxFinished is the maximum number of checkpoint logs of finished transfers that are retained, because the
 // gateway may not have received the final report.
-const maxOver = 32
+const maxFinished = 32
 
-func (l *Ledger) trailPath(mark, where string) string {
+func (l *Unfinished) checkpointPath(mark, where string) string {
 	return filepath.Join(l.dir, "trails", strings.TrimPrefix(mark, partPrefix)+where)
 }
 
-// trail opens the checkpoints of a transfer's files at one of its ends. over marks the transfer as
-// finished; nothing more is written then.
-func (l *Ledger) trail(mark, where string) (t *trail, over func()) {
+// openCheckpoints opens the checkpoints of a transfer's files at one of its ends. done marks the
+// transfer as finished; nothing more is written then.
+func (l *Unfinished) openCheckpoints(mark, where string) (t *checkpointLog, done func()) {
 	if l == nil {
 		return nil, func() {}
 	}
-	name := l.trailPath(mark, where)
-	os.Rename(name+overSuffix, name)
-	t = openTrail(name)
+	name := l.checkpointPath(mark, where)
+	os.Rename(name+finishedSuffix, name)
+	t = openCheckpointLog(name)
 	return t, func() {
 		if t.close() {
-			os.Rename(name, name+overSuffix)
-			l.thin()
+			os.Rename(name, name+finishedSuffix)
+			l.removeOldCheckpoints()
 		}
 	}
 }
 
-const overSuffix = ".over"
+const finishedSuffix = ".over"
 
-// thin removes the oldest trails of finished transfers.
-func (l *Ledger) thin() {
+// removeOldCheckpoints removes the oldest checkpoint logs of finished transfers.
+func (l *Unfinished) removeOldCheckpoints() {
 	dir := filepath.Join(l.dir, "trails")
 	list, _ := os.ReadDir(dir) // on an error there is nothing to remove
 	var infos []fs.FileInfo
 	for _, entry := range list {
-		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), overSuffix) {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), finishedSuffix) {
 			infos = append(infos, info)
 		}
 	}
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	for i := range max(len(infos)-maxOver, 0) {
+	for i := range max(len(infos)-maxFinished, 0) {
 		os.Remove(filepath.Join(dir, infos[i].Name()))
 	}
 }
 
-// forget removes the checkpoints of a transfer's files at one of its ends.
-func (l *Ledger) forget(mark, where string) {
+// removeCheckpoints removes the checkpoints of a transfer's files at one of its ends.
+func (l *Unfinished) removeCheckpoints(mark, where string) {
 	if l != nil {
-		os.Remove(l.trailPath(mark, where))
-		os.Remove(l.trailPath(mark, where) + overSuffix)
+		os.Remove(l.checkpointPath(mark, where))
+		os.Remove(l.checkpointPath(mark, where) + finishedSuffix)
 	}
 }
 
 // forgetOld removes the checkpoints of transfers without an attempt since before.
-func (l *Ledger) forgetOld(before time.Time) {
+func (l *Unfinished) forgetOld(before time.Time) {
 	dir := filepath.Join(l.dir, "trails")
 	list, _ := os.ReadDir(dir)
 	for _, entry := range list {
@@ -123,16 +123,16 @@ func (l *Ledger) forgetOld(before time.Time) {
 	}
 }
 
-// done records that no unfinished file with this prefix is left.
-func (l *Ledger) done(mark string) {
+// removeEntry records that no unfinished file with this prefix is left.
+func (l *Unfinished) removeEntry(mark string) {
 	if l != nil {
 		os.Remove(l.path(mark))
 	}
 }
 
-// clean removes the unfinished files with a prefix that were not written after before, or all of
-// them if before is zero, and returns their number.
-func (l *Ledger) clean(files Files, mark string, before time.Time) (removed int) {
+// removeFiles removes the unfinished files with a prefix that were not written after before, or all
+// of them if before is zero, and returns their number.
+func (l *Unfinished) removeFiles(files Files, mark string, before time.Time) (removed int) {
 	if l == nil {
 		return 0
 	}
@@ -153,7 +153,7 @@ func (l *Ledger) clean(files Files, mark string, before time.Time) (removed int)
 		rest = rest || err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
 	if !rest {
-		l.done(mark)
+		l.removeEntry(mark)
 	}
 	return removed
 }
@@ -181,7 +181,7 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 			switch {
 			case statErr != nil || !info.Mode().IsRegular():
 			case !before.IsZero() && info.ModTime().After(before):
-				err = errors.New("it is being written")
+				err = errors.New("it is in use")
 			default:
 				if removeErr := t.Root.Remove(name); removeErr != nil {
 					err = removeErr
@@ -198,7 +198,7 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 
 // Sweep removes the unfinished files of transfers without an attempt since before, and returns
 // their number. Unreachable folders are tried again the next time.
-func (l *Ledger) Sweep(files Files, before time.Time) (removed int) {
+func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
 	if l == nil {
 		return 0
 	}
@@ -214,9 +214,9 @@ func (l *Ledger) Sweep(files Files, before time.Time) (removed int) {
 	return removed
 }
 
-func (l *Ledger) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
+func (l *Unfinished) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
 	mark := partPrefix + entry.Name()
-	end, ok := l.sweeping(mark)
+	end, ok := l.beginSweep(mark)
 	if !ok {
 		return 0
 	}
@@ -225,5 +225,5 @@ func (l *Ledger) sweep(files Files, entry os.DirEntry, before time.Time) (remove
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
 		return 0
 	}
-	return l.clean(files, mark, before)
+	return l.removeFiles(files, mark, before)
 }

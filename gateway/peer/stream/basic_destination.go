@@ -20,13 +20,13 @@ import (
 // the same folder and renames it when the file is complete.
 func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
 	accept := protocol.TransferAcceptParams{TransferID: &n.id}
-	part, err := e.openPart(ctx, p)
+	part, err := e.openPartFile(ctx, p)
 	if err != nil {
 		accept.Error = err.Error()
 		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
 		return
 	}
-	defer e.ledger.done(path.Base(part.temp))
+	defer e.unfinished.removeEntry(path.Base(part.temp))
 	defer part.discard()
 	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
 		return
@@ -42,9 +42,9 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		written += int64(k)
 		f.Free()
 		if err != nil {
-			err = writeError(reason(err))
+			err = writeError(withoutPath(err))
 		} else if written > p.Size { // the amount of further data is unknown
-			err = writeError(fmt.Errorf("more arrives than the %d bytes that were announced", p.Size))
+			err = writeError(fmt.Errorf("more than the announced %d bytes arrived", p.Size))
 		}
 	}
 	if ctx.Err() != nil || errors.Is(err, errIdle) {
@@ -54,10 +54,10 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	switch {
 	case !errors.Is(err, io.EOF):
 	case written != p.Size:
-		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
+		err = writeError(fmt.Errorf("%d of %d bytes arrived", written, p.Size))
 	default:
 		if err = part.commit(ctx, &done); err != nil {
-			err = writeError(reason(err))
+			err = writeError(withoutPath(err))
 		}
 	}
 	if done.Path = part.abs; err != nil {
@@ -73,8 +73,8 @@ func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
 	return in.Next(ctx)
 }
 
-// part is a file that does not have its name yet.
-type part struct {
+// partFile is a file that does not have its name yet.
+type partFile struct {
 	root       *os.Root
 	to         Target // the folder of root, for messages
 	name, temp string // below root, with slashes
@@ -86,9 +86,9 @@ type part struct {
 	replaces   func()
 }
 
-func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part, error) {
+func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*partFile, error) {
 	if p.Size < 0 {
-		return nil, errors.New("The gateway did not say how large the file is") //lint:ignore ST1005 for people
+		return nil, errors.New("The gateway did not give the size of the file") //lint:ignore ST1005 for people
 	}
 	if e.consent != nil {
 		if err := e.consent(ctx, p); err != nil {
@@ -99,30 +99,30 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	if err != nil {
 		return nil, err
 	}
-	w := &part{root: t.Root, to: t, name: t.Name, abs: t.path(t.Name), id: p.ID, conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite)}
+	w := &partFile{root: t.Root, to: t, name: t.Name, abs: t.path(t.Name), id: p.ID, conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite)}
 	w.temp = path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)
-	w.replaces = func() { e.ledger.noteTrash(t.path(".")) }
-	fail := func(err error) (*part, error) {
+	w.replaces = func() { e.unfinished.addTrash(t.path(".")) }
+	fail := func(err error) (*partFile, error) {
 		t.Root.Close()
 		//lint:ignore ST1005 the original's text
-		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err))
+		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, withoutPath(err))
 	}
 	if p.Place != nil {
-		r := &Receiver{Root: t.Root, real: map[string]bool{".": true}}
+		r := &Receiver{Root: t.Root, checkedFolders: map[string]bool{".": true}}
 		if err := r.parents(path.Dir(t.Name)); err != nil {
 			return fail(err)
 		}
 	}
 	if info, err := t.Root.Lstat(t.Name); err == nil {
 		if !info.Mode().IsRegular() {
-			return fail(errors.New("there is a folder, or something else that is no file, of that name"))
+			return fail(errors.New("something that is not a regular file already has this name"))
 		}
 		w.mode = info.Mode().Perm()
 	}
-	if err := roomFor(t.Root, p); err != nil {
+	if err := checkSpace(t.Root, p); err != nil {
 		return fail(err)
 	}
-	e.ledger.note(path.Base(w.temp), t.path(path.Dir(t.Name)))
+	e.unfinished.addFolder(path.Base(w.temp), t.path(path.Dir(t.Name)))
 	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return fail(err)
 	}
@@ -151,7 +151,7 @@ func (e *Ends) targetOf(p protocol.TransferReceive) (Target, error) {
 
 // commit gives the file its name and fills in the report. It counts the file as skipped when an
 // existing one stays.
-func (w *part) commit(ctx context.Context, done *protocol.TransferDoneParams) error {
+func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams) error {
 	if w.mode != 0 && runtime.GOOS != "windows" {
 		if err := w.f.Chmod(w.mode); err != nil {
 			return err
@@ -161,25 +161,25 @@ func (w *part) commit(ctx context.Context, done *protocol.TransferDoneParams) er
 	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
 		return err
 	}
-	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, Replaces: w.replaces}
-	defer r.release()
-	if r.identical(w.name, w.temp) { // identical, so nothing is replaced
+	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, OnReplace: w.replaces}
+	defer r.closeFolder()
+	if r.sameContent(w.name, w.temp) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}
-	name, skipped, err := r.name(ctx, &incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	name, skipped, err := r.name(ctx, &receivingFile{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	if skipped {
 		done.Skipped = 1
 	}
-	w.abs, done.Problems = w.to.path(name), r.res.Problems
-	if r.old != nil {
-		r.old.close()
-		done.Kept = len(r.old.files)
+	w.abs, done.Problems = w.to.path(name), r.result.Problems
+	if r.trash != nil {
+		r.trash.close()
+		done.Kept = len(r.trash.files)
 	}
 	return err
 }
 
 // discard removes an incomplete file and releases everything.
-func (w *part) discard() {
+func (w *partFile) discard() {
 	w.f.Close()
 	w.root.Remove(w.temp)
 	w.root.Close()

@@ -28,8 +28,8 @@ func (d disk) Target(name string, _, _ bool) (Target, error) {
 
 func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
-	l := OpenLedger(filepath.Join(t.TempDir(), "not", "there", "yet"))
-	mark := markOf("old")
+	l := OpenUnfinished(filepath.Join(t.TempDir(), "not", "there", "yet"))
+	mark := partPrefixOf("old")
 	old, fresh := time.Now().Add(-30*24*time.Hour), time.Now()
 	put := func(name string, at time.Time) string {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 		put(filepath.Join(home, "in", mark+"3.part"), fresh),                 // being written
 		put(filepath.Join(home, "in", mark+"1.part.txt"), old),               // the person's own file
 		put(filepath.Join(home, "in", ".fairlead-notes.part"), old),          // the person's own file
-		put(filepath.Join(home, "in", markOf("other")+"1.part"), old),        // of an unfinished transfer
+		put(filepath.Join(home, "in", partPrefixOf("other")+"1.part"), old),  // of an unfinished transfer
 		put(filepath.Join(home, "elsewhere", mark+"1.part"), old),            // nothing was sent to this folder
 		put(filepath.Join(outside, mark+"1.part"), old),                      // not reachable now
 		put(filepath.Join(home, "in", mark+"folder.part", "kept.part"), old), // a folder
@@ -62,16 +62,16 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 		stays = append(stays, link)
 	}
 	for _, dir := range []string{"in", "in", "in/deep\nfolder", "no longer"} {
-		l.note(mark, filepath.Join(home, filepath.FromSlash(dir)))
+		l.addFolder(mark, filepath.Join(home, filepath.FromSlash(dir)))
 	}
-	away := markOf("away")
-	l.note(away, outside)
+	away := partPrefixOf("away")
+	l.addFolder(away, outside)
 	for _, m := range []string{mark, away} {
 		if err := os.Chtimes(l.path(m), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.note(markOf("other"), filepath.Join(home, "in"))
+	l.addFolder(partPrefixOf("other"), filepath.Join(home, "in"))
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != len(gone) {
 		t.Errorf("%d were removed", n)
 	}
@@ -86,7 +86,7 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 		}
 	}
 	// Files that could not be removed are tried again.
-	for _, m := range []string{mark, away, markOf("other")} {
+	for _, m := range []string{mark, away, partPrefixOf("other")} {
 		if _, err := os.Stat(l.path(m)); err != nil {
 			t.Error(err)
 		}
@@ -100,13 +100,13 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	if _, err := os.Stat(l.path(mark)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the ledger keeps what is done")
 	}
-	if n := (*Ledger)(nil).Sweep(disk{home}, time.Now()); n != 0 {
+	if n := (*Unfinished)(nil).Sweep(disk{home}, time.Now()); n != 0 {
 		t.Errorf("no ledger removed %d", n)
 	}
 }
 
 func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
-	l := OpenLedger(t.TempDir())
+	l := OpenUnfinished(t.TempDir())
 	names := func() (list []string) {
 		entries, err := os.ReadDir(filepath.Join(l.dir, "trails"))
 		if err != nil {
@@ -117,41 +117,41 @@ func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
 		}
 		return list
 	}
-	key := keyOf(ofPart, "f")
+	key := recordKeyOf(partFileRecord, "f")
 	for i := range 40 {
-		mark := markOf(protocol.TransferID(strconv.Itoa(i)))
-		tr, over := l.trail(mark, atDestination)
+		mark := partPrefixOf(protocol.TransferID(strconv.Itoa(i)))
+		tr, over := l.openCheckpoints(mark, atDestination)
 		tr.add(at(16, key, "1 2"))
 		at := time.Now().Add(time.Duration(i-100) * time.Hour)
 		if i == 0 { // unfinished
 			tr.close()
 		}
-		if err := os.Chtimes(l.trailPath(mark, atDestination), at, at); err != nil {
+		if err := os.Chtimes(l.checkpointPath(mark, atDestination), at, at); err != nil {
 			t.Fatal(err)
 		}
 		if i > 0 {
 			over()
 		}
 	}
-	if list := names(); len(list) != maxOver+1 {
+	if list := names(); len(list) != maxFinished+1 {
 		t.Errorf("%d are there: %v", len(list), list)
 	}
 	// The trail of a transfer that continues has its checkpoints.
-	tr, over := l.trail(markOf("39"), atDestination)
-	if len(tr.marks(key, "1 2", 1<<30)) != 1 {
+	tr, over := l.openCheckpoints(partPrefixOf("39"), atDestination)
+	if len(tr.checkpoints(key, "1 2", 1<<30)) != 1 {
 		t.Error("the last one is not there any more")
 	}
 	over()
-	if tr, over := l.trail(markOf("new"), atSource); tr == nil { // nothing to store
+	if tr, over := l.openCheckpoints(partPrefixOf("new"), atSource); tr == nil { // nothing to store
 		t.Error("no trail")
 	} else {
 		over()
 	}
-	if list := names(); len(list) != maxOver+1 {
+	if list := names(); len(list) != maxFinished+1 {
 		t.Errorf("%d are there: %v", len(list), list)
 	}
-	l.forget(markOf("39"), atDestination)
-	if list := names(); len(list) != maxOver {
+	l.removeCheckpoints(partPrefixOf("39"), atDestination)
+	if list := names(); len(list) != maxFinished {
 		t.Errorf("%d are there: %v", len(list), list)
 	}
 	l.Sweep(disk{t.TempDir()}, time.Now().Add(-90*time.Hour-30*time.Minute))

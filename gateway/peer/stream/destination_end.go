@@ -31,11 +31,11 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		return
 	}
 	defer t.Root.Close()
-	mark := markOf(p.Stream.ID)
-	untouched := e.ledger.untouched(mark)
-	defer e.ledger.begin(mark)()
+	mark := partPrefixOf(p.Stream.ID)
+	untouched := e.unfinished.isUnknown(mark)
+	defer e.unfinished.beginAttempt(mark)()
 	if p.Stream.Attempt <= 1 || untouched { // otherwise it is unknown how much of it is here
-		if err := roomFor(t.Root, p); err != nil {
+		if err := checkSpace(t.Root, p); err != nil {
 			refuse(errors.New(protocol.Capital(err.Error())))
 			return
 		}
@@ -47,7 +47,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 			self := listen.Self()
 			accept.Peer = &self
 		} else {
-			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+			e.log.Warn("Direct connection unavailable", "transfer", p.Stream.ID, "err", err)
 		}
 	}
 	accepted := make(chan struct{})
@@ -58,13 +58,13 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 	}()
 	defer func() { <-accepted }()
-	trail, over := e.ledger.trail(mark, atDestination)
+	trail, over := e.unfinished.openCheckpoints(mark, atDestination)
 	defer trail.close()
 	res, err := e.receiveItems(ctx, n, listen, func(first bool) *Receiver {
 		r := &Receiver{
-			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in, trail: trail,
-			Note:     func(dir string) { e.ledger.note(mark, t.path(dir)) },
-			Replaces: func() { e.ledger.noteTrash(t.path(".")) },
+			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.sendFrame, In: n.in, checkpoints: trail,
+			OnFolder:  func(dir string) { e.unfinished.addFolder(mark, t.path(dir)) },
+			OnReplace: func() { e.unfinished.addTrash(t.path(".")) },
 		}
 		if first {
 			r.Early = min(max(p.Stream.Early, 0), Early)
@@ -74,15 +74,15 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDiscard):
 		trail.close()
-		e.ledger.forget(mark, atDestination)
+		e.unfinished.removeCheckpoints(mark, atDestination)
 	case err == nil && res.Failed == 0:
 		over()
 	}
 	switch {
-	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
-		e.ledger.done(mark)
+	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.restarted:
+		e.unfinished.removeEntry(mark)
 	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left unfinished files
-		e.ledger.clean(e.files, mark, time.Time{})
+		e.unfinished.removeFiles(e.files, mark, time.Time{})
 	}
 	if err != nil && ctx.Err() != nil {
 		e.log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
@@ -91,13 +91,13 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 		return
 	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems, Kept: res.Kept}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems, Kept: res.Replaced}
 	if res.Top != "" {
 		done.Path = t.path(res.Top)
 	}
 	if err != nil {
-		if done.Error = err.Error(); diskFull(err) {
-			done.Error = fullText(err)
+		if done.Error = err.Error(); isDiskFull(err) {
+			done.Error = diskFullText(err)
 		}
 	}
 	e.log.Info("Received", "transfer", p.Stream.ID, "files", res.New, "skipped", res.Skipped, "failed", res.Failed, "bytes", res.Written, "err", err)

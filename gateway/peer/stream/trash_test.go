@@ -65,23 +65,23 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	root := open(t, to)
 	put(t, "new", from, "a")
 	put(t, "old", to, "tree", "a")
-	k := openKept(root, "t")
-	if _, err := k.keep(replaced{Name: "tree/a", Size: 3}); err != nil {
+	k := openTrashEntry(root, "t")
+	if _, err := k.add(replacedFile{Name: "tree/a", Size: 3}); err != nil {
 		t.Fatal(err)
 	}
 	k.close()
-	if res := over(t, from, root, "t"); res.Kept != 1 {
+	if res := over(t, from, root, "t"); res.Replaced != 1 {
 		t.Errorf("%+v", res)
 	}
 	// A crash in the middle of a line.
-	entry := path.Join(trashName, keptEntries(root)[0])
-	f, err := root.OpenFile(path.Join(entry, keptList), os.O_WRONLY|os.O_APPEND, 0)
+	entry := path.Join(trashName, trashEntries(root)[0])
+	f, err := root.OpenFile(path.Join(entry, trashList), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.WriteString(`{"n":7,"name":"tr`)
 	f.Close()
-	if u := undo(root, "t"); u.back != 1 || len(u.problems) != 0 {
+	if u := undo(root, "t"); u.restored != 1 || len(u.problems) != 0 {
 		t.Errorf("%+v", u)
 	}
 	if got := get(t, to, "tree", "a"); got != "old" {
@@ -97,8 +97,8 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 		list += fmt.Sprintf("{\"n\":%d,\"name\":%q}\n", i, name)
 		put(t, "planted", to, entry, fmt.Sprint(i))
 	}
-	put(t, list, to, entry, keptList)
-	if u := undo(root, "t"); u.back != 0 {
+	put(t, list, to, entry, trashList)
+	if u := undo(root, "t"); u.restored != 0 {
 		t.Errorf("%+v", u)
 	}
 }
@@ -106,49 +106,49 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	root := open(t, to)
-	l := OpenLedger(t.TempDir())
+	l := OpenUnfinished(t.TempDir())
 	keep := func(id protocol.TransferID, at time.Time, size int) {
 		t.Helper()
 		put(t, "new"+string(id), from, "a")
 		if err := os.WriteFile(filepath.Join(to, "a"), bytes.Repeat([]byte("x"), size), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		k := openKept(root, id)
-		k.entry = path.Join(trashName, fmt.Sprint(at.UnixMilli(), keptMark(id)))
-		if _, err := k.keep(replaced{Name: "a"}); err != nil {
+		k := openTrashEntry(root, id)
+		k.entry = path.Join(trashName, fmt.Sprint(at.UnixMilli(), trashSuffix(id)))
+		if _, err := k.add(replacedFile{Name: "a"}); err != nil {
 			t.Fatal(err)
 		}
 		k.close()
 	}
 	now := time.Now()
-	keep("old", now.Add(-KeptAge-time.Hour), 10)
+	keep("old", now.Add(-TrashAge-time.Hour), 10)
 	keep("young", now.Add(-time.Hour), 10)
 	put(t, "the person's", to, trashName, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), "-abcdefgh"), "x")
 	put(t, "no time", to, trashName, "notes-t0011223344556677", "x")
-	l.noteTrash(to)
+	l.addTrash(to)
 	l.sweepTrash(disk{to})
-	if list := keptEntries(root); len(list) != 1 || list[0] != fmt.Sprint(now.Add(-time.Hour).UnixMilli(), keptMark("young")) {
+	if list := trashEntries(root); len(list) != 1 || list[0] != fmt.Sprint(now.Add(-time.Hour).UnixMilli(), trashSuffix("young")) {
 		t.Errorf("left: %v", list)
 	}
 	get(t, to, trashName, "notes-t0011223344556677", "x")
 	// The oldest entry is removed when the limit is exceeded; the entry in use stays.
 	keep("middle", now.Add(-time.Minute), 3000)
 	keep("now", now, 3000)
-	if n := thinKept(root, now.Add(-KeptAge), 4000, path.Base(openKept(root, "now").entry)); n > 4000 || len(keptEntries(root)) != 1 {
-		t.Errorf("%d bytes are left in %v", n, keptEntries(root))
+	if n := shrinkTrash(root, now.Add(-TrashAge), 4000, path.Base(openTrashEntry(root, "now").entry)); n > 4000 || len(trashEntries(root)) != 1 {
+		t.Errorf("%d bytes are left in %v", n, trashEntries(root))
 	}
 	// A file that is larger than the limit is not retained, but replaced anyway.
-	k := openKept(root, "now")
-	if err := os.Truncate(filepath.Join(to, "a"), maxKept+1); err != nil {
+	k := openTrashEntry(root, "now")
+	if err := os.Truncate(filepath.Join(to, "a"), maxTrash+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.keep(replaced{Name: "a"}); err == nil {
+	if _, err := k.add(replacedFile{Name: "a"}); err == nil {
 		t.Error("it is kept")
 	}
 	k.close()
 	// A full disk gets the space, and an empty trash is removed.
-	if !dropKept(root) || dropKept(root) {
-		t.Errorf("left: %v", keptEntries(root))
+	if !removeOldestTrash(root) || removeOldestTrash(root) {
+		t.Errorf("left: %v", trashEntries(root))
 	}
 	if err := errors.Join(os.RemoveAll(filepath.Join(to, trashName, "notes-t0011223344556677")), os.RemoveAll(filepath.Join(to, trashName, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), "-abcdefgh")))); err != nil {
 		t.Fatal(err)
@@ -166,21 +166,21 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 // for the whole retry or not at all.
 func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	home := t.TempDir()
-	l := OpenLedger(t.TempDir())
-	mark := markOf("t")
+	l := OpenUnfinished(t.TempDir())
+	mark := partPrefixOf("t")
 	part := filepath.Join(home, mark+"1.part")
 	old := time.Now().Add(-2 * PartAge)
 	lay := func() {
 		t.Helper()
 		put(t, "x", part)
-		l.note(mark, home)
+		l.addFolder(mark, home)
 		if err := errors.Join(os.Chtimes(part, old, old), os.Chtimes(l.path(mark), old, old)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lay()
-	end := l.begin(mark)
-	again := l.begin(mark) // over another connection
+	end := l.beginAttempt(mark)
+	again := l.beginAttempt(mark) // over another connection
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
 		t.Error("what an attempt goes on with was removed")
 	}
@@ -193,7 +193,7 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	}
 	again()
 	// A recently used entry stays for the next attempt, also of another process.
-	l.begin(mark)()
+	l.beginAttempt(mark)()
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
 		t.Error("what was begun lately was removed")
 	}
@@ -204,7 +204,7 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	<-slow.asked
 	begun := make(chan bool)
 	go func() {
-		end := l.begin(mark)
+		end := l.beginAttempt(mark)
 		_, err := os.Stat(part)
 		end()
 		begun <- err == nil
@@ -221,8 +221,8 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	if <-begun {
 		t.Error("the attempt saw what was just removed")
 	}
-	if len(uses.open) != 0 {
-		t.Errorf("%d entries are in use", len(uses.open))
+	if len(entries.open) != 0 {
+		t.Errorf("%d entries are in use", len(entries.open))
 	}
 }
 

@@ -29,7 +29,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	}
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
 	if err == nil {
-		var load Load
+		var load Totals
 		load, err = Count(ctx, items, p.Stream.Links)
 		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
 		meta.Mime = mimeOfOne(items)
@@ -41,26 +41,26 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	}
 	var call Caller
 	near := p.Stream.Peer != nil && p.Stream.Peer.Near
-	if e.direct != nil && p.Stream.Peer != nil && (near || *meta.Size >= e.worth) {
+	if e.direct != nil && p.Stream.Peer != nil && (near || *meta.Size >= e.minDirect) {
 		if call, err = e.direct.Source(p.Stream.ID); err == nil {
 			self := call.Self()
 			meta.Peer = &self
 		} else {
-			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+			e.log.Warn("Direct connection unavailable", "transfer", p.Stream.ID, "err", err)
 		}
 	}
-	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
+	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.waitStart(ctx) {
 		return
 	}
 	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
-	mark := markOf(p.Stream.ID)
-	trail, over := e.ledger.trail(mark, atSource)
+	mark := partPrefixOf(p.Stream.ID)
+	trail, over := e.unfinished.openCheckpoints(mark, atSource)
 	defer trail.close()
-	if near && len(n.met) == 0 { // it arrives before transfer.start, or never
+	if near && len(n.peerAddress) == 0 { // it arrives before transfer.start, or never
 		call = nil
 	}
 	err = e.sendItems(ctx, n, call, near, func(first bool) *Sender {
-		s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, trail: trail}
+		s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, checkpoints: trail}
 		if first {
 			s.Early = min(max(p.Stream.Early, 0), Early)
 		}
@@ -69,7 +69,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDiscard):
 		trail.close()
-		e.ledger.forget(mark, atSource)
+		e.unfinished.removeCheckpoints(mark, atSource)
 	case err == nil:
 		over()
 	}
@@ -84,10 +84,10 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
 }
 
-// started waits for transfer.start.
-func (n *end) started(ctx context.Context) bool {
+// waitStart waits for transfer.start.
+func (n *end) waitStart(ctx context.Context) bool {
 	select {
-	case <-n.begun:
+	case <-n.startReceived:
 		return true
 	case <-ctx.Done():
 		return false

@@ -91,11 +91,11 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 	}
 	x.set = nil
 	res, err := x.attempt(0)
-	if err != nil || x.s.way.sent > 1<<10 || res.Kept != 1 {
-		t.Errorf("%v: %d bytes were sent, %+v", err, x.s.way.sent, res)
+	if err != nil || x.sent > 1<<10 || res.Replaced != 1 {
+		t.Errorf("%v: %d bytes were sent, %+v", err, x.sent, res)
 	}
 	x.same("f")
-	if u := undo(open(t, x.to), "t1"); u.back != 1 || get(t, x.to, "f") != "old" {
+	if u := undo(open(t, x.to), "t1"); u.restored != 1 || get(t, x.to, "f") != "old" {
 		t.Errorf("%+v", u)
 	}
 }

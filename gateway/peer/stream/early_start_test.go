@@ -52,8 +52,8 @@ func TestWhatIsSentBeforeTheReceiverHasSpokenHarmsNothingThatIsThere(t *testing.
 			if err != nil || res.New != c.want.New || res.Skipped != c.want.Skipped || res.Failed != 0 {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			if x.s.way.sent > c.sent {
-				t.Errorf("%d bytes were sent", x.s.way.sent)
+			if x.sent > c.sent {
+				t.Errorf("%d bytes were sent", x.sent)
 			}
 			x.same(c.name)
 		})

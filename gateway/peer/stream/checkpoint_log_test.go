@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-func marksOf(t *testing.T, name string, key trailKey, file string, upTo int64) (ns []int64) {
+func marksOf(t *testing.T, name string, key recordKey, file string, upTo int64) (ns []int64) {
 	t.Helper()
-	tr := openTrail(name)
+	tr := openCheckpointLog(name)
 	if tr == nil {
 		t.Fatal("no trail")
 	}
 	defer tr.close()
-	for _, m := range tr.marks(key, file, upTo) {
+	for _, m := range tr.checkpoints(key, file, upTo) {
 		ns = append(ns, m.n>>20)
 		if !bytes.Equal(m.state, []byte{byte(m.n >> 20)}) {
 			t.Errorf("the state of %d is %v", m.n>>20, m.state)
@@ -23,14 +23,14 @@ func marksOf(t *testing.T, name string, key trailKey, file string, upTo int64) (
 	return ns
 }
 
-func at(mib int64, key trailKey, file string) note {
-	return note{key, step{mark: mark{mib << 20, []byte{byte(mib)}}, file: file}}
+func at(mib int64, key recordKey, file string) keyedRecord {
+	return keyedRecord{key, logRecord{checkpoint: checkpoint{mib << 20, []byte{byte(mib)}}, file: file}}
 }
 
 func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "trail")
-	a, b := keyOf(ofPart, "a"), keyOf(ofPart, "b")
-	tr := openTrail(name)
+	a, b := recordKeyOf(partFileRecord, "a"), recordKeyOf(partFileRecord, "b")
+	tr := openCheckpointLog(name)
 	for _, mib := range []int64{16, 32, 48, 64, 80, 96, 112} {
 		tr.add(at(mib, a, "1 2"))
 		if mib < 64 {
@@ -69,10 +69,10 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 		}
 		equals([]int64{64, 96}, marksOf(t, name, a, "1 2", 1<<40))
 	}
-	tr = openTrail(name)
+	tr = openCheckpointLog(name)
 	tr.add(at(112, a, "1 2"))
 	tr.add(at(112, a, "1 2")) // adds nothing new
-	if err := tr.cut(a, "1 2", 70<<20); err != nil {
+	if err := tr.truncate(a, "1 2", 70<<20); err != nil {
 		t.Fatal(err)
 	}
 	tr.close()
@@ -80,9 +80,9 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 		t.Errorf("%d bytes after %d, %v", now.Size(), info.Size(), err)
 	}
 	equals([]int64{64}, marksOf(t, name, a, "1 2", 1<<40))
-	tr = openTrail(name)
+	tr = openCheckpointLog(name)
 	tr.add(at(80, a, "1 2"))
-	if err := tr.cut(b, "", 0); err != nil { // the file is gone
+	if err := tr.truncate(b, "", 0); err != nil { // the file is gone
 		t.Fatal(err)
 	}
 	tr.add(at(16, b, "1 3"))
@@ -92,28 +92,28 @@ func TestATrailOutlivesACrashUpToItsLastWholeRecord(t *testing.T) {
 }
 
 func TestMarksOfALargeFileGetFarther(t *testing.T) {
-	l := newLadder(nil)
+	l := newHasher(nil)
 	for l.n = 0; l.n < 200<<30; {
-		l.n += block
-		l.mark()
+		l.n += minBlock
+		l.addCheckpoint()
 	}
-	if len(l.marks) > maxBlocks+1 || len(l.sums()) > maxBlocks+1 || blocks(l.n) != len(l.sums()) {
-		t.Errorf("%d marks, %d sums", len(l.marks), len(l.sums()))
+	if len(l.checkpoints) > maxBlocks+1 || len(l.sums()) > maxBlocks+1 || blockCount(l.n) != len(l.sums()) {
+		t.Errorf("%d marks, %d sums", len(l.checkpoints), len(l.sums()))
 	}
 	for _, s := range l.sums() {
 		if string(s) == noSum {
 			t.Fatal("a sum is missing")
 		}
 	}
-	if half := 100 << 30; !l.back(int64(half)) || l.n != int64(half) {
+	if half := 100 << 30; !l.rewind(int64(half)) || l.n != int64(half) {
 		t.Error("it does not go back to the half")
 	}
 }
 
 func FuzzATrailOfAnyBytesIsReadOrCut(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "trail")
-	tr := openTrail(name)
-	tr.add(at(16, keyOf(ofPart, "a"), "1 2"), at(32, keyOf(ofPart, "a"), "1 2"))
+	tr := openCheckpointLog(name)
+	tr.add(at(16, recordKeyOf(partFileRecord, "a"), "1 2"), at(32, recordKeyOf(partFileRecord, "a"), "1 2"))
 	tr.close()
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -127,17 +127,17 @@ func FuzzATrailOfAnyBytesIsReadOrCut(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		key := keyOf(ofPart, "a")
-		tr := openTrail(name)
+		key := recordKeyOf(partFileRecord, "a")
+		tr := openCheckpointLog(name)
 		if tr == nil {
 			t.Fatal("it cannot be opened")
 		}
-		tr.marks(key, "1 2", 1<<40)
+		tr.checkpoints(key, "1 2", 1<<40)
 		tr.add(at(200, key, "3 4"))
 		tr.close()
-		tr = openTrail(name)
+		tr = openCheckpointLog(name)
 		defer tr.close()
-		if m := tr.marks(key, "3 4", 1<<40); len(m) != 1 || m[0].n != 200<<20 {
+		if m := tr.checkpoints(key, "3 4", 1<<40); len(m) != 1 || m[0].n != 200<<20 {
 			t.Errorf("what is added is not there: %v", m)
 		}
 	})

@@ -26,10 +26,10 @@ type Item struct {
 // walker walks everything to send: a folder comes before its contents, and the entries of a folder
 // are sorted by name.
 type walker struct {
-	items []Item
-	links string
-	note  func(kind byte, name, why string) error
-	stack []place // entries to visit, the next one last
+	items  []Item
+	links  string
+	report func(kind byte, name, why string) error
+	stack  []place // entries to visit, the next one last
 }
 
 // place is an entry to visit.
@@ -40,16 +40,16 @@ type place struct {
 	depth    int
 }
 
-// found is an entry that the walker returns.
-type found struct {
+// sourceFile is an entry that the walker returns.
+type sourceFile struct {
 	entry
-	root   *os.Root
-	at     string
-	sparse bool // it has holes
+	root     *os.Root
+	at       string
+	isSparse bool // it has holes
 }
 
 func newWalker(items []Item, links string, note func(kind byte, name, why string) error) *walker {
-	w := &walker{items: items, links: links, note: note}
+	w := &walker{items: items, links: links, report: note}
 	for _, i := range slices.Backward(items) {
 		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, top: true})
 	}
@@ -58,17 +58,17 @@ func newWalker(items []Item, links string, note func(kind byte, name, why string
 
 // next returns the next entry; ok is false at the end. An error comes from an item itself, or from
 // note.
-func (w *walker) next() (f found, ok bool, err error) {
+func (w *walker) next() (f sourceFile, ok bool, err error) {
 	for len(w.stack) > 0 {
 		p := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
-		info, err := w.look(p)
+		info, err := w.stat(p)
 		if err != nil {
 			if p.top {
-				return found{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), reason(err)) //lint:ignore ST1005 the original's text
+				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), withoutPath(err)) //lint:ignore ST1005 the original's text
 			}
-			if err := w.note(recLost, p.name, reason(err).Error()); err != nil {
-				return found{}, false, err
+			if err := w.report(recLost, p.name, withoutPath(err).Error()); err != nil {
+				return sourceFile{}, false, err
 			}
 			continue
 		}
@@ -91,23 +91,23 @@ func (w *walker) next() (f found, ok bool, err error) {
 				err = errors.New("it is a symbolic link") // its target is not part of the transfer
 			}
 		default:
-			left, err = recNote, errors.New(kind(info.Mode()))
+			left, err = recNote, errors.New(describeKind(info.Mode()))
 		}
 		if p.top { // the person asked for it
 			left = recLost
 		}
 		if err != nil {
-			if err := w.note(left, p.name, reason(err).Error()); err != nil {
-				return found{}, false, err
+			if err := w.report(left, p.name, withoutPath(err).Error()); err != nil {
+				return sourceFile{}, false, err
 			}
 			continue
 		}
-		return found{entry: e, root: p.root, at: p.at, sparse: info.Mode().IsRegular() && sparse(info)}, true, nil
+		return sourceFile{entry: e, root: p.root, at: p.at, isSparse: info.Mode().IsRegular() && isSparse(info)}, true, nil
 	}
-	return found{}, false, nil
+	return sourceFile{}, false, nil
 }
 
-func (w *walker) look(p place) (os.FileInfo, error) {
+func (w *walker) stat(p place) (os.FileInfo, error) {
 	info, err := p.root.Lstat(p.at)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && w.links == protocol.LinksFollow {
 		return p.root.Stat(p.at) // as far as the handle allows it
@@ -118,7 +118,7 @@ func (w *walker) look(p place) (os.FileInfo, error) {
 // push puts the entries of a folder on the stack.
 func (w *walker) push(p place) error {
 	if p.depth >= maxDepth {
-		return fmt.Errorf("it lies more than %d folders deep", maxDepth)
+		return fmt.Errorf("it is more than %d folders deep", maxDepth)
 	}
 	dir, err := p.root.Open(p.at)
 	if err != nil {
@@ -148,8 +148,8 @@ func (w *walker) abs(p place) string {
 	return p.name
 }
 
-// Load is the amount of data to send.
-type Load struct {
+// Totals is the amount of data to send.
+type Totals struct {
 	Files int
 	Bytes int64
 	Holes int64 // number of Bytes that are holes of sparse files
@@ -157,7 +157,7 @@ type Load struct {
 
 // Count examines everything that would be sent, until ctx ends. An unreadable item is an error with
 // the original system's text.
-func Count(ctx context.Context, items []Item, links string) (l Load, err error) {
+func Count(ctx context.Context, items []Item, links string) (l Totals, err error) {
 	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
 		f, ok, err := w.next()
@@ -170,15 +170,15 @@ func Count(ctx context.Context, items []Item, links string) (l Load, err error) 
 		if f.mode.IsRegular() {
 			l.Files++
 			l.Bytes += f.size
-			if f.sparse {
+			if f.isSparse {
 				l.Holes += holes(f)
 			}
 		}
 	}
 }
 
-// reason removes the operation and path that package os puts before an error.
-func reason(err error) error {
+// withoutPath removes the operation and path that package os puts before an error.
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -19,7 +19,7 @@ import (
 // reused the number for another transfer.
 const basicIdle = 10 * time.Minute
 
-var errIdle = errors.New("nothing was heard of the transfer for 10 minutes")
+var errIdle = errors.New("no data for 10 minutes")
 
 // sendFile is the source of a transfer without records: it reports one file, waits for
 // transfer.start, and sends its bytes.
@@ -35,7 +35,7 @@ func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 	*meta.Size, meta.Mime = size, mime
 	waiting, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
 	defer cancel()
-	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(waiting) {
+	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.waitStart(waiting) {
 		return
 	}
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
@@ -66,12 +66,12 @@ func (e *Ends) openFile(name, below string) (f *os.File, size int64, mime string
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
 		//lint:ignore ST1005 the original's text
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, withoutPath(err))
 	}
 	if mime, err = mimeOf(f, item.Text); err != nil {
 		f.Close()
 		//lint:ignore ST1005 the original's text
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, withoutPath(err))
 	}
 	return f, info.Size(), mime, nil
 }
@@ -129,13 +129,13 @@ func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) er
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			if sent != size {
-				return errMoved
+				return errFileChanged
 			}
 			return nil
 		case err != nil:
-			return reason(err)
+			return withoutPath(err)
 		case sent > size:
-			return errMoved
+			return errFileChanged
 		}
 	}
 }

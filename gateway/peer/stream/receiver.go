@@ -1,0 +1,352 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// grantEvery is the number of written bytes for which credit is granted at once; grantLeast
+	// applies when no more data waits to be written.
+	grantEvery = 768 << 10
+	grantLeast = 32 << 10
+	// progressEvery is the interval of progress records.
+	progressEvery = 100 * time.Millisecond
+	// maxProblems is the maximum number of reported problems; all are counted.
+	maxProblems = 50
+)
+
+// Receiver writes what a [Sender] sends. It can be used once.
+type Receiver struct {
+	ID       uint32
+	Transfer protocol.TransferID // identifies part files
+	Root     *os.Root            // the folder to write into
+	// Rename is the new name of the only item; empty: items keep their names.
+	Rename   string
+	Conflict string
+	Out      Send
+	In       *Inbox
+	Progress Send // sends progress; nil means Out
+	Early    int  // number of bytes that the sender may send without credit
+	// OnRoute, which may be nil, is called when the sender switches its route. It may block.
+	OnRoute func(ctx context.Context, way byte) error
+	// OnFolder, which may be nil, is called with each folder, relative to Root, before an unfinished
+	// file is created in it.
+	OnFolder func(dir string)
+	// OnReplace, which may be nil, is called once, before the first existing file is replaced and
+	// retained: see [TrashAge]. A receiver without Transfer retains nothing.
+	OnReplace func()
+
+	packer          packer
+	uncredited      int // bytes written for which no credit was granted yet
+	lastProgress    time.Time
+	announced       map[uint32]*announcedFile // announced, not complete
+	current         *receivingFile            // the file that is being written
+	recordedFolders map[string]bool           // folders for which Note was called
+	checkedFolders  map[string]bool           // folders that are known not to be symbolic links
+	names           map[uint64]uint64         // of created files: folded names to names, both as hashes
+	topNames        map[string]bool           // the first elements of these names
+	rootDir         *os.File                  // Root's folder, open since before anything was written
+	dirs            []entry                   // folders that get their modes and times at the end
+	openFolder      *openFolder
+	ended           bool
+
+	trash         *trashEntry    // nil until something is replaced
+	checkpoints   *checkpointLog // stores checkpoints; may be nil
+	writer        *checkpointWriter
+	unsynced      []keyedRecord // of files that have their names, but are not synced
+	unsyncedBytes int64         // their size in bytes
+	rehashed      int64         // existing bytes that were hashed again
+	result        Result
+}
+
+// Result is the result of a transfer at its destination.
+type Result struct {
+	ProgressReport
+	Written   int64 // bytes
+	New       int   // files written
+	Skipped   int   // identical files that existed already, and unwanted files
+	Failed    int
+	Replaced  int // replaced files, also by earlier attempts, that are in the trash
+	Problems  []protocol.TransferProblem
+	Top       string // name of the first top-level file or folder
+	restarted bool   // the transfer started over during the attempt
+}
+
+// Run receives everything. When it returns without an error, everything is durable on the disk.
+// When ctx ends with [ErrDiscard] as its cause, unfinished files are removed; otherwise they stay
+// for a later attempt.
+func (r *Receiver) Run(ctx context.Context) (Result, error) {
+	r.recordedFolders = make(map[string]bool)
+	r.announced, r.checkedFolders, r.names = make(map[uint32]*announcedFile), map[string]bool{".": true}, make(map[uint64]uint64)
+	r.topNames = make(map[string]bool)
+	r.packer = packer{id: r.ID, send: r.Out}
+	defer r.closeFolder()
+	defer func() { r.trash.close() }()
+	var err error
+	if r.rootDir, err = r.Root.Open("."); err != nil {
+		return r.result, withoutPath(err)
+	}
+	defer r.rootDir.Close()
+	err = r.grant(ctx, Window-r.Early)
+	for err == nil && !r.ended {
+		var f *Frame
+		if f, err = r.In.Next(ctx); err != nil {
+			break
+		}
+		if f.Piece {
+			err = protocolError("a frame is too long")
+		} else if err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) }); err == nil {
+			if r.uncredited += len(f.Body()); r.uncredited >= grantEvery || r.uncredited >= grantLeast && r.In.Empty() {
+				n := r.uncredited
+				r.uncredited = 0
+				err = r.grant(ctx, n)
+			}
+		}
+		f.Free()
+		if err == nil && time.Since(r.lastProgress) > progressEvery {
+			err = r.sendProgress(ctx)
+		}
+	}
+	lost := r.withKeepAlive(ctx, func() error { return r.writer.close(false) })
+	switch {
+	case err == nil:
+		err = r.finish(ctx, lost)
+	case lost != nil:
+		r.removeUnsaved()
+	}
+	if r.current != nil {
+		r.current.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
+	}
+	if err == nil {
+		err = r.sendProgress(ctx)
+	}
+	if r.trash != nil {
+		r.result.Replaced = len(r.trash.files)
+	}
+	return r.result, err
+}
+
+// ErrDiscard is the cause of a context that ends because the transfer was cancelled. Unfinished
+// files are then removed.
+var ErrDiscard = errors.New("the transfer was cancelled")
+
+// discard removes the unfinished files of Run.
+func (r *Receiver) discard() {
+	if r.current != nil {
+		r.current.close(r, true)
+		r.closeFolder()
+	}
+}
+
+func (r *Receiver) grant(ctx context.Context, n int) error {
+	return r.sendRecord(ctx, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
+}
+
+func (r *Receiver) sendRecord(ctx context.Context, kind byte, payload []byte) error {
+	if err := r.packer.add(ctx, kind, payload); err != nil {
+		return err
+	}
+	return r.packer.flush(ctx)
+}
+
+func (r *Receiver) sendProgress(ctx context.Context) error {
+	r.lastProgress = time.Now()
+	a := r.result.ProgressReport
+	if r.current != nil {
+		a.Bytes += r.current.hasher.n
+		a.Current = r.current.name
+	}
+	if r.Progress == nil {
+		return r.sendRecord(ctx, recProgress, a.encode())
+	}
+	p := packer{id: r.ID, send: r.Progress}
+	if err := p.add(ctx, recProgress, a.encode()); err != nil {
+		return err
+	}
+	return p.flush(ctx)
+}
+
+func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) error {
+	if r.ended {
+		return protocolError("more after the end")
+	}
+	switch kind {
+	case recData:
+		if r.current == nil {
+			return nil // of an unwanted file
+		}
+		return r.current.write(payload)
+	case recHole:
+		p := reader{b: payload}
+		n := p.i64()
+		if p.bad || n < 0 {
+			return protocolError("a hole")
+		}
+		if r.current == nil {
+			return nil
+		}
+		return r.current.hole(ctx, n, func() error { return r.sendProgressIfDue(ctx) })
+	case recEntry:
+		e, err := parseEntry(payload)
+		if err != nil {
+			return err
+		}
+		return r.entry(ctx, e)
+	case recBegin:
+		p := reader{b: payload}
+		index, offset := p.u32(), p.i64()
+		if p.bad || offset < 0 {
+			return protocolError("a beginning")
+		}
+		return r.begin(index, offset)
+	case recGuess:
+		p := reader{b: payload}
+		index := p.u32()
+		if p.bad {
+			return protocolError("a beginning")
+		}
+		return r.guess(index)
+	case recFile:
+		p := reader{b: payload}
+		index, sum := p.u32(), p.bytes(sumSize)
+		if p.bad {
+			return protocolError("an end")
+		}
+		return r.complete(ctx, index, sum)
+	case recQuit:
+		p := reader{b: payload}
+		index := p.u32()
+		return r.abandonFile(index, string(p.rest()))
+	case recNote, recLost:
+		p := reader{b: payload}
+		name := string(p.bytes(int(p.u32())))
+		if p.bad {
+			return protocolError("a note")
+		}
+		if kind == recLost {
+			r.addFailure(name, string(p.rest()))
+		} else {
+			r.addProblem(name, string(p.rest()))
+		}
+	case recEnd:
+		if r.current != nil {
+			return protocolError("the end in the middle of a file")
+		}
+		r.ended = true
+	case recAlive:
+	case recRoute:
+		r.uncredited -= recHead + len(payload) // the sender needs no credit for a route announcement
+		way, err := parseRoute(payload)
+		if err != nil || r.OnRoute == nil {
+			return err
+		}
+		return r.OnRoute(ctx, way)
+	default:
+		return protocolError("an unknown record")
+	}
+	return nil
+}
+
+func (r *Receiver) sendProgressIfDue(ctx context.Context) error {
+	if time.Since(r.lastProgress) < aliveEvery {
+		return nil
+	}
+	return r.sendProgress(ctx)
+}
+
+// withKeepAlive calls f, which waits for the disk, possibly for minutes, and meanwhile tells the
+// other end that this end is alive. A peer without records gets nothing, because its protocol has
+// no message for that.
+func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
+	if r.Out == nil {
+		return f()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var saying sync.WaitGroup
+	defer saying.Wait()
+	defer cancel()
+	saying.Go(func() {
+		tick := time.NewTicker(aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				r.sendAlive(ctx)
+			}
+		}
+	})
+	return f()
+}
+
+// sendAlive sends a sign of life without progress. Errors are ignored, because the next send returns
+// them too.
+func (r *Receiver) sendAlive(ctx context.Context) {
+	p := packer{id: r.ID, send: r.Out}
+	if r.Progress != nil {
+		p.send = r.Progress
+	}
+	if p.add(ctx, recAlive, nil) == nil {
+		p.flush(ctx)
+	}
+}
+
+// addProblem reports an entry that arrived changed or was omitted, which is not a failure.
+func (r *Receiver) addProblem(name, text string) { r.insertProblem(len(r.result.Problems), name, text) }
+
+// addFailure counts a failed file, and reports it before the problems that are not failures.
+func (r *Receiver) addFailure(name, text string) {
+	r.insertProblem(min(r.result.Failed, len(r.result.Problems)), name, text)
+	r.result.Failed++
+}
+
+func (r *Receiver) insertProblem(at int, name, text string) {
+	p := protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: strings.ToValidUTF8(text, "�")}
+	list := slices.Insert(r.result.Problems, at, p)
+	r.result.Problems = list[:min(len(list), maxProblems)]
+}
+
+// failEntry counts a file that could not be received.
+func (r *Receiver) failEntry(e *entry, err error) {
+	r.addFailure(e.name, err.Error())
+}
+
+// isFatal reports whether an error ends the whole transfer instead of one file.
+func isFatal(err error) bool {
+	return err != nil && (errors.Is(err, ErrProtocol) || isDiskFull(err) || errors.Is(err, context.Canceled))
+}
+
+// finish sets the modes and times of folders, innermost first, and makes everything durable.
+func (r *Receiver) finish(ctx context.Context, lost error) error {
+	if len(r.announced) > 0 {
+		return protocolError("files were announced and not sent")
+	}
+	for i := len(r.dirs) - 1; i >= 0; i-- {
+		d := r.dirs[i]
+		if runtime.GOOS != "windows" {
+			r.Root.Chmod(d.name, d.mode.Perm()&^forbiddenBits|0o700)
+		}
+		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
+	}
+	if len(r.names) > 0 && lost == nil { // also what an earlier attempt wrote
+		lost = r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) })
+	}
+	if lost != nil {
+		if err := r.removeUnsaved(); err != nil {
+			return err
+		}
+	}
+	r.recordSynced()
+	return nil
+}

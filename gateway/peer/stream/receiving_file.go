@@ -1,0 +1,258 @@
+package stream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// announcedFile is a file that was announced and not yet completed.
+type announcedFile struct {
+	entry
+	// The receiver's existing data: its hashes; whether it is a complete file instead of a part
+	// file; its name.
+	hasher     *hasher
+	isComplete bool
+	found      string
+	hasData    bool // there is existing data
+	// content is the identity of the part file's content when it was hashed ([identity]); empty
+	// without a part file.
+	content string
+}
+
+// receivingFile is a file that is being written.
+type receivingFile struct {
+	entry
+	announced string // the name in the announcement
+	part      string // its name until it is complete
+	f         *os.File
+	writer    *checkpointWriter // stores checkpoints; may be nil
+	hasher    *hasher
+	offset    int64
+	holes     bool
+	flushedTo int64 // offset up to which the system was asked to write to the disk
+	match     bool  // an existing file under its own name; nothing is written
+}
+
+// partPrefixOf returns the prefix of the names of all unfinished files of a transfer. No other file
+// has it.
+func partPrefixOf(id protocol.TransferID) string {
+	h := sha256.Sum256([]byte(id))
+	return partPrefix + hex.EncodeToString(h[:8]) + "-"
+}
+
+// partName returns the name of an unfinished file, which is the same in every attempt of a
+// transfer.
+func (r *Receiver) partName(name string) string {
+	h := sha256.Sum256([]byte(string(r.Transfer) + "\x00" + name))
+	return path.Join(path.Dir(name), partPrefixOf(r.Transfer)+hex.EncodeToString(h[:8])+partSuffix)
+}
+
+func (r *Receiver) regular(name string) (*os.File, os.FileInfo) {
+	info, err := r.lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	root, base := r.at(name)
+	f, info, err := openRegular(root, base)
+	if err != nil {
+		return nil, nil
+	}
+	return f, info
+}
+
+// begin opens the file whose data follows.
+func (r *Receiver) begin(index uint32, offset int64) error {
+	if r.current != nil {
+		if r.current.index != index || offset != 0 {
+			return protocolError("a file begins in another one")
+		}
+		r.current.close(r, true) // it changed at the source, and is sent again
+		r.current = nil
+	}
+	e := r.announced[index]
+	if e == nil {
+		return nil // not wanted, or failed: the data that follows is ignored
+	}
+	f, err := r.open(e, offset)
+	if err != nil {
+		if isFatal(err) {
+			return err
+		}
+		delete(r.announced, index)
+		r.failEntry(&e.entry, err)
+		return nil
+	}
+	if r.current = f; f.size > smallFile {
+		r.lastProgress = time.Time{} // report progress at once, so that the gateway knows which file is unfinished if the transfer stops here
+	}
+	return nil
+}
+
+// guess is begin for a file of which the sender assumes that the receiver has nothing. Otherwise it
+// does nothing, and the existing data stays.
+func (r *Receiver) guess(index uint32) error {
+	if e := r.announced[index]; e == nil || e.hasData {
+		return nil
+	}
+	return r.begin(index, 0)
+}
+
+func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) {
+	in := &receivingFile{entry: x.entry, announced: x.name, part: r.partName(x.name), hasher: newHasher(nil), offset: offset, flushedTo: offset}
+	if offset > 0 {
+		if x.hasher == nil || x.isComplete && offset != x.size || !x.hasher.rewind(offset) {
+			return nil, protocolError("a file begins where nobody said")
+		}
+		in.hasher = x.hasher
+		if in.match = x.isComplete; in.match {
+			in.name = x.found
+			return in, nil
+		}
+	}
+	if dir := path.Dir(in.part); r.OnFolder != nil && !r.recordedFolders[dir] {
+		r.recordedFolders[dir] = true
+		r.OnFolder(dir)
+	}
+	key := recordKeyOf(partFileRecord, x.name)
+	if _, err := r.lstat(in.part); errors.Is(err, fs.ErrNotExist) {
+		if err := r.checkpoints.truncate(key, "", 0); err != nil { // otherwise an old checkpoint could be applied to the new part file
+			return nil, withoutPath(err)
+		}
+	}
+	var err error
+	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // left by an earlier attempt
+		if info, err := r.lstat(in.part); err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no file", in.part)
+		}
+		if in.f, err = r.openFile(in.part, os.O_WRONLY, 0); err == nil {
+			id := identity(in.f)
+			if offset > 0 && id.content != x.content {
+				err = errors.New("the partial file was changed: retry")
+			} else if err = r.checkpoints.truncate(key, id.file, offset); err == nil {
+				err = in.f.Truncate(offset)
+			}
+		}
+		if info, statErr := in.f.Stat(); err == nil && (statErr != nil || info.Size() != offset) {
+			err = errors.New("the partial file is missing")
+		}
+	} else if err == nil && offset > 0 {
+		in.f.Close()
+		r.remove(in.part)
+		return nil, errors.New("the partial file is missing")
+	}
+	if in.f == nil {
+		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, withoutPath(err)) //lint:ignore ST1005 the original's text
+	}
+	if err == nil && offset > 0 {
+		_, err = in.f.Seek(offset, io.SeekStart)
+	}
+	if err != nil {
+		in.close(r, false)
+		return nil, withoutPath(err)
+	}
+	if r.checkpoints != nil && in.size > checkpointEvery {
+		r.checkpoints.recordClosed(x.name, "")
+		file := identity(in.f).file
+		in.writer = r.newCheckpointWriter(in.f)
+		in.hasher.onCheckpoint = func(m checkpoint) {
+			in.writer.enqueue(keyedRecord{key, logRecord{checkpoint: m, file: file}})
+		}
+	}
+	return in, nil
+}
+
+func (in *receivingFile) write(p []byte) error {
+	if int64(len(p)) > in.size-in.offset || in.match && len(p) > 0 {
+		return protocolError("a file is longer than announced")
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	in.offset += int64(len(p))
+	if _, err := in.f.Write(p); err != nil {
+		return writeError(withoutPath(err))
+	}
+	in.hasher.add(p) // existing data: a checkpoint can be made of it
+	if in.offset-in.flushedTo >= writebackEvery {
+		writeback(in.f, in.flushedTo, in.offset-in.flushedTo)
+		in.flushedTo = in.offset
+	}
+	return nil
+}
+
+// writebackEvery is the number of bytes after which the system is asked to write to the disk.
+const writebackEvery = 8 << 20
+
+var zeros [256 << 10]byte
+
+func (in *receivingFile) hole(ctx context.Context, n int64, alive func() error) error {
+	if n > in.size-in.offset || in.match {
+		return protocolError("a file is longer than announced")
+	}
+	if in.offset += n; !in.holes {
+		in.holes = true
+		allowHoles(in.f)
+	}
+	if err := in.f.Truncate(in.offset); err != nil { // so that no checkpoint is made of data beyond the end
+		return writeError(withoutPath(err))
+	}
+	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
+		return withoutPath(err)
+	}
+	for n > 0 {
+		k := min(n, int64(len(zeros)))
+		in.hasher.add(zeros[:k])
+		n -= k
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := alive(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes an incomplete file.
+func (in *receivingFile) close(r *Receiver, remove bool) {
+	lost := in.writer.close(remove) != nil
+	if in.f != nil {
+		if in.writer != nil && !remove && !lost {
+			r.checkpoints.recordClosed(in.announced, identity(in.f).content)
+		}
+		in.f.Close()
+		in.f = nil
+	}
+	switch {
+	case in.match || in.part == "":
+	case remove || in.size <= smallFile:
+		r.remove(in.part)
+	case lost:
+		r.truncateUnsynced(in)
+	}
+}
+
+// abandonFile gives up a file that the sender cannot send.
+func (r *Receiver) abandonFile(index uint32, why string) error {
+	e := r.announced[index]
+	delete(r.announced, index)
+	if r.current != nil && r.current.index == index {
+		r.current.close(r, true)
+		r.current = nil
+	}
+	if e != nil {
+		r.failEntry(&e.entry, errors.New(why))
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"time"
+)
+
+const (
+	// Window is the maximum number of bytes in flight that the receiver has not written yet, so
+	// that either end and the gateway use at most 4 MiB of memory for one transfer.
+	Window = 3 << 20
+	// Early is the maximum number of bytes that a sender may have in flight before the receiver has
+	// answered, if the gateway allows it.
+	Early = 1 << 20
+	// smallFile is the size up to which a file is sent without waiting for the receiver's verdict.
+	smallFile = 64 << 10
+	// maxAnnounced is the number of larger files that are announced in advance, so that verdicts
+	// arrive in time.
+	maxAnnounced = 32
+	// maxTries is the maximum number of attempts to send a file that changes meanwhile.
+	maxTries = 3
+	// aliveEvery is the interval of signs of life of a busy end.
+	aliveEvery = 5 * time.Second
+)
+
+// Sender sends items. It can be used once.
+type Sender struct {
+	ID    uint32
+	Items []Item
+	Links string
+	Out   Send
+	In    *Inbox
+	Share *Share // of the connection; may be nil
+	// Early is the credit in bytes at the start. If it is not 0, the first file starts before the
+	// receiver has told how much it has of it.
+	Early int
+	// OnRoute, which may be nil, is called when the receiver switches its route. It must not block.
+	OnRoute func(ctx context.Context, way byte) error
+
+	checkpoints *checkpointLog // stores checkpoints; may be nil
+	rehashed    int64          // bytes of earlier attempts that were hashed again
+	packer      packer
+	next        uint32
+	// startedEarly reports that a file was started before its verdict.
+	startedEarly bool
+	lastAlive    time.Time // time of the last sign of life
+	wake         chan struct{}
+
+	mu       sync.Mutex // guards the fields below
+	credit   int        // bytes that may be sent
+	verdicts map[uint32]verdict
+}
+
+// Run sends everything. It returns when everything was sent, ctx ends, or the other end fails.
+func (s *Sender) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.credit = s.Early
+	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
+	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve, body: s.Share.maxFrame}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cancel(s.receive(ctx))
+	}()
+	err := s.sendAll(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	cancel(nil)
+	<-done
+	return err
+}
+
+// receive handles the receiver's records, independently of sending.
+func (s *Sender) receive(ctx context.Context) error {
+	for {
+		f, err := s.In.Next(ctx)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		err = records(f.Body(), func(kind byte, payload []byte) error { return s.handleRecord(ctx, kind, payload) })
+		s.mu.Unlock()
+		f.Free()
+		if err != nil {
+			return err
+		}
+		signal(s.wake)
+	}
+}
+
+// handleRecord handles one record, under s.mu.
+func (s *Sender) handleRecord(ctx context.Context, kind byte, payload []byte) error {
+	switch kind {
+	case recCredit:
+		r := reader{b: payload}
+		n := int(r.i64())
+		if r.bad || n < 0 || n > Window || s.credit+n > Window {
+			return protocolError("a credit")
+		}
+		s.credit += n
+	case recVerdict:
+		v, err := parseVerdict(payload)
+		if err != nil {
+			return err
+		}
+		if s.verdicts[v.index] = v; len(s.verdicts) > 2*maxAnnounced {
+			return protocolError("verdicts about nothing")
+		}
+	case recRoute:
+		way, err := parseRoute(payload)
+		if err != nil || s.OnRoute == nil {
+			return err
+		}
+		return s.OnRoute(ctx, way)
+	}
+	return nil
+}
+
+// await waits until ready, which is called under s.mu, returns true.
+func (s *Sender) await(ctx context.Context, ready func() bool) error {
+	for {
+		s.mu.Lock()
+		ok := ready()
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// reserve waits until n bytes may be sent.
+func (s *Sender) reserve(ctx context.Context, n int) error {
+	return s.await(ctx, func() bool {
+		if s.credit < n+Window-max(s.Share.window(), n) {
+			return false
+		}
+		s.credit -= n
+		return true
+	})
+}
+
+func (s *Sender) verdict(ctx context.Context, index uint32) (v verdict, err error) {
+	err = s.await(ctx, func() (ok bool) {
+		v, ok = s.verdicts[index]
+		delete(s.verdicts, index)
+		return ok
+	})
+	return v, err
+}
+
+func (s *Sender) sendAll(ctx context.Context) error {
+	w := newWalker(s.Items, s.Links, func(kind byte, name, why string) error { return s.reportSkipped(ctx, kind, name, why) })
+	var queue []sourceFile // announced or small files, in order
+	large := 0
+	end := false
+	for {
+		for !end && large < maxAnnounced && len(queue) < 4*maxAnnounced {
+			f, ok, err := w.next()
+			if err != nil {
+				return err
+			}
+			if end = !ok; end {
+				break
+			}
+			f.index = s.next
+			s.next++
+			if f.mode.IsRegular() && f.size > smallFile {
+				large++
+				if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
+					return err
+				}
+			}
+			queue = append(queue, f)
+		}
+		if len(queue) == 0 {
+			break
+		}
+		f := queue[0]
+		queue = queue[1:]
+		var err error
+		switch {
+		case !f.mode.IsRegular():
+			err = s.packer.add(ctx, recEntry, f.encode())
+		case f.size > smallFile:
+			large--
+			err = s.sendLarge(ctx, f)
+		default:
+			err = s.sendSmall(ctx, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.packer.add(ctx, recEnd, binary.LittleEndian.AppendUint32(nil, s.next)); err != nil {
+		return err
+	}
+	return s.packer.flush(ctx)
+}
+
+// reportSkipped reports an entry that is not sent, and the reason; kind is recNote or recLost.
+func (s *Sender) reportSkipped(ctx context.Context, kind byte, name, why string) error {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
+	return s.packer.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))
+}
+
+// sendLarge sends an announced file, from the offset up to which the receiver has it.
+func (s *Sender) sendLarge(ctx context.Context, f sourceFile) error {
+	if err := s.packer.flush(ctx); err != nil {
+		return err
+	}
+	if s.Early > 0 && !s.startedEarly {
+		s.startedEarly = true
+		return s.sendFile(ctx, f, verdict{index: f.index, early: &earlyStart{s: s, index: f.index}})
+	}
+	v, err := s.verdict(ctx, f.index)
+	if err != nil || v.have < 0 {
+		return err
+	}
+	return s.sendFile(ctx, f, v)
+}
+
+func (s *Sender) sendSmall(ctx context.Context, f sourceFile) error {
+	if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
+		return err
+	}
+	return s.sendFile(ctx, f, verdict{index: f.index})
+}
