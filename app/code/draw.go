@@ -63,63 +63,85 @@ func (c *View) draw(w, h int) image.Image {
 	if area.Height <= 0 || area.Width <= 0 || len(c.lines) == 0 {
 		return img
 	}
-	cell, size, scale := Cell(), style.Size(style.SizeCode), float32(h)/area.Height
-	first := max(int(at.Y/cell.Height), 0)
-	for i := first; i < len(c.lines); i++ {
-		y := cell.Height*float32(i) - at.Y
-		if y >= area.Height {
+	p := painter{View: c, img: img, at: at, area: area, cell: Cell(), size: style.Size(style.SizeCode), scale: float32(h) / area.Height}
+	for i := max(int(at.Y/p.cell.Height), 0); i < len(c.lines); i++ {
+		if p.y = p.cell.Height*float32(i) - at.Y; p.y >= area.Height {
 			break
 		}
-		line, off := c.lines[i], c.offset(i)
-		fill := func(from, to float32, name fyne.ThemeColorName) {
-			typeset.Fill(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale, style.Color(name))
-		}
-		if line.Background != "" {
-			fill(0, area.Width, line.Background)
-		}
-		text := []rune(line.Text())
-		mark := func(from, to int, name fyne.ThemeColorName) {
-			a, b := max(from-off, 0), min(to-off, len(text))
-			if a < b {
-				fill(cell.Width*float32(columns(string(text[:a])))-at.X, cell.Width*float32(columns(string(text[:b])))-at.X, name)
-			}
-		}
-		for k, hit := range c.Highlights.Hits {
-			mark(hit[0], hit[1], selection.HitColor(k == c.Highlights.Current))
-		}
-		mark(c.Highlights.From, c.Highlights.To, "selection")
-		col := 0
-		base := int(math.Round(float64((y + cell.Height*0.72) * scale)))
-		for _, s := range line.Spans {
-			name := s.Color
-			if name == "" {
-				name = style.ColorText
-			}
-			n := columns(s.Text)
-			if x := float32(col)*cell.Width - at.X; x < area.Width && x+float32(n)*cell.Width > 0 {
-				typeset.Cells(img, s.Text, size, scale, cell.Width, x*scale, base, columns, style.Color(name))
-			}
-			col += n
-		}
-		if !c.viewed {
-			continue
-		}
-		// replaces the cut-off text, so that no letter is cut in half
-		on := func(from, x, to float32) {
-			typeset.Clear(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale)
-			if line.Background != "" {
-				fill(from, to, line.Background)
-			}
-			typeset.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, style.Color(style.ColorMuted))
-		}
-		if at.X > 0.5 && col > 0 {
-			x := float32(math.Ceil(float64(at.X/cell.Width-0.05)))*cell.Width - at.X
-			on(0, x, x+cell.Width)
-		}
-		if float32(col)*cell.Width-at.X > area.Width+0.5 {
-			x := float32(math.Floor(float64((at.X+area.Width)/cell.Width+0.05))-1)*cell.Width - at.X
-			on(x, x, area.Width)
-		}
+		p.line(c.lines[i], c.offset(i))
 	}
 	return img
+}
+
+// painter paints the lines of a view.
+type painter struct {
+	*View
+	img   *image.RGBA
+	at    fyne.Position // of the visible part
+	area  fyne.Size
+	cell  fyne.Size
+	size  float32 // of the text
+	scale float32
+	y     float32 // of the line
+}
+
+func (p *painter) fill(from, to float32, name fyne.ThemeColorName) {
+	typeset.Fill(p.img, from*p.scale, p.y*p.scale, (to-from)*p.scale, p.cell.Height*p.scale, style.Color(name))
+}
+
+func (p *painter) cells(text string, x float32, name fyne.ThemeColorName) {
+	base := int(math.Round(float64((p.y + p.cell.Height*0.72) * p.scale)))
+	typeset.Cells(p.img, text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(name))
+}
+
+// line paints a line, whose first rune has this index in the text.
+func (p *painter) line(line Line, offset int) {
+	if line.Background != "" {
+		p.fill(0, p.area.Width, line.Background)
+	}
+	text := []rune(line.Text())
+	highlight := func(from, to int, name fyne.ThemeColorName) {
+		if from, to = max(from-offset, 0), min(to-offset, len(text)); from < to {
+			p.fill(p.cell.Width*float32(columns(string(text[:from])))-p.at.X, p.cell.Width*float32(columns(string(text[:to])))-p.at.X, name)
+		}
+	}
+	for k, hit := range p.Highlights.Hits {
+		highlight(hit[0], hit[1], selection.HitColor(k == p.Highlights.Current))
+	}
+	highlight(p.Highlights.From, p.Highlights.To, "selection")
+	column := 0
+	for _, s := range line.Spans {
+		name := s.Color
+		if name == "" {
+			name = style.ColorText
+		}
+		n := columns(s.Text)
+		if x := float32(column)*p.cell.Width - p.at.X; x < p.area.Width && x+float32(n)*p.cell.Width > 0 {
+			p.cells(s.Text, x, name)
+		}
+		column += n
+	}
+	if p.viewed {
+		p.ellipses(line, column)
+	}
+}
+
+// ellipses replaces text that is cut off by …, so that no letter is cut in half.
+func (p *painter) ellipses(line Line, columns int) {
+	ellipsis := func(from, x, to float32) {
+		typeset.Clear(p.img, from*p.scale, p.y*p.scale, (to-from)*p.scale, p.cell.Height*p.scale)
+		if line.Background != "" {
+			p.fill(from, to, line.Background)
+		}
+		p.cells("…", x, style.ColorMuted)
+	}
+	width := p.cell.Width
+	if p.at.X > 0.5 && columns > 0 {
+		x := float32(math.Ceil(float64(p.at.X/width-0.05)))*width - p.at.X
+		ellipsis(0, x, x+width)
+	}
+	if float32(columns)*width-p.at.X > p.area.Width+0.5 {
+		x := float32(math.Floor(float64((p.at.X+p.area.Width)/width+0.05))-1)*width - p.at.X
+		ellipsis(x, x, p.area.Width)
+	}
 }

@@ -3,6 +3,8 @@ package markdown
 import (
 	"image"
 	"image/color"
+	"iter"
+	"unicode/utf8"
 
 	"fairlead/app/selection"
 	"fairlead/app/style"
@@ -64,93 +66,150 @@ func (p *RichText) draw(w, h int) image.Image {
 		return img
 	}
 	scale := float32(h) / p.fullSize.Height
-	fill := func(x, y, w, h float32, c fyne.ThemeColorName) {
-		typeset.Fill(img, x*scale, y*scale, w*scale, h*scale, style.Color(c))
-	}
 	for i := range p.placed {
-		l, q := &p.placed[i], &p.paragraphs[i]
-		width := p.textWidth(l)
-		for k := range q.quote {
-			top := l.y
-			if i > 0 && p.paragraphs[i-1].quote > k { // continued from the previous paragraph
-				top = p.placed[i-1].y + p.placed[i-1].text.Height
-			}
-			x := float32(k) * 14
-			if l.right > 0 {
-				x = p.width - x - 2
-			}
-			fill(x, top, 2, l.y+l.text.Height-top, style.ColorLine)
-		}
-		if q.rule {
-			fill(0, l.y, p.width, 1, style.ColorLine)
+		d := painter{text: p, img: img, scale: scale, at: &p.placed[i], paragraph: &p.paragraphs[i]}
+		d.width = p.textWidth(d.at)
+		d.quoteBars(i)
+		if d.paragraph.rule {
+			d.fill(0, d.at.y, p.width, 1, style.ColorLine)
 			continue
 		}
-		if q.code {
-			fill(l.left-style.Inside, l.y-4, width+style.Inside, l.text.Height+8, style.ColorCode)
-			width -= style.Inside
-		}
-		boxes := func(from, to int, f func(typeset.Box)) {
-			for _, b := range l.text.Boxes(from, to, width) {
-				b.X, b.Y = b.X+l.left, b.Y+l.y
-				f(b)
-			}
-		}
-		ends := make([]int, len(q.runs))
-		from := 0
-		for k, r := range q.runs {
-			ends[k] = from + len([]rune(r.Text))
-			if q.decorations[k].code {
-				boxes(from, ends[k], func(b typeset.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, style.ColorHover) })
-			}
-			from = ends[k]
-		}
-		for k, hit := range p.Highlights.Hits {
-			boxes(max(hit[0]-l.offset, 0), hit[1]-l.offset, func(b typeset.Box) {
-				fill(b.X, b.Y+1, b.Width, b.Height-2, selection.HitColor(k == p.Highlights.Current))
-			})
-		}
-		if p.Highlights.From < p.Highlights.To {
-			boxes(max(p.Highlights.From-l.offset, 0), p.Highlights.To-l.offset, func(b typeset.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
-		}
-		colour := func(k int) color.Color {
-			switch n := q.decorations[k]; {
-			case n.link != nil:
-				return style.Color(style.ColorAccent)
-			case n.color != "":
-				return style.Color(n.color)
-			}
-			return style.Color(style.ColorText)
-		}
-		l.text.Draw(img, l.left*scale, l.y*scale, scale, width, colour)
-		switch {
-		case q.bullet == taskOpen, q.bullet == taskDone:
-			a, x, y := float32(int(p.size*0.8)), l.left-float32(int(p.size*1.3)), l.y+float32(int(p.size*0.35))
-			if l.right > 0 {
-				x = p.width - l.right + float32(int(p.size*0.5))
-			}
-			fill(x, y, a, a, style.ColorMuted)
-			typeset.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
-			if q.bullet == taskDone {
-				fill(x+3, y+3, a-6, a-6, style.ColorGood)
-			}
-		case l.bullet != nil:
-			x := l.left - l.bullet.Width - 6*p.size/14
-			if l.right > 0 {
-				x = p.width - l.right + 6*p.size/14
-			}
-			l.bullet.Draw(img, x*scale, l.y*scale, scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
-		}
-		from = 0
-		for k := range q.runs {
-			n := q.decorations[k]
-			if n.link != nil && n.link == p.hover {
-				boxes(from, ends[k], func(b typeset.Box) { fill(b.X, b.Y+b.Height-4, b.Width, 1, style.ColorAccent) })
-			}
-			if n.strike {
-				boxes(from, ends[k], func(b typeset.Box) { fill(b.X, b.Y+float32(int(b.Height*0.55)), b.Width, 1, style.ColorText) })
-			}
-			from = ends[k]
-		}
+		d.backgrounds()
+		d.at.text.Draw(img, d.at.left*scale, d.at.y*scale, scale, d.width, d.color)
+		d.bullet()
+		d.lines()
 	}
 	return img
+}
+
+// painter paints one paragraph.
+type painter struct {
+	text      *RichText
+	img       *image.RGBA
+	scale     float32
+	at        *placedParagraph
+	paragraph *paragraph
+	width     float32 // of the text
+}
+
+func (d *painter) fill(x, y, w, h float32, c fyne.ThemeColorName) {
+	typeset.Fill(d.img, x*d.scale, y*d.scale, w*d.scale, h*d.scale, style.Color(c))
+}
+
+// boxes yields the areas of a range of runes.
+func (d *painter) boxes(from, to int) iter.Seq[typeset.Box] {
+	return func(yield func(typeset.Box) bool) {
+		for _, b := range d.at.text.Boxes(max(from, 0), to, d.width) {
+			b.X, b.Y = b.X+d.at.left, b.Y+d.at.y
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// runs yields the decoration of each run, and its range of runes.
+func (d *painter) runs() iter.Seq2[decoration, [2]int] {
+	return func(yield func(decoration, [2]int) bool) {
+		from := 0
+		for k, r := range d.paragraph.runs {
+			to := from + utf8.RuneCountInString(r.Text)
+			if !yield(d.paragraph.decorations[k], [2]int{from, to}) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+func (d *painter) quoteBars(index int) {
+	for k := range d.paragraph.quote {
+		top := d.at.y
+		if index > 0 && d.text.paragraphs[index-1].quote > k { // continued from the previous paragraph
+			previous := d.text.placed[index-1]
+			top = previous.y + previous.text.Height
+		}
+		x := float32(k) * 14
+		if d.at.right > 0 {
+			x = d.text.width - x - 2
+		}
+		d.fill(x, top, 2, d.at.y+d.at.text.Height-top, style.ColorLine)
+	}
+}
+
+// backgrounds paints what is behind the text: code, search results, the selection.
+func (d *painter) backgrounds() {
+	if d.paragraph.code {
+		d.fill(d.at.left-style.Inside, d.at.y-4, d.width+style.Inside, d.at.text.Height+8, style.ColorCode)
+		d.width -= style.Inside
+	}
+	for n, run := range d.runs() {
+		if n.code {
+			for b := range d.boxes(run[0], run[1]) {
+				d.fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, style.ColorHover)
+			}
+		}
+	}
+	h, offset := &d.text.Highlights, d.at.offset
+	for k, hit := range h.Hits {
+		for b := range d.boxes(hit[0]-offset, hit[1]-offset) {
+			d.fill(b.X, b.Y+1, b.Width, b.Height-2, selection.HitColor(k == h.Current))
+		}
+	}
+	if h.From < h.To {
+		for b := range d.boxes(h.From-offset, h.To-offset) {
+			d.fill(b.X, b.Y, b.Width, b.Height, "selection")
+		}
+	}
+}
+
+// color returns the colour of a run.
+func (d *painter) color(run int) color.Color {
+	switch n := d.paragraph.decorations[run]; {
+	case n.link != nil:
+		return style.Color(style.ColorAccent)
+	case n.color != "":
+		return style.Color(n.color)
+	}
+	return style.Color(style.ColorText)
+}
+
+// bullet paints the bullet, number or check box before the first line.
+func (d *painter) bullet() {
+	size, right := d.text.size, d.at.right > 0
+	switch {
+	case d.paragraph.bullet == taskOpen, d.paragraph.bullet == taskDone:
+		side, x, y := float32(int(size*0.8)), d.at.left-float32(int(size*1.3)), d.at.y+float32(int(size*0.35))
+		if right {
+			x = d.text.width - d.at.right + float32(int(size*0.5))
+		}
+		d.fill(x, y, side, side, style.ColorMuted)
+		typeset.Clear(d.img, (x+1)*d.scale, (y+1)*d.scale, (side-2)*d.scale, (side-2)*d.scale)
+		if d.paragraph.bullet == taskDone {
+			d.fill(x+3, y+3, side-6, side-6, style.ColorGood)
+		}
+	case d.at.bullet != nil:
+		x := d.at.left - d.at.bullet.Width - 6*size/14
+		if right {
+			x = d.text.width - d.at.right + 6*size/14
+		}
+		d.at.bullet.Draw(d.img, x*d.scale, d.at.y*d.scale, d.scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
+	}
+}
+
+// lines paints the line below a link under the mouse, and through deleted text.
+func (d *painter) lines() {
+	for n, run := range d.runs() {
+		if n.link == nil && !n.strike {
+			continue
+		}
+		for b := range d.boxes(run[0], run[1]) {
+			if n.link != nil && n.link == d.text.hover {
+				d.fill(b.X, b.Y+b.Height-4, b.Width, 1, style.ColorAccent)
+			}
+			if n.strike {
+				d.fill(b.X, b.Y+float32(int(b.Height*0.55)), b.Width, 1, style.ColorText)
+			}
+		}
+	}
 }

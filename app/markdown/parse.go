@@ -161,15 +161,9 @@ func (p *parser) inline(q *paragraph, parent ast.Node, style typeset.Style, k de
 		case *ast.String:
 			q.add(string(n.Value), style, k)
 		case *ast.CodeSpan:
-			var b strings.Builder
-			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-				if t, ok := c.(*ast.Text); ok {
-					b.Write(t.Segment.Value(p.source))
-				}
-			}
 			s, kind := style, k
 			s.Mono, s.Size, kind.code = true, style.Size*13/14, true
-			q.add(strings.ReplaceAll(b.String(), "\n", " "), s, kind)
+			q.add(p.codeText(n), s, kind)
 		case *ast.Emphasis:
 			s := style
 			if n.Level == 1 {
@@ -206,6 +200,17 @@ func (p *parser) inline(q *paragraph, parent ast.Node, style typeset.Style, k de
 			p.inline(q, n, style, k)
 		}
 	}
+}
+
+// codeText returns the text of inline code in one line.
+func (p *parser) codeText(n *ast.CodeSpan) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(p.source))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
 func (p *parser) link(q *paragraph, n ast.Node, target string, style typeset.Style, k decoration) {

@@ -8,8 +8,74 @@ import (
 	"fairlead/app/widgets"
 )
 
-// place positions the visible rows. The row at the top is fixed: changed heights above it move
-// nothing.
+// placement is one layout of the visible rows.
+type placement struct {
+	*View
+	width float32
+	rows  map[string]*visibleRow // measured rows, by key
+}
+
+// row returns the row of an item, with the item's content and height.
+func (p *placement) row(i int) *visibleRow {
+	it := p.items[i]
+	if r := p.rows[it.Key]; r != nil {
+		return r
+	}
+	r := p.visible[it.Key]
+	switch {
+	case r == nil || r.item.Kind != it.Kind:
+		r = p.bindRow(it)
+	case r.item.Stamp != it.Stamp:
+		r.row.Bind(it)
+	}
+	p.rows[it.Key] = r
+	r.item, r.index = it, i
+	r.h = widgets.Fit(r.row, p.width)
+	p.knownHeights[it.Key] = r.h
+	p.sizes.set(i, r.h)
+	return r
+}
+
+// settleAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
+// above it move nothing.
+func (p *placement) settleAnchor(height float32) {
+	n := len(p.items)
+	p.anchor = min(max(p.anchor, 0), n-1)
+	if p.follow {
+		p.anchorAtEnd(height)
+		return
+	}
+	for p.topOffset < 0 && p.anchor > 0 {
+		p.anchor--
+		p.topOffset += p.row(p.anchor).h
+	}
+	p.topOffset = max(p.topOffset, 0)
+	for p.anchor < n-1 && p.topOffset >= p.row(p.anchor).h {
+		p.topOffset -= p.row(p.anchor).h
+		p.anchor++
+	}
+	y := -p.topOffset
+	for i := p.anchor; y < height; i++ {
+		if i == n { // beyond the end
+			p.anchorAtEnd(height)
+			return
+		}
+		y += p.row(i).h
+	}
+}
+
+// anchorAtEnd sets the anchor so that the last row is at the bottom of the view.
+func (p *placement) anchorAtEnd(height float32) {
+	y := height
+	i := len(p.items)
+	for i > 0 && y > 0 {
+		i--
+		y -= p.row(i).h
+	}
+	p.anchor, p.topOffset = i, max(-y, 0)
+}
+
+// place positions the visible rows.
 func (t *View) place() {
 	size := t.Size()
 	if size.Width <= 0 || size.Height <= 0 || t.placing {
@@ -21,89 +87,12 @@ func (t *View) place() {
 	if t.Width > 0 {
 		width = min(width, t.Width)
 	}
-	x := float32(int((size.Width - width) / 2))
-
-	before := t.order
-	t.order = make([]*visibleRow, 0, len(before)+2)
-	used := make(map[string]*visibleRow, len(before)+2)
-	show := func(i int) *visibleRow {
-		it := t.items[i]
-		a := used[it.Key]
-		if a == nil {
-			if a = t.visible[it.Key]; a != nil && a.item.Kind != it.Kind {
-				a = nil
-			}
-			if a == nil {
-				a = t.bindRow(it)
-			} else if a.item.Stamp != it.Stamp {
-				a.item = it
-				a.row.Bind(it)
-			}
-			used[it.Key] = a
-			a.item, a.index = it, i
-			a.h = widgets.Fit(a.row, width)
-			t.knownHeights[it.Key] = a.h
-			t.sizes.set(i, a.h)
-		}
-		return a
-	}
-
-	n := len(t.items)
-	if n > 0 {
-		t.anchor = min(max(t.anchor, 0), n-1)
-		if t.follow {
-			t.fromEnd(show, size.Height)
-		} else {
-			for t.topOffset < 0 && t.anchor > 0 {
-				t.anchor--
-				t.topOffset += show(t.anchor).h
-			}
-			t.topOffset = max(t.topOffset, 0)
-			for t.anchor < n-1 && t.topOffset >= show(t.anchor).h {
-				t.topOffset -= show(t.anchor).h
-				t.anchor++
-			}
-			y := -t.topOffset
-			i := t.anchor
-			for ; i < n && y < size.Height; i++ {
-				y += show(i).h
-			}
-			if i == n && y < size.Height { // beyond the end
-				t.fromEnd(show, size.Height)
-			}
-		}
-		y := -t.topOffset
-		for i := t.anchor; i < n && y < size.Height; i++ {
-			a := show(i)
-			a.y = y
-			if p := fyne.NewPos(x, y); a.row.Position() != p {
-				a.row.Move(p)
-			}
-			t.order = append(t.order, a)
-			y += a.h
-		}
-	}
-	onScreen := make(map[string]*visibleRow, len(t.order))
-	for _, a := range t.order {
-		onScreen[a.item.Key] = a
-	}
-	for _, a := range before {
-		if used[a.item.Key] != a {
-			t.recycleRow(a)
-		}
-	}
-	for key, a := range used { // measured but not visible
-		if onScreen[key] != a {
-			t.recycleRow(a)
-		}
-	}
-	t.visible = onScreen
+	t.placeRows(fyne.NewSize(width, size.Height), float32(int((size.Width-width)/2)))
 	t.placeHighlight()
-	if t.selection.active || t.query != "" || t.hasHighlights {
-		t.hasHighlights = t.selection.active || t.query != ""
+	if paints := t.selection.active || t.query != ""; paints || t.hasHighlights {
+		t.hasHighlights = paints
 		t.paintSelection()
 	}
-
 	t.bar.Set(float32(t.sizes.before(t.anchor)+float64(t.topOffset)), size.Height, float32(t.sizes.total()))
 	t.bar.Move(fyne.NewPos(size.Width-widgets.ScrollBarWidth, 0))
 	t.bar.Resize(fyne.NewSize(widgets.ScrollBarWidth, size.Height))
@@ -113,15 +102,39 @@ func (t *View) place() {
 	canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)
 }
 
-// fromEnd sets the anchor so that the last row is at the bottom of the view.
-func (t *View) fromEnd(show func(int) *visibleRow, height float32) {
-	y := height
-	i := len(t.items)
-	for i > 0 && y > 0 {
-		i--
-		y -= show(i).h
+// placeRows shows the rows in view, which have this size together, and recycles the others.
+func (t *View) placeRows(size fyne.Size, x float32) {
+	before := t.order
+	t.order = make([]*visibleRow, 0, len(before)+2)
+	p := placement{View: t, width: size.Width, rows: make(map[string]*visibleRow, len(before)+2)}
+	if len(t.items) > 0 {
+		p.settleAnchor(size.Height)
+		y := -t.topOffset
+		for i := t.anchor; i < len(t.items) && y < size.Height; i++ {
+			r := p.row(i)
+			r.y = y
+			if at := fyne.NewPos(x, y); r.row.Position() != at {
+				r.row.Move(at)
+			}
+			t.order = append(t.order, r)
+			y += r.h
+		}
 	}
-	t.anchor, t.topOffset = i, max(-y, 0)
+	onScreen := make(map[string]*visibleRow, len(t.order))
+	for _, r := range t.order {
+		onScreen[r.item.Key] = r
+	}
+	for _, r := range before {
+		if p.rows[r.item.Key] != r {
+			t.recycleRow(r)
+		}
+	}
+	for key, r := range p.rows { // measured but not visible
+		if onScreen[key] != r {
+			t.recycleRow(r)
+		}
+	}
+	t.visible = onScreen
 }
 
 // updateNewButton shows the button that scrolls to the end: "New" if something was added below, or an

@@ -114,82 +114,91 @@ type embedding struct {
 	isolate  bool
 }
 
+// embeddings is the stack of rules X1 to X8.
+type embeddings struct {
+	stack                                        []embedding
+	isolateOverflow, embeddingOverflow, isolates int
+}
+
+func (e *embeddings) top() embedding { return e.stack[len(e.stack)-1] }
+
+func (e *embeddings) pop() { e.stack = e.stack[:len(e.stack)-1] }
+
+// push adds an embedding, and reports false if it exceeds the maximum depth.
+func (e *embeddings) push(right, isolate bool, override bidi.Class) bool {
+	level := e.top().level
+	if right {
+		level = (level + 1) | 1
+	} else {
+		level = (level + 2) &^ 1
+	}
+	if level > maxDepth || e.isolateOverflow > 0 || e.embeddingOverflow > 0 {
+		return false
+	}
+	e.stack = append(e.stack, embedding{level, override, isolate})
+	return true
+}
+
+// endIsolate closes an isolate and the embeddings in it (X6a).
+func (e *embeddings) endIsolate() {
+	switch {
+	case e.isolateOverflow > 0:
+		e.isolateOverflow--
+	case e.isolates > 0:
+		e.embeddingOverflow = 0
+		for !e.top().isolate {
+			e.pop()
+		}
+		e.pop()
+		e.isolates--
+	}
+}
+
+// endEmbedding closes an embedding (X7).
+func (e *embeddings) endEmbedding() {
+	switch {
+	case e.isolateOverflow > 0:
+	case e.embeddingOverflow > 0:
+		e.embeddingOverflow--
+	case !e.top().isolate && len(e.stack) > 1:
+		e.pop()
+	}
+}
+
 // explicit assigns levels from the formatting characters (X1 to X8).
 func (p *paragraph) explicit() {
-	stack := []embedding{{p.base, bidi.ON, false}}
-	isolatesOver, embeddingsOver, isolatesOpen := 0, 0, 0
-	push := func(right, isolate bool, override bidi.Class) bool {
-		level := stack[len(stack)-1].level
-		if right {
-			level = (level + 1) | 1
-		} else {
-			level = (level + 2) &^ 1
-		}
-		if level > maxDepth || isolatesOver > 0 || embeddingsOver > 0 {
-			return false
-		}
-		stack = append(stack, embedding{level, override, isolate})
-		return true
-	}
+	e := embeddings{stack: []embedding{{p.base, bidi.ON, false}}}
 	for i, c := range p.classes {
-		top := stack[len(stack)-1]
-		p.levels[i] = top.level
+		p.levels[i] = e.top().level
+		override := e.top().override
 		switch c {
 		case bidi.RLE, bidi.LRE, bidi.RLO, bidi.LRO:
-			override := bidi.Class(bidi.ON)
-			switch c {
-			case bidi.RLO:
-				override = bidi.R
-			case bidi.LRO:
-				override = bidi.L
+			direction := map[bidi.Class]bidi.Class{bidi.RLE: bidi.ON, bidi.LRE: bidi.ON, bidi.RLO: bidi.R, bidi.LRO: bidi.L}[c]
+			if !e.push(c == bidi.RLE || c == bidi.RLO, false, direction) && e.isolateOverflow == 0 {
+				e.embeddingOverflow++
 			}
-			if !push(c == bidi.RLE || c == bidi.RLO, false, override) && isolatesOver == 0 {
-				embeddingsOver++
-			}
+			continue
 		case bidi.RLI, bidi.LRI, bidi.FSI:
-			if top.override != bidi.ON {
-				p.types[i] = top.override
-			}
-			right := c == bidi.RLI || c == bidi.FSI && p.strong(i+1, p.match[i]) == 1
-			if push(right, true, bidi.ON) {
-				isolatesOpen++
+			if e.push(c == bidi.RLI || c == bidi.FSI && p.strong(i+1, p.match[i]) == 1, true, bidi.ON) {
+				e.isolates++
 			} else {
-				isolatesOver++
+				e.isolateOverflow++
 			}
 		case bidi.PDI:
-			switch {
-			case isolatesOver > 0:
-				isolatesOver--
-			case isolatesOpen > 0:
-				embeddingsOver = 0
-				for !stack[len(stack)-1].isolate {
-					stack = stack[:len(stack)-1]
-				}
-				stack = stack[:len(stack)-1]
-				isolatesOpen--
-			}
-			top = stack[len(stack)-1]
-			p.levels[i] = top.level
-			if top.override != bidi.ON {
-				p.types[i] = top.override
-			}
+			e.endIsolate()
+			p.levels[i], override = e.top().level, e.top().override
 		case bidi.PDF:
-			switch {
-			case isolatesOver > 0:
-			case embeddingsOver > 0:
-				embeddingsOver--
-			case !top.isolate && len(stack) > 1:
-				stack = stack[:len(stack)-1]
-			}
+			e.endEmbedding()
+			continue
 		case bidi.B:
 			p.levels[i] = p.base
-			stack = stack[:1]
-			isolatesOver, embeddingsOver, isolatesOpen = 0, 0, 0
+			e = embeddings{stack: e.stack[:1]}
+			continue
 		case bidi.BN:
-		default:
-			if top.override != bidi.ON {
-				p.types[i] = top.override
-			}
+			continue
+		}
+		if override != bidi.ON {
+			p.types[i] = override
 		}
 	}
 }

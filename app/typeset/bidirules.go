@@ -152,14 +152,13 @@ func neutral(types []bidi.Class, sos, eos, along bidi.Class) {
 // maxBrackets is the maximum number of open brackets (BD16).
 const maxBrackets = 63
 
-// brackets gives both brackets of a pair the same direction (N0).
-func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
-	type opened struct {
-		closing rune
-		at      int
+// bracketPairs returns the positions of matching brackets in the order of the opening ones (BD16).
+func (p *paragraph) bracketPairs(seq []int, types []bidi.Class) (pairs [][2]int) {
+	type bracket struct {
+		closing  rune
+		position int
 	}
-	var stack []opened
-	var pairs [][2]int
+	var open []bracket
 	for k, i := range seq {
 		if types[k] != bidi.ON {
 			continue
@@ -170,24 +169,28 @@ func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Clas
 			continue
 		}
 		if props.IsOpeningBracket() {
-			if len(stack) == maxBrackets {
-				pairs = nil
-				break
+			if len(open) == maxBrackets {
+				return nil
 			}
 			other, _ := utf8.DecodeRuneInString(bidi.ReverseString(string(r)))
-			stack = append(stack, opened{canonical(other), k})
+			open = append(open, bracket{canonical(other), k})
 			continue
 		}
-		for n := len(stack) - 1; n >= 0; n-- {
-			if stack[n].closing == r {
-				pairs = append(pairs, [2]int{stack[n].at, k})
-				stack = stack[:n]
+		for n := len(open) - 1; n >= 0; n-- {
+			if open[n].closing == r {
+				pairs = append(pairs, [2]int{open[n].position, k})
+				open = open[:n]
 				break
 			}
 		}
 	}
 	slices.SortFunc(pairs, func(a, b [2]int) int { return a[0] - b[0] })
-	for _, pair := range pairs {
+	return pairs
+}
+
+// brackets gives both brackets of a pair the same direction (N0).
+func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
+	for _, pair := range p.bracketPairs(seq, types) {
 		inside := bidi.Class(bidi.ON)
 		for k := pair[0] + 1; k < pair[1] && inside != along; k++ {
 			if c := strongOf(types[k]); c != bidi.ON {
