@@ -296,7 +296,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	const misspelt = `{"tool":"Bash","argv":["make","**"],"cdw":"/srv/other","verdict":"allow"}`
-	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(misspelt)}); err == nil || !strings.Contains(err.Error(), `"cdw" (did you mean "cwd")`) {
+	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(misspelt)}); err == nil || !strings.Contains(err.Error(), `"cdw" (did you mean "cwd"?)`) {
 		t.Errorf("it was taken: %v", err)
 	}
 	if _, err := r.Try(nil, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(misspelt)}); err == nil {
