@@ -18,8 +18,8 @@ func SessionGrants(grants []store.Grant) (list []policy.SessionGrant) {
 	return list
 }
 
-// exportGrant converts a chat's permission to the form of an exported file of rules; ok is false for
-// one that cannot be read.
+// exportGrant converts a chat's permission to the form of an exported file of rules; ok is false
+// for one that cannot be read.
 func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
 	out = policy.Grant{Scope: policy.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
 	if path, ok := strings.CutPrefix(g.Match, policy.PathMatch); ok {

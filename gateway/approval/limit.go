@@ -8,15 +8,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxUnattendedWait is the time after which an unattended run's approval expires even if the settings let
-// approvals wait forever. Otherwise neither the job nor its chat could continue. It is the longest
-// time that can be set.
+// maxUnattendedWait is the time after which an unattended run's approval expires even if the
+// settings let approvals wait forever. Otherwise neither the job nor its chat could continue. It is
+// the longest time that can be set.
 const maxUnattendedWait = 24 * time.Hour
 
 // answeredByNobody is the AnsweredBy of an expired approval.
 const answeredByNobody = "nobody"
 
-// reasonUnattended is the reason of an approval that was not requested because the one before had expired.
+// reasonUnattended is the reason of an approval that was not requested because the one before had
+// expired.
 const reasonUnattended = "nobody answered the question before"
 
 // Unattended reports whether a run was started by a schedule or by somebody on a channel, so that

@@ -75,7 +75,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	var add []protocol.Rule
 	for i, one := range file.Rules {
 		var p policy.Rule
-		if policy.Misspelt(one) != "" {
+		if policy.UnknownFields(one) != "" {
 			continue // without the unknown field it would be a different rule; the problems list it
 		}
 		if err := json.Unmarshal(one, &p); err != nil {

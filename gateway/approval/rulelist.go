@@ -83,7 +83,7 @@ func (r *Rules) refuseDuplicate(rule protocol.Rule) error {
 func (r *Rules) check(rule *protocol.Rule) error {
 	p, problem := prepare(*rule)
 	if problem == "" {
-		problem = policy.Misspelt(rule.Policy)
+		problem = policy.UnknownFields(rule.Policy)
 	}
 	if problem == "" {
 		if _, problems, _ := policy.New(policy.File{Rules: []policy.Rule{p}}); len(problems) > 0 {

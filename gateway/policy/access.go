@@ -40,7 +40,7 @@ var (
 // accesses returns the folders that a command accesses as a whole: those that it moves, copies,
 // removes, packs or searches with everything in them, and those that it unpacks into.
 func accesses(c shell.Command) (list []access) {
-	name := base(c.Words[0].Text)
+	name := baseName(c.Words[0].Text)
 	words := c.Words[1:]
 	if slices.ContainsFunc(words, func(w shell.Word) bool { return namesService(w.Text) }) {
 		return []access{{word: everywhere, verb: "service"}}
@@ -58,11 +58,11 @@ func accesses(c shell.Command) (list []access) {
 			list = append(list, access{word: rest[len(rest)-1], verb: "write"})
 		}
 	}
-	switch name = plainName(name); name {
+	switch name = programName(name); name {
 	case "find", "gfind", "fd", "fdfind":
-		return found(words)
+		return findAccesses(words)
 	case "curl":
-		return append(list, curled(words)...)
+		return append(list, curlAccesses(words)...)
 	case "docker", "podman", "nerdctl":
 		list = append(list, containerAccesses(words)...)
 	case "python", "python2", "python3", "pypy", "pypy3":
@@ -87,54 +87,54 @@ func moduleWords(words []shell.Word) []shell.Word {
 	return nil
 }
 
-// isFolder reports whether a word may be the name of a folder, judged by the word alone.
+// isFolder reports whether a word may be the name of a folder, as far as it shows in the word alone.
 func isFolder(w shell.Word) bool { return !w.Dynamic && maybeFolder(w.Text) }
 
 func recursive(words []shell.Word) bool {
-	return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
+	return hasFlag(glob{parts: []string{"-r"}}, words) || hasFlag(glob{parts: []string{"-a"}}, words) || hasFlag(glob{parts: []string{"--archive"}}, words)
 }
 
-// plainName returns a program's name without its version, for programs with one in their name.
-func plainName(name string) string {
-	if plain := otherName(name); plain != "" {
+// programName returns a program's name without its version, for programs with one in their name.
+func programName(name string) string {
+	if plain := unversionedName(name); plain != "" {
 		return plain
 	}
 	return name
 }
 
-// covers finds a rule about something in a folder that a command accesses as a whole. The folder's
-// contents are unknown here, so the call needs an approval.
-func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
+// folderRule finds a rule about something in a folder that a command accesses as a whole. The
+// folder's contents are unknown here, so the call needs an approval.
+func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why string) {
 	for _, a := range accesses(c) {
-		a.word = present(a.word)
-		list, known := j.place.paths(a.word)
+		a.word = resolvePWD(a.word)
+		list, known := fr.place.paths(a.word)
 		if a.tree {
-			list = j.place.repository(list)
+			list = fr.place.repository(list)
 		}
-		for _, r := range j.paths {
-			if !slices.ContainsFunc(verbs[a.verb].tools, func(t string) bool { return j.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
+		for _, r := range fr.fileRestrictions {
+			if !slices.ContainsFunc(verbs[a.verb].tools, func(t string) bool { return fr.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {
-				return Ask, r, "The folder " + short(a.word.Text) + " is known only when the command runs, and " + r.called() + " restricts " + short(r.Path)
+				return Ask, r, "The folder " + shorten(a.word.Text) + " is known only when the command runs, and " + r.label() + " restricts " + shorten(r.Path)
 			}
 			hit := !known && len(list) == 0
 			for _, f := range list {
-				hit = hit || j.place.match(r.path, f, true) || a.word.Glob && a.file && j.place.mayMeet(r.path, f)
-				in := j.place.within(r.path, f, a.word.Glob)
+				hit = hit || fr.place.match(r.path, f, true) || a.word.Glob && a.file && fr.place.mayMeet(r.path, f)
+				in := fr.place.within(r.path, f, a.word.Glob)
 				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
 			}
 			if hit {
-				return Ask, r, verbs[a.verb].text + " a folder that may contain " + short(r.Path) + ", which " + r.called() + " restricts"
+				return Ask, r, verbs[a.verb].text + " a folder that may contain " + shorten(r.Path) + ", which " + r.label() + " restricts"
 			}
 		}
 	}
 	return "", nil, ""
 }
 
-// present replaces a word that starts with the current folder, written $PWD or $(pwd), by its
+// resolvePWD replaces a word that starts with the current folder, written $PWD or $(pwd), by its
 // meaning.
-func present(w shell.Word) shell.Word {
+func resolvePWD(w shell.Word) shell.Word {
 	if !w.Dynamic {
 		return w
 	}
@@ -159,8 +159,8 @@ func (g pathGlob) ends(only string) bool {
 	return last == "**" || meetPart(strings.ToLower(last), only)
 }
 
-// found returns the folders whose files find passes to a program or deletes.
-func found(words []shell.Word) (list []access) {
+// findAccesses returns the folders whose files find passes to a program or deletes.
+func findAccesses(words []shell.Word) (list []access) {
 	acts, only := "", ""
 	for i, w := range words {
 		switch w.Text {
@@ -168,7 +168,7 @@ func found(words []shell.Word) (list []access) {
 			if acts == "" {
 				acts = "read"
 			}
-			if i+1 >= len(words) || !readers[base(words[i+1].Text)] {
+			if i+1 >= len(words) || !readers[baseName(words[i+1].Text)] {
 				acts = "pass"
 			}
 		case "-delete":
@@ -203,8 +203,8 @@ func found(words []shell.Word) (list []access) {
 
 var numberedOutput = regexp.MustCompile(`#[0-9]`)
 
-// curled returns the folders into which curl writes files whose names are not in its words.
-func curled(words []shell.Word) (list []access) {
+// curlAccesses returns the folders into which curl writes files whose names are not in its words.
+func curlAccesses(words []shell.Word) (list []access) {
 	to := currentFolder
 	if v, ok := valueOf(words, 0, "--output-dir"); ok {
 		to = v
@@ -216,7 +216,7 @@ func curled(words []shell.Word) (list []access) {
 		list = append(list, access{word: f, verb: "write", file: true})
 	}
 	takes := func(t string, letters string) bool {
-		return isFlag(t) && t[1] != '-' && strings.ContainsAny(cluster(t[1:], "AbCdEeFHmPQrtuwXxYyzoKTcD"), letters)
+		return isFlag(t) && t[1] != '-' && strings.ContainsAny(shortOptions(t[1:], "AbCdEeFHmPQrtuwXxYyzoKTcD"), letters)
 	}
 	for i, w := range words {
 		t := w.Text
@@ -225,9 +225,9 @@ func curled(words []shell.Word) (list []access) {
 			v = words[i+1].Text
 		}
 		switch {
-		case takes(t, "J"), begins("--remote-header-name", opt, 10):
+		case takes(t, "J"), isPrefixOf("--remote-header-name", opt, 10):
 			dir(to)
-		case takes(t, "O"), begins("--remote-name", opt, 10), opt == "--remote-name-all":
+		case takes(t, "O"), isPrefixOf("--remote-name", opt, 10), opt == "--remote-name-all":
 			for _, u := range words {
 				if strings.ContainsAny(u.Text, "{[") || u.Dynamic {
 					dir(to) // it chooses the names itself

@@ -136,7 +136,7 @@ func newInvocation(name string, words []shell.Word) invocation {
 	if isTar[name] && len(words) > 0 && !isFlag(words[0].Text) {
 		in.ops = in.ops[1:] // the options of the oldest syntax
 	}
-	if shorter := withoutGroup(name, in.ops); shorter != nil {
+	if shorter := withoutCommandGroup(name, in.ops); shorter != nil {
 		in.ops = shorter
 	}
 	return in
@@ -214,7 +214,7 @@ func (in *invocation) isSub(w shell.Word, alternatives []string, accesses bool) 
 	if w.Dynamic && in.name == "git" {
 		return accesses
 	}
-	sub := vocabularies[in.name].full(w.Text)
+	sub := vocabularies[in.name].fullName(w.Text)
 	return slices.ContainsFunc(alternatives, func(a string) bool {
 		begin, open := strings.CutSuffix(a, "*")
 		return a == sub || open && strings.HasPrefix(strings.TrimPrefix(sub, "-"), begin)
@@ -226,7 +226,7 @@ func (in *invocation) holds(c string, exempts bool) bool {
 	kind, list, _ := strings.Cut(c, "=")
 	switch {
 	case kind == "word":
-		return givenWord(in.words, strings.Split(list, ","))
+		return hasWord(in.words, strings.Split(list, ","))
 	case kind == "any":
 		for i, w := range in.ops {
 			if slices.Contains(strings.Split(list, ","), w.Text) {
@@ -383,7 +383,7 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 				a.only = strings.ToLower(last)
 			}
 		} else if !w.Dynamic && !maybeFolder(w.Text) {
-			continue // the file is judged by its name
+			continue // the file is checked by its name
 		}
 		list = append(list, a)
 		for _, tree := range in.trees {
@@ -398,7 +398,7 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 var accessChecks = map[string]func(words []shell.Word) bool{
 	"recursive": recursive,
 	"deep": func(words []shell.Word) bool {
-		return given(glob{parts: []string{"-r"}}, words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
+		return hasFlag(glob{parts: []string{"-r"}}, words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
 	},
 	"dynamic": func(words []shell.Word) bool {
 		return slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic })
@@ -430,10 +430,10 @@ func tarMode(words []shell.Word) (out, in bool) {
 		switch {
 		case strings.HasPrefix(t, "--"):
 			long, _, _ := strings.Cut(t, "=")
-			out = out || begins("--create", long, 4) || begins("--append", long, 4) || begins("--update", long, 4)
-			in = in || begins("--extract", long, 6) || begins("--get", long, 4)
+			out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
+			in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
 		case isFlag(t):
-			letters += cluster(t[1:], tarValues)
+			letters += shortOptions(t[1:], tarValues)
 		case i == 0:
 			letters += t // the oldest syntax has no dash
 		}
@@ -441,8 +441,8 @@ func tarMode(words []shell.Word) (out, in bool) {
 	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
 }
 
-// cloneFolders returns the folders into which a repository may be cloneFolders, whatever the values of the
-// options before them are.
+// cloneFolders returns the folders into which a repository may be cloneFolders, whatever the values
+// of the options before them are.
 func cloneFolders(words []shell.Word, top shell.Word) (list []shell.Word) {
 	add := func(w shell.Word) { list = append(list, under(top, w)) }
 	for _, w := range words {

@@ -26,15 +26,15 @@ func aliased(list []protocol.Alias) (use []protocol.Alias) {
 
 // Real returns an absolute path with its machine's reported links resolved.
 func Real(aliases []protocol.Alias, file string) string {
-	return (&place{aliases: aliased(aliases)}).real(clean(file))
+	return (&place{aliases: aliased(aliases)}).realPath(clean(file))
 }
 
-// real is Real for a clean path.
-func (p *place) real(f string) string {
+// realPath is Real for a clean path.
+func (p *place) realPath(f string) string {
 	for range min(len(p.aliases), maxFolders) {
 		was := f
 		for _, a := range p.aliases {
-			if rest, in := below(f, a.Path); in {
+			if rest, in := relativeTo(f, a.Path); in {
 				f = join(a.Folder, rest)
 			}
 		}
@@ -45,19 +45,19 @@ func (p *place) real(f string) string {
 	return f
 }
 
-// names returns all names of a file that the machine reported, f first. Names that fold makes equal
-// count as the same.
-func (p *place) names(f string) []string {
-	if list, ok := p.known[f]; ok {
+// allNames returns all names of a file that the machine reported, f first. Names that fold makes
+// equal count as the same.
+func (p *place) allNames(f string) []string {
+	if list, ok := p.nameCache[f]; ok {
 		return list
 	}
 	list := []string{f}
 	for i := 0; i < len(list) && len(list) < maxNames; i++ {
 		for _, a := range p.aliases {
-			rest, in := belowFolded(list[i], a.Path)
+			rest, in := relativeToFolded(list[i], a.Path)
 			to := a.Folder
 			if !in {
-				rest, in = belowFolded(list[i], a.Folder)
+				rest, in = relativeToFolded(list[i], a.Folder)
 				to = a.Path
 			}
 			if !in {
@@ -68,19 +68,19 @@ func (p *place) names(f string) []string {
 			}
 		}
 	}
-	if p.known == nil {
-		p.known = map[string][]string{}
+	if p.nameCache == nil {
+		p.nameCache = map[string][]string{}
 	}
-	p.known[f] = list
+	p.nameCache[f] = list
 	return list
 }
 
-// belowFolded is below for paths that are equal after fold.
-func belowFolded(f, dir string) (rest string, in bool) {
-	if rest, in = below(f, dir); in {
+// relativeToFolded is relativeTo for paths that are equal after fold.
+func relativeToFolded(f, dir string) (rest string, in bool) {
+	if rest, in = relativeTo(f, dir); in {
 		return rest, true
 	}
-	if _, in = below(fold(f), fold(dir)); !in {
+	if _, in = relativeTo(fold(f), fold(dir)); !in {
 		return "", false
 	}
 	if parts := strings.Split(f, "/")[strings.Count(dir, "/")+1:]; len(parts) > 0 {
@@ -96,19 +96,19 @@ func (p *place) match(g *pathGlob, f string, strict bool) bool {
 	switch {
 	case len(p.aliases) == 0:
 		return g.match(f, p.root, p.home, strict)
-	case p.spared(g, f):
+	case p.isExcluded(g, f):
 		return false
 	case strict:
-		return slices.ContainsFunc(p.names(f), func(n string) bool { return g.match(n, p.root, p.home, true) })
+		return slices.ContainsFunc(p.allNames(f), func(n string) bool { return g.match(n, p.root, p.home, true) })
 	}
 	real, ok := p.resolved(g)
-	return ok && real.match(p.real(f), "", "", false)
+	return ok && real.match(p.realPath(f), "", "", false)
 }
 
 // resolved returns a pattern whose leading folder is absolute and without links; ok is false if
 // that folder is unknown.
 func (p *place) resolved(g *pathGlob) (real pathGlob, ok bool) {
-	if real, ok = p.patterns[g]; ok {
+	if real, ok = p.patternCache[g]; ok {
 		return real, true
 	}
 	fixed := g.fixed()
@@ -126,16 +126,16 @@ func (p *place) resolved(g *pathGlob) (real pathGlob, ok bool) {
 		}
 		dir = start + "/" + dir
 	}
-	full := split(p.real(clean(dir)))
+	full := split(p.realPath(clean(dir)))
 	for i, part := range full {
 		full[i] = literal.Replace(part)
 	}
 	real = pathGlob{abs: true, parts: append(full, g.parts[fixed:]...)}
 	real.low = strings.Split(fold(strings.Join(real.parts, "/")), "/")
-	if p.patterns == nil {
-		p.patterns = map[*pathGlob]pathGlob{}
+	if p.patternCache == nil {
+		p.patternCache = map[*pathGlob]pathGlob{}
 	}
-	p.patterns[g] = real
+	p.patternCache[g] = real
 	return real, true
 }
 
@@ -148,21 +148,21 @@ func (g *pathGlob) fixed() int {
 }
 
 // within is [pathGlob.within] for any name of a folder.
-func (p *place) within(g *pathGlob, dir string, open bool) (best grade) {
+func (p *place) within(g *pathGlob, dir string, open bool) (best certainty) {
 	if len(p.aliases) == 0 {
 		return g.within(dir, p.root, p.home, open)
 	}
-	if p.spared(g, dir) {
+	if p.isExcluded(g, dir) {
 		return none
 	}
 	if real, ok := p.resolved(g); ok {
-		best = real.within(p.real(dir), "", "", open)
+		best = real.within(p.realPath(dir), "", "", open)
 	}
-	for _, n := range p.names(dir) {
+	for _, n := range p.allNames(dir) {
 		best = max(best, g.within(n, p.root, p.home, open))
 	}
 	for _, a := range p.aliases { // a link in the folder may be followed
-		if _, in := belowFolded(a.Path, dir); in && best == none && (g.match(a.Folder, p.root, p.home, true) || g.within(a.Folder, p.root, p.home, false) != none) {
+		if _, in := relativeToFolded(a.Path, dir); in && best == none && (g.match(a.Folder, p.root, p.home, true) || g.within(a.Folder, p.root, p.home, false) != none) {
 			best = possible
 		}
 	}
@@ -174,28 +174,28 @@ func (p *place) mayMeet(g *pathGlob, pattern string) bool {
 	if len(p.aliases) == 0 {
 		return g.mayMeet(pattern, p.root, p.home)
 	}
-	if p.spared(g, pattern) {
+	if p.isExcluded(g, pattern) {
 		return false
 	}
-	if real, ok := p.resolved(g); ok && real.mayMeet(p.real(pattern), "", "") {
+	if real, ok := p.resolved(g); ok && real.mayMeet(p.realPath(pattern), "", "") {
 		return true
 	}
-	return slices.ContainsFunc(p.names(pattern), func(n string) bool { return g.mayMeet(n, p.root, p.home) })
+	return slices.ContainsFunc(p.allNames(pattern), func(n string) bool { return g.mayMeet(n, p.root, p.home) })
 }
 
-// spared reports whether a pattern for files outside the workspace does not match a file because it
-// is inside.
-func (p *place) spared(g *pathGlob, f string) bool {
+// isExcluded reports whether a pattern for files outside the workspace does not match a file
+// because it is inside.
+func (p *place) isExcluded(g *pathGlob, f string) bool {
 	if !g.outside {
 		return false
 	}
-	_, in := below(p.real(f), p.root)
+	_, in := relativeTo(p.realPath(f), p.root)
 	return in
 }
 
-// only reports whether all paths are names of one file.
-func (p *place) only(paths []string, file string) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return p.real(f) != p.real(file) })
+// areOnly reports whether all paths are names of one file.
+func (p *place) areOnly(paths []string, file string) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return p.realPath(f) != p.realPath(file) })
 }
 
 // Folders returns the absolute folders that the rules name, with all their names, each up to its

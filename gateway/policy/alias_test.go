@@ -72,7 +72,7 @@ func denied(t *testing.T, s *Set, rule, file string) {
 	}
 	commands := []string{"echo x > " + file, "cd /home/me/proj && cat " + file}
 	for _, folder := range []string{"/data", "/home", "/usr/home", "/private"} {
-		if _, in := below(file, folder); in {
+		if _, in := relativeTo(file, folder); in {
 			commands = append(commands, "grep -r x "+folder+"/")
 		}
 	}
@@ -139,8 +139,8 @@ func TestTheSandboxHoldsNoRuleAboutAFolderThatItLetsCommandsWriteByAnotherName(t
 			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"Write","path":%q,"verdict":"deny"}]}`, rule)
 			c := linked(Call{Tool: "Bash", Command: "make"})
 			c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
-			if got := s.Decide(c); got.Verdict != Ask || len(got.Loose) != 1 {
-				t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Held)
+			if got := s.Decide(c); got.Verdict != Ask || len(got.Unenforced) != 1 {
+				t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Enforced)
 			}
 		}
 	}

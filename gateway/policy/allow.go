@@ -10,14 +10,14 @@ import (
 // notMatched is the result of an allow rule for a different command.
 const notMatched = "The rule is for another command"
 
-// allows compares an allow rule with a command, word by word. no is "" if the rule covers the
+// covers compares an allow rule with a command, word by word. no is "" if the rule covers the
 // command, else the reason.
-func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
+func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) {
 	// at: the indexes of the words that the pattern is compared with
 	words, at := c.Words, make([]int, 0, len(c.Words))
 	from := 0
 	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
-		from = j.leading(c)
+		from = ma.leadingCount(c)
 	}
 	at = append(at, 0)
 	for i := 1; i < len(words); i++ {
@@ -25,7 +25,7 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 			at = append(at, i)
 		}
 	}
-	cover.spelled = make([]bool, len(words))
+	cover.named = make([]bool, len(words))
 	cover.exact = true
 	pattern := r.argv
 	open := pattern[len(pattern)-1].rest
@@ -50,13 +50,13 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		if !w.Plain() {
 			return cover, unknownValue(w)
 		}
-		if g.strays(w.Text) {
-			return cover, short(w.Text) + " is outside the folder that the rule names"
+		if g.leavesFolder(w.Text) {
+			return cover, shorten(w.Text) + " is outside the folder that the rule names"
 		}
-		cover.spelled[at[i]] = g.literal()
+		cover.named[at[i]] = g.literal()
 		cover.exact = cover.exact && g.literal()
 	}
-	name, ended := base(words[0].Text), false
+	name, ended := baseName(words[0].Text), false
 	for _, i := range at[:len(pattern)] {
 		ended = ended || i > 0 && words[i].Text == "--"
 	}
@@ -66,47 +66,47 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		case w.Dynamic || w.Odd:
 			return cover, unknownValue(w)
 		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
-			return cover, short(w.Text) + " may match a file name that acts as an option; write ./" + short(w.Text)
+			return cover, shorten(w.Text) + " may match a file name that acts as an option; write ./" + shorten(w.Text)
 		}
 		ended = ended || w.Text == "--"
 	}
-	h, doubt := j.unspelled(c, func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact })
+	h, doubt := ma.missingWord(c, func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact })
 	if doubt {
-		return cover, h.why
+		return cover, h.reason
 	}
 	return cover, ""
 }
 
-// unspelled returns a word that a rule must contain to cover a command, but does not.
-func (j *judging) unspelled(c shell.Command, spelled func(at int) bool) (hit, bool) {
-	hits := guards(c, j.place)
-	named := slices.ContainsFunc(hits, func(h hit) bool { return h.goal && spelled(h.at) })
+// missingWord returns a word that a rule must contain to cover a command, but does not.
+func (ma *matcher) missingWord(c shell.Command, spelled func(at int) bool) (guard, bool) {
+	hits := guardsOf(c, ma.place)
+	named := slices.ContainsFunc(hits, func(h guard) bool { return h.goal && spelled(h.at) })
 	for _, h := range hits {
 		if !spelled(h.at) && (!h.goal || named) {
 			return h, true
 		}
 	}
-	return hit{}, false
+	return guard{}, false
 }
 
 func second(pattern []glob) string {
 	if len(pattern) < 2 {
 		return ""
 	}
-	return pattern[1].parts1()
+	return pattern[1].first()
 }
 
-// leading returns the number of words after the program that are harmless options.
-func (j *judging) leading(c shell.Command) int {
+// leadingCount returns the number of words after the program that are harmless options.
+func (ma *matcher) leadingCount(c shell.Command) int {
 	if c.Name() == "git" {
-		return j.inert(c.Words)
+		return ma.gitLeadingCount(c.Words)
 	}
-	return leadingOptions(c.Name(), c.Words, j.place)
+	return leadingOptions(c.Name(), c.Words, ma.place)
 }
 
-// inert returns the number of git's harmless global options after the program: --no-pager, and -C
-// with a folder in the workspace.
-func (j *judging) inert(words []shell.Word) int {
+// gitLeadingCount returns the number of git's harmless global options after the program:
+// --no-pager, and -C with a folder in the workspace.
+func (ma *matcher) gitLeadingCount(words []shell.Word) int {
 	i := 1
 	for ; i < len(words); i++ {
 		if !words[i].Plain() {
@@ -115,7 +115,7 @@ func (j *judging) inert(words []shell.Word) int {
 		if words[i].Text == "--no-pager" {
 			continue
 		}
-		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && j.place.inside(words[i+1]) {
+		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.place.isInside(words[i+1]) {
 			i++
 			continue
 		}
@@ -124,11 +124,11 @@ func (j *judging) inert(words []shell.Word) int {
 	return i - 1
 }
 
-// inside reports whether a path is certainly in the workspace.
-func (p *place) inside(w shell.Word) bool {
+// isInside reports whether a path is certainly in the workspace.
+func (p *place) isInside(w shell.Word) bool {
 	list, ok := p.paths(w)
 	for _, f := range list {
-		_, in := below(p.real(f), p.root)
+		_, in := relativeTo(p.realPath(f), p.root)
 		ok = ok && in
 	}
 	return ok && len(list) > 0

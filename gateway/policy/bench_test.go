@@ -69,7 +69,7 @@ func BenchmarkJudgeAmong10000Rules(b *testing.B) {
 	}
 }
 
-// TestHostileTextsAreJudgedInTime: a text that takes the judge long would delay everybody.
+// TestHostileTextsAreJudgedInTime: a text that takes the policy long would delay everybody.
 func TestHostileTextsAreJudgedInTime(t *testing.T) {
 	s := readPolicy(t, "small")
 	for name, text := range map[string]string{

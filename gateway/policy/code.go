@@ -8,38 +8,38 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// keeps reports whether the machine's sandbox prevents commands from accessing the files of r,
+// isEnforced reports whether the machine's sandbox prevents commands from accessing the files of r,
 // whatever code they run.
-func (j *judging) keeps(r *rule) bool {
-	s := j.call.Sandbox
+func (fr *fileRules) isEnforced(r *rule) bool {
+	s := fr.call.Sandbox
 	for _, tool := range anyAccess {
-		if !j.applies(r, tool) {
+		if !fr.applies(r, tool) {
 			continue
 		}
-		if writes(tool) {
-			if !s.Writes || slices.ContainsFunc(s.Writable, func(dir string) bool { return j.about(r, dir) }) {
+		if mayWrite(tool) {
+			if !s.Writes || slices.ContainsFunc(s.Writable, func(dir string) bool { return fr.mayConcern(r, dir) }) {
 				return false
 			}
-		} else if !j.hides(r) {
+		} else if !fr.isHidden(r) {
 			return false
 		}
 	}
 	return true
 }
 
-// about reports whether a rule may be about dir or something in it.
-func (j *judging) about(r *rule, dir string) bool {
+// mayConcern reports whether a rule may be about dir or something in it.
+func (fr *fileRules) mayConcern(r *rule, dir string) bool {
 	dir = clean(dir)
-	return j.place.match(r.path, dir, true) || j.place.within(r.path, dir, false) != none ||
-		r.path.home && j.place.home == ""
+	return fr.place.match(r.path, dir, true) || fr.place.within(r.path, dir, false) != none ||
+		r.path.home && fr.place.home == ""
 }
 
-// hides reports whether all files of a rule are in one place that commands cannot read.
-func (j *judging) hides(r *rule) bool {
-	start := j.place.root
+// isHidden reports whether all files of a rule are in one place that commands cannot read.
+func (fr *fileRules) isHidden(r *rule) bool {
+	start := fr.place.root
 	switch {
 	case r.path.home:
-		start = j.place.home
+		start = fr.place.home
 	case r.path.abs || r.path.outside:
 		start = "/"
 	}
@@ -52,42 +52,42 @@ func (j *judging) hides(r *rule) bool {
 		}
 		start = path.Join(start, p)
 	}
-	start = fold(j.place.real(start))
-	return slices.ContainsFunc(j.call.Sandbox.Hidden, func(place string) bool {
-		_, in := below(start, fold(j.place.real(clean(place))))
+	start = fold(fr.place.realPath(start))
+	return slices.ContainsFunc(fr.call.Sandbox.Hidden, func(place string) bool {
+		_, in := relativeTo(start, fold(fr.place.realPath(clean(place))))
 		return in
 	})
 }
 
-// unheld returns a rule about files that nothing on the machine enforces against the code that c
-// runs. why is "" if there is none.
-func (j *judging) unheld(c shell.Command) (r *rule, why string) {
+// unenforced returns a rule about files that nothing on the machine enforces against the code that
+// c runs. why is "" if there is none.
+func (fr *fileRules) unenforced(c shell.Command) (r *rule, why string) {
 	what := ""
-	for _, r := range j.paths {
-		if !slices.ContainsFunc(anyAccess, func(t string) bool { return j.applies(r, t) }) || j.keeps(r) {
+	for _, r := range fr.fileRestrictions {
+		if !slices.ContainsFunc(anyAccess, func(t string) bool { return fr.applies(r, t) }) || fr.isEnforced(r) {
 			continue
 		}
 		if what = runsCode(c); what == "" {
 			return nil, ""
 		}
-		return r, what + ", which may access " + short(r.Path) + ", and " + r.called() + " restricts that"
+		return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
 	}
 	return nil, ""
 }
 
-// note records which rules about files are enforced for the code that a command runs, and which are
-// not.
-func (j *judging) note(c shell.Command) {
-	if len(j.paths) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
+// recordCode records which rules about files are enforced for the code that a command runs, and
+// which are not.
+func (ev *evaluation) recordCode(c shell.Command) {
+	if len(ev.fileRestrictions) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
 		return
 	}
-	for _, r := range j.paths {
-		if !slices.ContainsFunc(anyAccess, func(t string) bool { return j.applies(r, t) }) {
+	for _, r := range ev.fileRestrictions {
+		if !slices.ContainsFunc(anyAccess, func(t string) bool { return ev.applies(r, t) }) {
 			continue
 		}
-		list := &j.loose
-		if j.keeps(r) {
-			list = &j.held
+		list := &ev.unenforced
+		if ev.fileRules.isEnforced(r) {
+			list = &ev.enforced
 		}
 		if !slices.Contains(*list, r.Path) {
 			*list = append(*list, r.Path)
@@ -96,14 +96,14 @@ func (j *judging) note(c shell.Command) {
 }
 
 // runsCode describes how a command runs code that is not in it, so that its words do not name the
-// files that it opens; "" if it runs none. A command that it starts by its words is judged
+// files that it opens; "" if it runs none. A command that it starts by its words is checked
 // separately.
 func runsCode(c shell.Command) string {
-	name := base(c.Words[0].Text)
+	name := baseName(c.Words[0].Text)
 	words := c.Words[1:]
 	switch {
 	case strings.ContainsAny(c.Words[0].Text, `/\`) && !system(c.Words[0].Text):
-		return short(c.Words[0].Text) + " runs code that is not in the command"
+		return shorten(c.Words[0].Text) + " runs code that is not in the command"
 	case len(words) == 1 && (words[0].Text == "--version" || words[0].Text == "--help" || words[0].Text == "-h" || words[0].Text == "-V" ||
 		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && versioned(name, interpreters)):
 		return ""
@@ -120,7 +120,7 @@ func runsCode(c shell.Command) string {
 		}
 		return name + " runs code that is not in the command"
 	}
-	name = plainName(name)
+	name = programName(name)
 	if as, ok := optionsLike[name]; ok {
 		name = as
 	}
@@ -128,13 +128,13 @@ func runsCode(c shell.Command) string {
 		return k.runs(name, c)
 	}
 	if name == "docker" || guardedLike[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
-		return startsBox(name, words)
+		return startsContainer(name, words)
 	}
 	switch name {
 	case "ssh", "scp", "sftp", "mosh":
 		for _, w := range words {
 			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
-				return name + " " + short(w.Text) + " may run a program on this machine"
+				return name + " " + shorten(w.Text) + " may run a program on this machine"
 			}
 		}
 	case "curl":
@@ -143,17 +143,17 @@ func runsCode(c shell.Command) string {
 		}
 	}
 	if compilers[name] {
-		return loads(name, words)
+		return loadsCode(name, words)
 	}
 	if selfContained[name] || readers[name] || viewers[name] || noFileArguments[name] || shellBuiltins[name] || movers[name] || copiers[name] || downloaders[name] {
 		return ""
 	}
-	return short(name) + " is an unknown program"
+	return shorten(name) + " is an unknown program"
 }
 
-// startsBox describes how a command starts an existing container's own program, which may have been
-// given any folder. The folders of a new container are in the docker run command.
-func startsBox(name string, words []shell.Word) string {
+// startsContainer describes how a command starts an existing container's own program, which may
+// have been given any folder. The folders of a new container are in the docker run command.
+func startsContainer(name string, words []shell.Word) string {
 	rest := operands(words, "HlcfpDn")
 	if name == "docker-compose" || name == "podman-compose" {
 		rest = append([]shell.Word{{Text: "compose"}}, rest...)
@@ -176,23 +176,23 @@ func (k subcommands) runs(name string, c shell.Command) string {
 	}
 	rest := c.Words[2:]
 	quiet := hasLong(rest, "--ignore-scripts") && !hasBeginning(rest, "--ignore-scripts=") && !hasBeginning(rest, "--no-ig")
-	switch sub := vocabularies[name].full(c.Words[1].Text); {
+	switch sub := vocabularies[name].fullName(c.Words[1].Text); {
 	case c.Words[1].Dynamic:
 	case c.Starts && (sub == "exec" || sub == "x"), k.plain[sub] && quiet:
 		return ""
 	case k.own[sub] && !(strings.HasSuffix(name, "npm") && slices.ContainsFunc(rest, func(w shell.Word) bool { return w.Dynamic || w.Text == "fix" })):
 		return ""
 	}
-	return name + " " + short(c.Words[1].Text) + " runs code that is not in the command"
+	return name + " " + shorten(c.Words[1].Text) + " runs code that is not in the command"
 }
 
-// loads returns the option with which a program runs code that is named by the option.
-func loads(name string, words []shell.Word) string {
+// loadsCode returns the option with which a program runs code that is named by the option.
+func loadsCode(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
 		told := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
 		if told && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
-			return name + " " + short(w.Text) + " may run code that is not in the command"
+			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
 	}
 	return ""

@@ -8,64 +8,64 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// command judges the commands that a shell would run.
-func (j *judging) command(k shell.Kind) {
-	j.facts = shell.Analyze(j.call.Command, k)
-	j.parts = make([]Part, 0, len(j.facts.Commands)+len(j.facts.Redirects))
-	start := j.place.dirs
-	for _, c := range j.facts.Commands {
+// decideCommands decides about the commands that a shell would run.
+func (ev *evaluation) decideCommands(k shell.Kind) {
+	ev.facts = shell.Analyze(ev.call.Command, k)
+	ev.parts = make([]Part, 0, len(ev.facts.Commands)+len(ev.facts.Redirects))
+	start := ev.place.dirs
+	for _, c := range ev.facts.Commands {
 		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {
-			j.place.dirs, start = nil, nil // the second round starts in an unknown folder
+			ev.place.dirs, start = nil, nil // the second round starts in an unknown folder
 		}
 	}
-	at := make([]folders, len(j.facts.Commands))
-	for i, c := range j.facts.Commands {
-		j.place.startedIn(j.facts.Commands, c)
-		at[i] = j.place.dirs
-		if p, ok := j.one(i, c); ok {
-			j.add(p)
+	at := make([]folders, len(ev.facts.Commands))
+	for i, c := range ev.facts.Commands {
+		ev.place.enterLaunched(ev.facts.Commands, c)
+		at[i] = ev.place.dirs
+		if p, ok := ev.decideCommand(i, c); ok {
+			ev.addPart(p)
 		}
-		j.note(c)
-		j.place.follow(c)
+		ev.recordCode(c)
+		ev.place.changeFolder(c)
 	}
-	all := j.place.dirs
-	if j.place.moved && all != nil {
+	all := ev.place.dirs
+	if ev.place.moved && all != nil {
 		all = append(slices.Clone(start), all...)
 	}
-	for _, a := range j.facts.Assigns {
-		j.assignment(a)
+	for _, a := range ev.facts.Assigns {
+		ev.decideAssignment(a)
 	}
-	for _, r := range j.facts.Redirects {
-		j.place.dirs = all
+	for _, r := range ev.facts.Redirects {
+		ev.place.dirs = all
 		if r.Command >= 0 && r.Command < len(at) {
-			j.place.dirs = at[r.Command]
+			ev.place.dirs = at[r.Command]
 		}
-		j.redirect(r)
+		ev.decideRedirect(r)
 	}
-	if len(j.facts.Commands) == 0 {
-		j.bare()
+	if len(ev.facts.Commands) == 0 {
+		ev.decideEmpty()
 	}
-	for _, f := range j.facts.Findings {
-		if f.Soft && j.def == Allow && !j.control {
+	for _, f := range ev.facts.Findings {
+		if f.Soft && ev.def == Allow && !ev.hasCommandRules {
 			continue
 		}
-		j.barred = true
+		ev.noOffers = true
 		what := "The command"
 		if f.Text != "" {
-			what = short(f.Text)
+			what = shorten(f.Text)
 		}
-		j.add(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: what + " " + f.Reason})
+		ev.addPart(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: what + " " + f.Reason})
 	}
 }
 
-// bare judges a text without a command, such as a single redirect, by the rules about every
-// command.
-func (j *judging) bare() {
+// decideEmpty decides about a text without a command, such as a single redirect, by the rules about
+// every command.
+func (ev *evaluation) decideEmpty() {
 	for _, v := range []Verdict{Deny, Ask} {
-		for _, r := range j.wide {
-			if r.argv == nil && r.path == nil && r.Verdict == v && j.applies(r, "Bash") {
-				j.barred = true
-				j.add(Part{Kind: "call", Text: j.call.Command, Verdict: v, Rule: r.ID, Reason: ruleReason(r), ruled: true})
+		for _, r := range ev.anyProgram {
+			if r.argv == nil && r.path == nil && r.Verdict == v && ev.applies(r, "Bash") {
+				ev.noOffers = true
+				ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: v, Rule: r.ID, Reason: reasonOf(r), byRule: true})
 				return
 			}
 		}
@@ -74,37 +74,37 @@ func (j *judging) bare() {
 
 // coverage records which of a command's words its allow rule contains.
 type coverage struct {
-	spelled []bool
-	exact   bool // the rule contains every word, and nothing may follow
+	named []bool
+	exact bool // the rule contains every word, and nothing may follow
 }
 
-func (c coverage) has(i int) bool { return i >= 0 && i < len(c.spelled) && c.spelled[i] }
+func (c coverage) has(i int) bool { return i >= 0 && i < len(c.named) && c.named[i] }
 
-// one judges command i. ok is false for a guess that no rule is against.
-func (j *judging) one(i int, c shell.Command) (Part, bool) {
-	why := j.floor(c)
-	p, ok := j.byRules(i, c)
-	if why == "" || ok && p.Verdict == Deny || j.def == Deny && !p.ruled && (!ok || p.Verdict == Ask) {
+// decideCommand decides about command i. ok is false for a guess that no rule is against.
+func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
+	why := ev.floor.reason(c)
+	p, ok := ev.decideByRules(i, c)
+	if why == "" || ok && p.Verdict == Deny || ev.def == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
-	j.barred = true
-	p.ruled = true
+	ev.noOffers = true
+	p.byRule = true
 	p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
 	return p, true
 }
 
-func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
+func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: texts(c.Words)}
-	ask := func(rule, reason string) { p.Verdict, p.Rule, p.Reason = Ask, rule, reason; j.barred = true }
-	grade, r := j.against(c, Deny)
+	ask := func(rule, reason string) { p.Verdict, p.Rule, p.Reason = Ask, rule, reason; ev.noOffers = true }
+	grade, r := ev.strictest(c, Deny)
 	if grade == certain && !c.Guess {
-		j.barred = true
-		p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
+		ev.noOffers = true
+		p.Verdict, p.Rule, p.Reason = Deny, r.ID, reasonOf(r)
 		return p, true
 	}
-	if v, r, why := j.touches(c); r != nil {
+	if v, r, why := ev.fileRules.decide(c); r != nil {
 		if v == Deny && !c.Guess {
-			j.barred = true
+			ev.noOffers = true
 			p.Verdict, p.Rule, p.Reason = Deny, r.ID, why
 			return p, true
 		}
@@ -112,35 +112,35 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		return p, true
 	}
 	if grade != none {
-		ask(r.ID, fmt.Sprintf("May run a command that %s denies", r.called()))
+		ask(r.ID, fmt.Sprintf("May run a command that %s denies", r.label()))
 		return p, true
 	}
-	if grade, r := j.against(c, Ask); grade != none {
-		p.ruled = grade == certain
-		ask(r.ID, ruleReason(r))
+	if grade, r := ev.strictest(c, Ask); grade != none {
+		p.byRule = grade == certain
+		ask(r.ID, reasonOf(r))
 		return p, true
 	}
 	if c.Guess {
 		return p, false
 	}
 	why := "" // a more useful reason than that no rule matches
-	for _, r := range j.allow[c.Name()] {
-		if c.Words[0].Dynamic || !j.applies(r, "Bash") {
+	for _, r := range ev.allow[c.Name()] {
+		if c.Words[0].Dynamic || !ev.applies(r, "Bash") {
 			continue
 		}
-		if r.cwd == "" && j.displaced(c) {
+		if r.cwd == "" && ev.isDisplaced(c) {
 			why = "After changing the folder, the command may affect other files than the rule allows"
 			continue
 		}
-		cover, no := j.allows(r, c)
+		cover, no := ev.covers(r, c)
 		if no == "" {
-			no = j.inOtherRepository(c, r)
+			no = ev.otherRepositoryReason(c, r)
 		}
 		if no == "" {
-			j.covered[i] = cover
-			p.Verdict, p.Rule, p.Reason = Allow, r.ID, ruleReason(r)
-			if j.profile == "" {
-				j.profile = r.Profile
+			ev.covered[i] = cover
+			p.Verdict, p.Rule, p.Reason = Allow, r.ID, reasonOf(r)
+			if ev.profile == "" {
+				ev.profile = r.Profile
 			}
 			return p, true
 		}
@@ -148,46 +148,46 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 			why = no
 		}
 	}
-	if parent, has := j.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.Spelled > 0 && parent.has(c.Spelled)) && static(c) {
-		h, doubt := j.unspelled(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.Spelled+at) })
+	if parent, has := ev.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.Spelled > 0 && parent.has(c.Spelled)) && isStatic(c) {
+		h, doubt := ev.missingWord(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.Spelled+at) })
 		if !doubt {
-			j.covered[i] = coverage{exact: parent.exact}
+			ev.covered[i] = coverage{exact: parent.exact}
 			p.Verdict, p.Rule, p.Reason = Allow, "", "The rule for the command that starts it includes this command"
 			return p, true
 		}
-		why = h.why
+		why = h.reason
 	}
-	if g, has := j.grant(c); has {
-		j.covered[i] = coverage{exact: true}
+	if g, has := ev.commandGrant(c); has {
+		ev.covered[i] = coverage{exact: true}
 		p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 		return p, true
 	}
-	p.Verdict, p.Reason = j.def, j.defaultReason(p.Text)
+	p.Verdict, p.Reason = ev.def, ev.defaultReason(p.Text)
 	if why != "" {
 		p.Reason = why
 	}
-	if j.def == Allow {
-		if doubt := j.doubtful(c); doubt != "" {
+	if ev.def == Allow {
+		if doubt := ev.concealReason(c); doubt != "" {
 			ask("", doubt)
 			return p, true
 		}
-		if r, why := j.unheld(c); r != nil {
+		if r, why := ev.fileRules.unenforced(c); r != nil {
 			ask(r.ID, why)
 			return p, true
 		}
-		p.Reason = j.defaultReason("")
+		p.Reason = ev.defaultReason("")
 	}
 	if p.Verdict == Ask {
-		if other := j.inOtherRepository(c, nil); why == "" && other != "" {
+		if other := ev.otherRepositoryReason(c, nil); why == "" && other != "" {
 			why, p.Reason = other, other
 		}
-		j.offer(c, why)
+		ev.addOffers(c, why)
 	}
 	return p, true
 }
 
-// anywhere are programs that do the same in every folder.
-var anywhere = func() map[string]bool {
+// sameEverywhere are programs that do the same in every folder.
+var sameEverywhere = func() map[string]bool {
 	m := set("cd pwd mkdir touch cp mv rm chmod tee sort uniq find true false test [ printf sleep date which exit sed tar stat file less")
 	for name := range readers {
 		m[name] = true
@@ -195,65 +195,65 @@ var anywhere = func() map[string]bool {
 	return m
 }()
 
-// displaced reports whether a change of folder in the text gives a command another meaning than the
-// rule's author knew: outside the workspace, the folder's files determine what most programs do,
-// and a script with a relative name is a different file in every folder.
-func (j *judging) displaced(c shell.Command) bool {
+// isDisplaced reports whether a change of folder in the text gives a command another meaning than
+// the rule's author knew: outside the workspace, the folder's files determine what most programs
+// do, and a script with a relative name is a different file in every folder.
+func (ma *matcher) isDisplaced(c shell.Command) bool {
 	name := c.Words[0].Text
-	if j.place.moved && (strings.Contains(name, "/") && !isAbs(name) || readsProgram(c) || versioned(base(name), interpreters)) {
+	if ma.place.moved && (strings.Contains(name, "/") && !isAbs(name) || runsInput(c) || versioned(baseName(name), interpreters)) {
 		return true
 	}
-	return !anywhere[base(name)] && j.place.away()
+	return !sameEverywhere[baseName(name)] && ma.place.isOutside()
 }
 
-// doubtful returns the reason why a command may be one that a rule denies or asks about, with a
-// default that allows; "" if it may not.
-func (j *judging) doubtful(c shell.Command) string {
-	if !j.control && len(j.paths) == 0 {
+// concealReason returns the reason why a command may be one that a rule denies or asks about, with
+// a default that allows; "" if it may not.
+func (ma *matcher) concealReason(c shell.Command) string {
+	if !ma.hasCommandRules && len(ma.fileRestrictions) == 0 {
 		return ""
 	}
 	if c.Words[0].Dynamic || c.Words[0].Odd || c.Words[0].Glob {
-		return "The program " + short(c.Words[0].Text) + " is known only when the command runs"
+		return "The program " + shorten(c.Words[0].Text) + " is known only when the command runs"
 	}
-	for _, h := range guards(c, j.place) {
-		if h.opaque && (j.control || !j.filesSeen(c)) {
-			return h.why
+	for _, h := range guardsOf(c, ma.place) {
+		if h.opaque && (ma.hasCommandRules || !ma.namesItsFiles(c)) {
+			return h.reason
 		}
 	}
-	named := len(j.strict[base(c.Words[0].Text)]) > 0
-	for _, r := range j.wide {
-		named = named || r.argv != nil && r.argv[0].match(base(c.Words[0].Text))
+	named := len(ma.strict[baseName(c.Words[0].Text)]) > 0
+	for _, r := range ma.anyProgram {
+		named = named || r.argv != nil && r.argv[0].match(baseName(c.Words[0].Text))
 	}
 	if named {
 		for _, w := range c.Words[1:] {
 			if w.Dynamic || w.Odd || w.Glob {
-				return unknownValue(w) + ", and a rule restricts " + base(c.Words[0].Text)
+				return unknownValue(w) + ", and a rule restricts " + baseName(c.Words[0].Text)
 			}
 		}
 	}
 	return ""
 }
 
-// grant returns the grant for exactly this command in this folder.
-func (j *judging) grant(c shell.Command) (Grant, bool) {
-	if len(j.place.dirs) != 1 || !static(c) || c.Piped && readsProgram(c) || c.Stdin != nil && readsProgram(c) {
+// commandGrant returns the grant for exactly this command in this folder.
+func (ma *matcher) commandGrant(c shell.Command) (Grant, bool) {
+	if len(ma.place.dirs) != 1 || !isStatic(c) || c.Piped && runsInput(c) || c.Stdin != nil && runsInput(c) {
 		return Grant{}, false
 	}
-	for _, g := range j.grants {
-		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
+	for _, g := range ma.grants {
+		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && ma.place.is(ma.place.dirs[0], clean(g.Cwd), false, false) && ma.grantApplies(g, "Bash") {
 			return g, true
 		}
 	}
 	return Grant{}, false
 }
 
-// readsProgram reports whether a command executes its input.
-func readsProgram(c shell.Command) bool {
-	n := base(c.Words[0].Text)
+// runsInput reports whether a command executes its input.
+func runsInput(c shell.Command) bool {
+	n := baseName(c.Words[0].Text)
 	return shell.Shells(n) || interpreters[n]
 }
 
-func static(c shell.Command) bool {
+func isStatic(c shell.Command) bool {
 	for _, w := range c.Words {
 		if !w.Plain() {
 			return false

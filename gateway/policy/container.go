@@ -23,7 +23,7 @@ func namesService(text string) bool {
 // those of an image build.
 func containerAccesses(words []shell.Word) []access {
 	rest := operands(words, "HlcfpDn")
-	if shorter := withoutGroup("docker", rest); shorter != nil {
+	if shorter := withoutCommandGroup("docker", rest); shorter != nil {
 		rest = shorter
 	}
 	if len(rest) == 0 {
@@ -31,17 +31,17 @@ func containerAccesses(words []shell.Word) []access {
 	}
 	switch rest[0].Text {
 	case "run", "create":
-		return mounted(words)
+		return mountAccesses(words)
 	case "build", "b":
-		return built(words)
+		return buildAccesses(words)
 	case "bake":
-		return append(built(words), access{word: everywhere, verb: "give"})
+		return append(buildAccesses(words), access{word: everywhere, verb: "give"})
 	}
 	return nil
 }
 
-// mounted returns the folders that docker run gives to a container.
-func mounted(words []shell.Word) []access {
+// mountAccesses returns the folders that docker run gives to a container.
+func mountAccesses(words []shell.Word) []access {
 	var m mounts
 	for i, w := range words {
 		t := w.Text
@@ -119,8 +119,9 @@ func (m *mounts) mount(w shell.Word) {
 	}
 }
 
-// built returns the folders that an image is built from, and those that its files are exported to.
-func built(words []shell.Word) (list []access) {
+// buildAccesses returns the folders that an image is built from, and those that its files are
+// exported to.
+func buildAccesses(words []shell.Word) (list []access) {
 	if rest := operands(words, "fot"); len(rest) > 0 {
 		last := rest[len(rest)-1]
 		list = append(list, access{word: last, verb: "send"})

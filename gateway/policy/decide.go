@@ -34,7 +34,7 @@ func (p Policy) Decide(q Request) Decision {
 	if reason := p.Rules.Doubted(); reason != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
 		d = Decision{Verdict: Ask, Reason: reason}
 	}
-	d.Held, d.Loose = byRules.Held, byRules.Loose
+	d.Enforced, d.Unenforced = byRules.Enforced, byRules.Unenforced
 	if d.Verdict == Ask {
 		d.Parts = byRules.Parts
 		if !byRules.Floor && q.Preview != nil && !q.Preview.Truncated { // else nobody has seen all of the call

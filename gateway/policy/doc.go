@@ -9,9 +9,9 @@
 // narrowly (the bare name, decoded and static words, and only options that the rule contains or
 // that programs/options.txt lists as harmless). Every error asks.
 //
-// Some calls need an approval whatever the rules say: the floor. A direct action of the person needs
-// none: only a rule that denies stops it. The package does not depend on the store or the gateway,
-// so the gateway and the command line make the same decision.
+// Some calls need an approval whatever the rules say: the floor. A direct action of the person
+// needs none: only a rule that denies stops it. The package does not depend on the store or the
+// gateway, so the gateway and the command line make the same decision.
 //
 // A chat that allows changes or everything without asking does so for the messages of the person
 // only. Others write to the same chat: strangers on a channel (in the main chat, as in the original
@@ -28,16 +28,16 @@
 //
 // A rule with a path applies to the files that a command names: in its words, redirects, options
 // and the folders that it accesses as a whole. The words do not show which files make, npm test, go
-// generate, cargo build, pytest, docker exec or a script of the project open, because the judge
+// generate, cargo build, pytest, docker exec or a script of the project open, because the policy
 // cannot analyze that code. For such code, the guarantees are exactly these:
 //
 //   - If the machine's sandbox prevents commands from accessing every file of the rule
 //     ([Call.Sandbox], which lists only restrictions that were tested on that machine), the rule is
-//     enforced for such code too, and the call is judged as if the rule did not exist.
-//     [Decision.Held] names these rules.
+//     enforced for such code too, and the call is decided as if the rule did not exist.
+//     [Decision.Enforced] names these rules.
 //   - Otherwise such code is never allowed merely because no rule names it (by a default that
 //     allows, or in a trusted chat): it needs an approval, and the reason names the rule. An unknown
-//     program counts as such code. [Decision.Loose] names these rules.
+//     program counts as such code. [Decision.Unenforced] names these rules.
 //   - An allow rule for the command applies: a person who allows make allows everything that make
 //     runs, with the files that it can access. The approval shows Loose.
 //

@@ -9,14 +9,14 @@ import (
 
 func isFlag(s string) bool { return len(s) > 1 && s[0] == '-' }
 
-// given reports whether the words contain option f: exactly, with a value, abbreviated, or as
+// hasFlag reports whether the words contain option f: exactly, with a value, abbreviated, or as
 // letters of combined options.
-func given(f glob, words []shell.Word) bool { return givenTo("", f, words) }
+func hasFlag(f glob, words []shell.Word) bool { return hasFlagOf("", f, words) }
 
-// givenTo is given for a program whose short options also match their long names.
-func givenTo(name string, f glob, words []shell.Word) bool {
+// hasFlagOf is hasFlag for a program whose short options also match their long names.
+func hasFlagOf(name string, f glob, words []shell.Word) bool {
 	var letters strings.Builder
-	want, own := f.parts1(), programForms[name]
+	want, own := f.first(), programForms[name]
 	for _, w := range words {
 		if w.Text == "--" && !w.Dynamic {
 			break
@@ -44,7 +44,7 @@ func givenTo(name string, f glob, words []shell.Word) bool {
 			return true
 		}
 	}
-	if !f.literal() || longDash(want) {
+	if !f.literal() || isLongDash(want) {
 		return false
 	}
 	have := letters.String()
@@ -67,9 +67,9 @@ func givenTo(name string, f glob, words []shell.Word) bool {
 	return true
 }
 
-// longDash reports whether an option with one dash is a word, such as find's -delete, and not a
+// isLongDash reports whether an option with one dash is a word, such as find's -delete, and not a
 // group of letters.
-func longDash(s string) bool { return len(s) > 4 && s[0] == '-' && s[1] != '-' }
+func isLongDash(s string) bool { return len(s) > 4 && s[0] == '-' && s[1] != '-' }
 
 // operands returns the words that are not options; values are the short options whose value is the
 // next word.
@@ -103,15 +103,15 @@ func hasOption(words []shell.Word, letter byte, long string) bool {
 func hasLetter(words []shell.Word, values string, letter byte, long string) bool {
 	for _, w := range words {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(cluster(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
+		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(shortOptions(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
 			return true
 		}
 	}
 	return false
 }
 
-// givenWord reports whether one of the options is among the words.
-func givenWord(words []shell.Word, list []string) bool {
+// hasWord reports whether one of the options is among the words.
+func hasWord(words []shell.Word, list []string) bool {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
 		for _, o := range list {
@@ -141,13 +141,13 @@ func hasBeginning(words []shell.Word, start string) bool {
 	return false
 }
 
-// begins reports whether word is an unambiguous prefix of a long option.
-func begins(long, word string, least int) bool {
+// isPrefixOf reports whether word is an unambiguous prefix of a long option.
+func isPrefixOf(long, word string, least int) bool {
 	return len(word) >= least && strings.HasPrefix(long, word)
 }
 
-// cluster returns the short options in a word, up to the first one with a value.
-func cluster(s, values string) string {
+// shortOptions returns the short options in a word, up to the first one with a value.
+func shortOptions(s, values string) string {
 	if i := strings.IndexAny(s, values); i >= 0 {
 		return s[:i]
 	}

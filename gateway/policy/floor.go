@@ -15,50 +15,50 @@ var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdi
 
 var device = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr)[^/]*`)
 
-// floor returns the reason why a command needs an approval whatever the rules say, or "".
-func (j *judging) floor(c shell.Command) string {
+// reason returns the reason why a command needs an approval whatever the rules say, or "".
+func (fl *floor) reason(c shell.Command) string {
 	if c.Words[0].Dynamic {
 		return ""
 	}
-	name := base(c.Words[0].Text)
-	if why := j.commands(c, name); why != "" {
+	name := baseName(c.Words[0].Text)
+	if why := fl.commandReason(c, name); why != "" {
 		return why
 	}
-	if why := j.writesProtected(c, name); why != "" {
+	if why := fl.writeReason(c, name); why != "" {
 		return why
 	}
-	if why := j.kept(c, name); why != "" {
+	if why := fl.outputReason(c, name); why != "" {
 		return why
 	}
-	if why := j.unpacks(c, name); why != "" {
+	if why := fl.unpackReason(c, name); why != "" {
 		return why
 	}
-	if j.meddles(c, name) {
+	if fl.accessesOwn(c, name) {
 		return ourFiles
 	}
-	if (name == "chmod" || name == "chown" || name == "chgrp") && given(glob{parts: []string{"-R"}}, c.Words[1:]) {
+	if (name == "chmod" || name == "chown" || name == "chgrp") && hasFlag(glob{parts: []string{"-R"}}, c.Words[1:]) {
 		for _, w := range c.Words[1:] {
-			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
-				return name + " would change everything in " + short(w.Text)
+			if list, _ := fl.place.paths(w); !isFlag(w.Text) && fl.includesRoot(list, false) {
+				return name + " would change everything in " + shorten(w.Text)
 			}
 		}
 	}
 	return ""
 }
 
-// commands returns the reason for commands that need an approval because of their effect.
-func (j *judging) commands(c shell.Command, name string) string {
+// commandReason returns the reason for commands that need an approval because of their effect.
+func (fl *floor) commandReason(c shell.Command, name string) string {
 	switch {
 	case userSwitchers[name]:
 		return name + " runs a command as another user"
-	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
+	case (name == "fairlead" || name == "fairlead-node") && !isReadOnlyCommand(c.Words[1:]):
 		return "Only you may control Fairlead"
 	case diskTools.MatchString(name):
 		return name + " may erase a disk"
 	case name == "rm":
-		return j.removal(c)
+		return fl.removalReason(c)
 	case name == "find" || name == "gfind":
-		return j.sweep(c)
+		return fl.findReason(c)
 	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
 		return name + " sets up a program that starts by itself"
 	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
@@ -71,9 +71,9 @@ func (j *judging) commands(c shell.Command, name string) string {
 	return ""
 }
 
-// writesProtected returns the reason why a program that changes the files in its arguments would
+// writeReason returns the reason why a program that changes the files in its arguments would
 // change a protected one.
-func (j *judging) writesProtected(c shell.Command, name string) string {
+func (fl *floor) writeReason(c shell.Command, name string) string {
 	if i := shell.GitSub(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
 		c.Words, name = c.Words[i:], "mv"
 	}
@@ -84,23 +84,23 @@ func (j *judging) writesProtected(c shell.Command, name string) string {
 		if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
 			continue
 		}
-		list, _ := j.place.paths(w)
+		list, _ := fl.place.paths(w)
 		if _, v, ok := strings.Cut(w.Text, "="); ok {
-			more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+			more, _ := fl.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
 			list = append(list, more...)
 		}
 		// cp only reads its sources.
 		last := w.Text == c.Words[len(c.Words)-1].Text
-		if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || last || device.MatchString(w.Text)) {
+		if why := fl.fileReason(list); why != "" && (name != "cp" || writesElsewhere(name, c.Words) || last || device.MatchString(w.Text)) {
 			return why
 		}
 	}
-	return j.places(c, name)
+	return fl.copyReason(c, name)
 }
 
-// looksOnly reports whether a command of our own program only reads: with the person's token, it
-// could answer its own approval.
-func looksOnly(words []shell.Word) bool {
+// isReadOnlyCommand reports whether a command of our own program only reads: with the person's
+// token, it could answer its own approval.
+func isReadOnlyCommand(words []shell.Word) bool {
 	if len(words) == 0 || words[0].Dynamic {
 		return len(words) == 0
 	}
@@ -113,9 +113,9 @@ func looksOnly(words []shell.Word) bool {
 	return false
 }
 
-// removal judges rm.
-func (j *judging) removal(c shell.Command) string {
-	recursive := given(glob{parts: []string{"-r"}}, c.Words[1:])
+// removalReason decides about rm.
+func (fl *floor) removalReason(c shell.Command) string {
+	recursive := hasFlag(glob{parts: []string{"-r"}}, c.Words[1:])
 	ended := false
 	for _, w := range c.Words[1:] {
 		if w.Dynamic {
@@ -128,17 +128,17 @@ func (j *judging) removal(c shell.Command) string {
 		if !recursive {
 			continue
 		}
-		if takes, known := j.takesRoot(w); takes {
-			return "Removes everything in " + short(w.Text)
-		} else if !known && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
+		if takes, known := fl.removesRoot(w); takes {
+			return "Removes everything in " + shorten(w.Text)
+		} else if !known && (w.Tilde || fl.place.dirs == nil && !isAbs(w.Text)) {
 			return "The folder that rm would remove is unknown"
 		}
 	}
 	return ""
 }
 
-// sweep judges find -delete and find -exec rm without a condition.
-func (j *judging) sweep(c shell.Command) string {
+// findReason decides about find -delete and find -exec rm without a condition.
+func (fl *floor) findReason(c shell.Command) string {
 	removes, narrow := false, false
 	var starts []shell.Word
 	for i, w := range c.Words[1:] {
@@ -146,7 +146,7 @@ func (j *judging) sweep(c shell.Command) string {
 		switch {
 		case t == "-delete":
 			removes = true
-		case (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && base(c.Words[i+2].Text) == "rm":
+		case (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && baseName(c.Words[i+2].Text) == "rm":
 			removes = true
 		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
 			narrow = narrow || !removes
@@ -164,24 +164,25 @@ func (j *judging) sweep(c shell.Command) string {
 		if w.Dynamic {
 			return "What find would remove is known only when the command runs"
 		}
-		if takes, _ := j.takesRoot(w); takes {
-			return "Removes everything in " + short(w.Text)
+		if takes, _ := fl.removesRoot(w); takes {
+			return "Removes everything in " + shorten(w.Text)
 		}
 	}
 	return ""
 }
 
-// root reports whether a path is the root, a drive, the home folder or, if workspace is set, the
-// workspace, or contains one of them. A path with wildcards counts as everything that it can match.
-func (j *judging) root(list []string, workspace bool) bool {
+// includesRoot reports whether a path is the root, a drive, the home folder or, if workspace is
+// set, the workspace, or contains one of them. A path with wildcards counts as everything that it
+// can match.
+func (fl *floor) includesRoot(list []string, workspace bool) bool {
 	for _, f := range extents(list) {
 		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
 			return true
 		}
-		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != j.place.root && f != "/tmp" {
+		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != fl.place.root && f != "/tmp" {
 			return true // /etc, /usr, /var …
 		}
-		if mayHold(f, j.place.home) || workspace && mayHold(f, j.place.root) {
+		if mayContain(f, fl.place.home) || workspace && mayContain(f, fl.place.root) {
 			return true
 		}
 	}
@@ -215,33 +216,34 @@ func gitConfig(c shell.Command) string {
 
 const ourFiles = "Only you may change Fairlead's own files"
 
-// ours reports whether a file is one of Fairlead's own. A workspace among them belongs to the
+// isOwn reports whether a file is one of Fairlead's own. A workspace among them belongs to the
 // agent.
-func (j *judging) ours(f string) bool {
-	for _, own := range j.call.Own {
-		own = j.place.real(clean(own))
-		if _, in := below(fold(f)+"/", fold(own)); !in {
+func (fl *floor) isOwn(f string) bool {
+	for _, own := range fl.call.Own {
+		own = fl.place.realPath(clean(own))
+		if _, in := relativeTo(fold(f)+"/", fold(own)); !in {
 			continue
 		}
-		_, among := below(j.place.root, own)
-		if _, in := below(f, j.place.root); !among || !in {
+		_, among := relativeTo(fl.place.root, own)
+		if _, in := relativeTo(f, fl.place.root); !among || !in {
 			return true
 		}
 	}
 	return false
 }
 
-// meddles reports whether a command names one of Fairlead's own files and does more than read it.
-func (j *judging) meddles(c shell.Command, name string) bool {
-	if len(j.call.Own) == 0 || readers[name] || noFileArguments[name] {
+// accessesOwn reports whether a command names one of Fairlead's own files and does more than read
+// it.
+func (fl *floor) accessesOwn(c shell.Command, name string) bool {
+	if len(fl.call.Own) == 0 || readers[name] || noFileArguments[name] {
 		return false
 	}
 	for _, w := range c.Words[1:] {
-		for _, s := range pathsIn(w) {
+		for _, s := range possiblePaths(w) {
 			if s.Tilde = s.Tilde || strings.HasPrefix(s.Text, "~"); s.Dynamic || s.Text == "" {
 				continue
 			}
-			if list, _ := j.place.paths(s); slices.ContainsFunc(list, j.ours) {
+			if list, _ := fl.place.paths(s); slices.ContainsFunc(list, fl.isOwn) {
 				return true
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// FuzzJudge: the judge never panics, gives a reason for every judgement, and allows nothing that
+// FuzzJudge: the policy never panics, gives a reason for every decision, and allows nothing that
 // contains an unknown part.
 func FuzzJudge(f *testing.F) {
 	sets := policies(f)
@@ -18,7 +18,7 @@ func FuzzJudge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command, sh string) {
-		// with a default that allows, a text that cannot be judged is still not allowed
+		// with a default that allows, a text that cannot be checked is still not allowed
 		for _, name := range []string{"writes", "open"} {
 			got := sets[name].Decide(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {

@@ -15,12 +15,12 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
 		case w[i].Text == "-C" && i+1 < len(w) && p.isRoot(w[i+1]):
 			i++
-		case w[i].Text == "-C" && i+1 < len(w) && p.inside(w[i+1]):
+		case w[i].Text == "-C" && i+1 < len(w) && p.isInside(w[i+1]):
 			add(i, false, otherRepository(w[i+1].Text))
 			add(i+1, false, otherRepository(w[i+1].Text))
 			i++
 		default:
-			add(i, true, "git "+short(w[i].Text)+" may change which programs git runs, or where")
+			add(i, true, "git "+shorten(w[i].Text)+" may change which programs git runs, or where")
 		}
 	}
 	if sub >= len(w) {
@@ -28,23 +28,23 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 	}
 	name := w[sub].Text
 	if !gitCommands[name] {
-		add(sub, true, "git "+short(name)+" may be an alias for any command")
+		add(sub, true, "git "+shorten(name)+" may be an alias for any command")
 	}
 	for i := sub + 1; i < len(w); i++ {
 		t := w[i].Text
 		switch {
 		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
-			add(never, true, "git "+short(t)+" runs a program to connect")
+			add(never, true, "git "+shorten(t)+" runs a program to connect")
 		case name == "rebase" && (strings.HasPrefix(t, "-x") || t == "-i" || t == "--interactive"),
 			name == "archive" && (strings.HasPrefix(t, "-o") || strings.HasPrefix(t, "--remote")),
 			name == "bisect" && t == "run", name == "submodule" && t == "foreach",
 			name == "clone" && (strings.HasPrefix(t, "-c") || strings.HasPrefix(t, "-u") || strings.HasPrefix(t, "--conf")),
 			name == "difftool" && strings.HasPrefix(t, "-x"), name == "format-patch" && strings.HasPrefix(t, "-o"),
 			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
-			name == "branch" && begins("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(cluster(t[1:], "efABCm-"), "O"),
-			name == "rebase" && begins("--interactive", t, 5), name == "archive" && begins("--remote", strings.SplitN(t, "=", 2)[0], 5),
-			name == "blame" && begins("--contents", strings.SplitN(t, "=", 2)[0], 6):
-			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
+			name == "branch" && isPrefixOf("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(shortOptions(t[1:], "efABCm-"), "O"),
+			name == "rebase" && isPrefixOf("--interactive", t, 5), name == "archive" && isPrefixOf("--remote", strings.SplitN(t, "=", 2)[0], 5),
+			name == "blame" && isPrefixOf("--contents", strings.SplitN(t, "=", 2)[0], 6):
+			add(i, true, "git "+name+" "+shorten(t)+" may run a program or write a file")
 		}
 	}
 }
@@ -52,7 +52,7 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 // isRoot reports whether a word certainly names the workspace's folder.
 func (p *place) isRoot(w shell.Word) bool {
 	list, ok := p.paths(w)
-	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.real(f)) })
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.realPath(f)) })
 }
 
 // sameAsRoot compares a folder with the workspace's, on Windows ignoring case.
@@ -60,22 +60,22 @@ func (p *place) sameAsRoot(dir string) bool {
 	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
 }
 
-// inOtherRepository returns the reason why a git command may be about another repository than the
-// workspace's. A folder below the workspace may contain one too, created by a command or unpacked,
-// whose settings name programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly
-// that folder covers it; r is nil for an offer.
-func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
+// otherRepositoryReason returns the reason why a git command may be about another repository than
+// the workspace's. A folder below the workspace may contain one too, created by a command or
+// unpacked, whose settings name programs that git runs (core.fsmonitor, filters, hooks). A rule for
+// exactly that folder covers it; r is nil for an offer.
+func (ma *matcher) otherRepositoryReason(c shell.Command, r *rule) string {
 	sub := shell.GitSub(c.Words)
-	if base(c.Words[0].Text) != "git" || sub >= len(c.Words) {
+	if baseName(c.Words[0].Text) != "git" || sub >= len(c.Words) {
 		return ""
 	}
-	for _, d := range j.place.dirs {
-		if !j.place.sameAsRoot(d) && (r == nil || r.cwd == "" || !j.place.is(d, r.cwd, false, false)) {
+	for _, d := range ma.place.dirs {
+		if !ma.place.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.place.is(d, r.cwd, false, false)) {
 			return otherRepository(d)
 		}
 	}
 	for i, w := range c.Words[1:sub] {
-		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !j.place.isRoot(dir) {
+		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !ma.place.isRoot(dir) {
 			return otherRepository(dir.Text)
 		}
 	}
@@ -83,5 +83,5 @@ func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
 }
 
 func otherRepository(dir string) string {
-	return "git may use another repository in " + short(dir) + ", whose settings can run programs"
+	return "git may use another repository in " + shorten(dir) + ", whose settings can run programs"
 }

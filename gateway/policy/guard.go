@@ -8,11 +8,12 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// hit is a word that changes what a program does: no rule covers the command without containing it.
-type hit struct {
+// guard is a word that changes what a program does: no rule covers the command without containing
+// it.
+type guard struct {
 	at     int // index of the word, or one of the two constants below
-	why    string
-	opaque bool // the program runs code that cannot be judged
+	reason string
+	opaque bool // the program runs code that cannot be checked
 	// unknown means that the word is merely not known: a rule that contains it may be offered.
 	unknown bool
 	// goal means that the word is one of the program's goals: a rule that contains none of them
@@ -25,12 +26,12 @@ const (
 	exactOnly = -2 // only a rule that contains every word covers it
 )
 
-// guards lists the words of a command that its allow rule must contain.
-func guards(c shell.Command, p *place) []hit {
-	var list []hit
-	add := func(at int, opaque bool, why string) { list = append(list, hit{at: at, why: why, opaque: opaque}) }
+// guardsOf lists the words of a command that its allow rule must contain.
+func guardsOf(c shell.Command, p *place) []guard {
+	var list []guard
+	add := func(at int, opaque bool, why string) { list = append(list, guard{at: at, reason: why, opaque: opaque}) }
 	w := c.Words
-	name := base(w[0].Text)
+	name := baseName(w[0].Text)
 	if s, ok := guardedLike[name]; ok {
 		name = s
 	}
@@ -42,9 +43,9 @@ func guards(c shell.Command, p *place) []hit {
 		return list
 	case versioned(name, interpreters):
 		guardInterpreter(c, add)
-		guardOptions(name, w, 1, p, func(h hit) { list = append(list, h) })
+		guardOptions(name, w, 1, p, func(h guard) { list = append(list, h) })
 		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
-			guardOptions(w[i].Text, w, i+1, p, func(h hit) { list = append(list, h) })
+			guardOptions(w[i].Text, w, i+1, p, func(h guard) { list = append(list, h) })
 		}
 		return list
 	case shellBuiltins[name]:
@@ -58,13 +59,13 @@ func guards(c shell.Command, p *place) []hit {
 	case shell.Launches(name) && optionTables[name] == nil:
 		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
 			if !w[i].Dynamic {
-				add(i, false, name+" "+short(w[i].Text)+" changes how the command is started")
+				add(i, false, name+" "+shorten(w[i].Text)+" changes how the command is started")
 			}
 		}
 	}
 	if shell.Loader(name) {
 		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
-			add(i, true, name+" "+short(w[i].Text)+" may load code that is not in the command")
+			add(i, true, name+" "+shorten(w[i].Text)+" may load code that is not in the command")
 		}
 	}
 	if shellStarters[name] && !c.Starts {
@@ -74,11 +75,11 @@ func guards(c shell.Command, p *place) []hit {
 	if name == "git" {
 		from = shell.GitSub(w)
 	}
-	guardOptions(name, w, from, p, func(h hit) { list = append(list, h) })
-	if f, ok := special[name]; ok {
+	guardOptions(name, w, from, p, func(h guard) { list = append(list, h) })
+	if f, ok := specialGuards[name]; ok {
 		f(c, p, add)
 	}
-	if confined[name] {
+	if confinedPrograms[name] {
 		guardConfined(c, p, add)
 	}
 	return list
@@ -104,7 +105,7 @@ func moduleAt(w []shell.Word) int {
 
 func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
-	name := base(w[0].Text)
+	name := baseName(w[0].Text)
 	if codeArguments[name] {
 		guardScripted(c, name, add)
 	}
@@ -130,7 +131,7 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
 	w := c.Words
 	for i := 1; i < len(w); i++ {
-		add(i, true, name+" "+short(w[i].Text)+" may run any code")
+		add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
 	}
 	if c.Piped || c.Stdin != nil {
 		add(never, true, name+" runs its input")
@@ -146,7 +147,7 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 		t := w[i].Text
 		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
 			strings.HasPrefix(t, "--p") || t == "eval"
-		add(i, text || w[i].Dynamic, name+" "+short(t)+" runs code that is not in the command")
+		add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
 		if !isFlag(t) {
 			if shell.Input(t) {
 				add(never, true, name+" runs its input")
@@ -155,7 +156,7 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 		}
 		if takesValue(name, t) && i+1 < len(w) { // the next word is not the script
 			i++
-			add(i, w[i].Dynamic, name+" "+short(t)+" "+short(w[i].Text)+" loads code that is not in the command")
+			add(i, w[i].Dynamic, name+" "+shorten(t)+" "+shorten(w[i].Text)+" loads code that is not in the command")
 			continue
 		}
 		switch t {
@@ -189,3 +190,27 @@ func takesValue(name, option string) bool {
 }
 
 func isNumber(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
+
+func guardShell(c shell.Command, add func(int, bool, string)) {
+	w := c.Words
+	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {
+		add(never, true, baseName(w[0].Text)+" runs the output of another command")
+	}
+	if len(w) == 1 {
+		if c.Stdin == nil {
+			add(exactOnly, true, baseName(w[0].Text)+" runs its input")
+		}
+		return
+	}
+	if o := w[1].Text; len(w) == 3 && (o == "-c" || o == "-lc") && w[2].Plain() {
+		return // the script is checked separately
+	}
+	if len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "--help") {
+		return
+	}
+	for i := 1; i < len(w); i++ {
+		t := w[i].Text
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.Input(t)
+		add(i, text || w[i].Dynamic, baseName(w[0].Text)+" "+shorten(t)+" runs code that is not in the command")
+	}
+}

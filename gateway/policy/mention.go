@@ -8,21 +8,21 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// mention is a word of a command that may name a file.
-type mention struct {
-	word  shell.Word
-	tools []string // the tools whose rules apply
-	sure  bool     // the program certainly accesses it so
-	taken bool     // with everything below it
+// fileWord is a word of a command that may name a file.
+type fileWord struct {
+	word         shell.Word
+	tools        []string // the tools whose rules apply
+	sure         bool     // the program certainly accesses it so
+	withContents bool     // with everything below it
 }
 
-// mentions returns the possible file names in a command's words, in any position.
-func mentions(name string, c shell.Command) (list []mention) {
-	list = make([]mention, 0, len(c.Words)+2)
+// fileWords returns the possible file names in a command's words, in any position.
+func fileWords(name string, c shell.Command) (list []fileWord) {
+	list = make([]fileWord, 0, len(c.Words)+2)
 	add := func(w shell.Word, tools []string, sure, taken bool) {
 		if w.Text != "" {
 			w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~") && !w.Glob
-			list = append(list, mention{w, tools, sure, taken})
+			list = append(list, fileWord{w, tools, sure, taken})
 		}
 	}
 	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is executed
@@ -30,7 +30,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 	}
 	code := runsText(name)
 	user := readers[name] || viewers[name] || writers[name] || movers[name] || copiers[name]
-	elsewhere, link := turned(name, c.Words), isLinking(name, c.Words[1:])
+	elsewhere, link := writesElsewhere(name, c.Words), isLinking(name, c.Words[1:])
 	if backupMakers[name] {
 		for _, w := range backups(c.Words[1:]) {
 			add(w, writing, false, false)
@@ -45,7 +45,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 		tools, sure := anyAccess, false
 		last := i == len(c.Words)-2
 		switch {
-		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]:
+		case elsewhere, attachedValue(w.Text) != "" && !readers[name] && !viewers[name]:
 			// its options may do anything with it
 		case link: // the target of a link can be read and written by the other name
 			sure = true
@@ -67,8 +67,8 @@ func mentions(name string, c shell.Command) (list []mention) {
 		key, v, valued := strings.Cut(w.Text, "=")
 		part := w
 		switch {
-		case glued(w.Text) != "":
-			part.Text = glued(w.Text)
+		case attachedValue(w.Text) != "":
+			part.Text = attachedValue(w.Text)
 			add(part, tools, sure, false)
 		case name == "dd" && key == "if":
 			part.Text = v
@@ -79,7 +79,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 		case !flag:
 			add(w, tools, sure, movers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
 		}
-		for _, t := range namesIn(name, w.Text, code) {
+		for _, t := range fileNamesIn(name, w.Text, code) {
 			part.Text, part.Glob, part.Tilde = t, false, false
 			add(part, anyAccess, false, false)
 		}
@@ -97,9 +97,9 @@ func system(p string) bool {
 	return false
 }
 
-// namesIn returns the parts of a word that may be file names: the text after an @, as curl's,
+// fileNamesIn returns the parts of a word that may be file names: the text after an @, as curl's,
 // elements of lists and pairs, and quoted texts in code that the program runs.
-func namesIn(name, text string, code bool) []string {
+func fileNamesIn(name, text string, code bool) []string {
 	if strings.IndexByte(text, ':') >= 0 {
 		if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
 			return fileAddress(text[i+len("file:"):])
@@ -134,17 +134,18 @@ func runsText(name string) bool {
 	return versioned(name, interpreters) || name == "awk" || name == "sed" || guardedLike[name] == "awk" || guardedLike[name] == "sed"
 }
 
-// glued returns the value of a short option in the same word, as in -osecrets/key.
-func glued(word string) string {
+// attachedValue returns the value of a short option in the same word, as in -osecrets/key.
+func attachedValue(word string) string {
 	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
 		return ""
 	}
 	return word[2:]
 }
 
-// turned reports whether a command's options make it write elsewhere than its words normally mean:
-// into a folder before the sources, or, for a program that otherwise only reads, into a file.
-func turned(name string, words []shell.Word) bool {
+// writesElsewhere reports whether a command's options make it write elsewhere than its words
+// normally mean: into a folder before the sources, or, for a program that otherwise only reads,
+// into a file.
+func writesElsewhere(name string, words []shell.Word) bool {
 	long, letter := "", byte(0)
 	switch name {
 	case "cp", "mv", "ln", "install":

@@ -8,9 +8,9 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// full returns the subcommand that a word means; a word without another meaning is returned as it
-// is.
-func (v vocabulary) full(word string) string {
+// fullName returns the subcommand that a word means; a word without another meaning is returned as
+// it is.
+func (v vocabulary) fullName(word string) string {
 	if f, ok := v.aliases[word]; ok {
 		return f
 	}
@@ -47,9 +47,9 @@ func (v vocabulary) full(word string) string {
 
 var upper = regexp.MustCompile(`[A-Z]`)
 
-// renamed compares the words of a strict rule after the program's name with words that may be
+// matchAlias compares the words of a strict rule after the program's name with words that may be
 // aliases.
-func renamed(name string, pattern []glob, words []shell.Word) grade {
+func matchAlias(name string, pattern []glob, words []shell.Word) certainty {
 	v, ok := vocabularies[name]
 	if !ok {
 		return none
@@ -60,14 +60,14 @@ func renamed(name string, pattern []glob, words []shell.Word) grade {
 		return none
 	}
 	said := pattern[at].parts[0]
-	want := v.full(said)
+	want := v.fullName(said)
 	best := none
 	for i, w := range words {
 		if w.Dynamic || isFlag(w.Text) || w.Text == "" || w.Text == said {
 			continue
 		}
 		sure := certain
-		if v.full(w.Text) != want {
+		if v.fullName(w.Text) != want {
 			if !v.prefixes || v.names != nil || !strings.HasPrefix(want, strings.ToLower(w.Text)) {
 				continue
 			}
@@ -80,9 +80,9 @@ func renamed(name string, pattern []glob, words []shell.Word) grade {
 	return best
 }
 
-// withoutGroup returns a program's words without one that changes nothing: a toolchain's name, or
-// the command group. It returns nil if there is no such word.
-func withoutGroup(program string, words []shell.Word) []shell.Word {
+// withoutCommandGroup returns a program's words without one that changes nothing: a toolchain's
+// name, or the command group. It returns nil if there is no such word.
+func withoutCommandGroup(program string, words []shell.Word) []shell.Word {
 	if len(words) < 2 || words[0].Dynamic {
 		return nil
 	}
@@ -117,9 +117,9 @@ func withoutGroup(program string, words []shell.Word) []shell.Word {
 	return nil
 }
 
-// otherName returns the name that a strict rule may use for a program: without a version, as for
-// python3.12 or npm@latest. It is "" if there is none.
-func otherName(name string) string {
+// unversionedName returns the name that a strict rule may use for a program: without a version, as
+// for python3.12 or npm@latest. It is "" if there is none.
+func unversionedName(name string) string {
 	if s, ok := scriptNames[name]; ok {
 		return s
 	}

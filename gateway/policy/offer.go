@@ -8,17 +8,17 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// offer adds the rules that would have allowed a command.
-func (j *judging) offer(c shell.Command, why string) {
-	name := base(c.Words[0].Text)
-	hits := guards(c, j.place)
+// addOffers adds the rules that would have allowed a command.
+func (ev *evaluation) addOffers(c shell.Command, why string) {
+	name := baseName(c.Words[0].Text)
+	hits := guardsOf(c, ev.place)
 	// A rule that contains the merely unknown words may be offered.
-	barred := why != "" && !slices.ContainsFunc(hits, func(h hit) bool { return h.why == why })
-	lead := j.leading(c)
+	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
+	lead := ev.leadingCount(c)
 	switch {
-	case barred, !static(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h hit) bool { return !h.unknown }),
+	case barred, !isStatic(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h guard) bool { return !h.unknown }),
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
-		j.barred = j.barred || why != "" || c.Parent >= 0
+		ev.noOffers = ev.noOffers || why != "" || c.Parent >= 0
 		return
 	case shell.Shells(name), shell.Launches(name), versioned(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
 		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
@@ -27,36 +27,36 @@ func (j *judging) offer(c shell.Command, why string) {
 		return
 	}
 	words := texts(c.Words)
-	argv := escaped(words)
-	j.propose(argv, "exactly "+strings.Join(words, " "))
+	argv := escapeStars(words)
+	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
 	words = append(words[:1], words[1+lead:]...)
 	for _, u := range openOffers {
-		outside := func(h hit) bool { return h.at <= lead || h.at >= lead+len(u) }
+		outside := func(h guard) bool { return h.at <= lead || h.at >= lead+len(u) }
 		if len(words) >= len(u) && slices.Equal(words[:len(u)], u) && !slices.ContainsFunc(hits, outside) {
-			j.propose(append(escaped(u), "**"), strings.Join(u, " ")+" with any arguments")
+			ev.addOffer(append(escapeStars(u), "**"), strings.Join(u, " ")+" with any arguments")
 			break
 		}
 	}
 }
 
-func (j *judging) propose(argv []string, text string) {
-	for _, o := range j.offers {
+func (ev *evaluation) addOffer(argv []string, text string) {
+	for _, o := range ev.offers {
 		if strings.Join(o.Rule.Argv, "\x00") == strings.Join(argv, "\x00") {
 			return
 		}
 	}
-	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(j.call.Node)}
-	if j.place.root != "" {
-		r.Cwd = path.Clean(j.place.root) + "/**"
-		if j.place.root == "/" {
+	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
+	if ev.place.root != "" {
+		r.Cwd = path.Clean(ev.place.root) + "/**"
+		if ev.place.root == "/" {
 			r.Cwd = ""
 		}
 	}
-	j.offers = append(j.offers, Offer{Rule: r, Text: text})
+	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
 }
 
-// escaped escapes words so that a pattern matches them literally.
-func escaped(words []string) []string {
+// escapeStars escapes words so that a pattern matches them literally.
+func escapeStars(words []string) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = strings.ReplaceAll(w, "*", `\*`)

@@ -8,16 +8,16 @@ import (
 
 // optionReader reads a command's words and reports those that are not known to be harmless.
 type optionReader struct {
-	place *place
-	words []shell.Word
-	at    int
-	table *optionTable
-	add   func(hit)
-	doubt bool // an unknown option may have used the next word as its value
+	place       *place
+	words       []shell.Word
+	at          int
+	table       *optionTable
+	add         func(guard)
+	isUncertain bool // an unknown option may have used the next word as its value
 }
 
 // guardOptions reports the options of a program, from a word on, that its table does not contain.
-func guardOptions(name string, words []shell.Word, from int, p *place, add func(hit)) {
+func guardOptions(name string, words []shell.Word, from int, p *place, add func(guard)) {
 	r := optionReader{place: p, words: words, at: from, table: optionTables[name], add: add}
 	if r.table == nil {
 		return
@@ -31,7 +31,7 @@ func guardOptions(name string, words []shell.Word, from int, p *place, add func(
 			if r.table.after != nil {
 				r.table = r.table.after
 			}
-			if r.table.free && !r.doubt {
+			if r.table.free && !r.isUncertain {
 				return
 			}
 		case isFlag(w.Text):
@@ -52,7 +52,7 @@ func leadingOptions(name string, words []shell.Word, p *place) int {
 		return 0
 	}
 	r := optionReader{place: p, words: words, at: 1, table: optionTables[name]}
-	r.add = func(hit) { r.doubt = true }
+	r.add = func(guard) { r.isUncertain = true }
 	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
 		if opt, _, _ := strings.Cut(words[r.at].Text, "="); r.table.options[opt].runs || r.table.options[opt].inside {
 			return 0
@@ -60,9 +60,9 @@ func leadingOptions(name string, words []shell.Word, p *place) int {
 		r.option(words[r.at])
 	}
 	for _, w := range words[1:min(r.at, len(words))] {
-		r.doubt = r.doubt || !w.Plain()
+		r.isUncertain = r.isUncertain || !w.Plain()
 	}
-	if r.doubt {
+	if r.isUncertain {
 		return 0
 	}
 	return min(r.at, len(words)) - 1
@@ -80,15 +80,15 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.letters(w, w.Text)
 	}
 	if t.goals {
-		r.add(hit{at: r.at, unknown: true, goal: true, why: "The rule does not include " + t.name + " " + short(w.Text)})
+		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})
 	}
-	for _, s := range t.spelled {
-		if s.like.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
-			r.doubtful(short(w.Text), s.runs)
+	for _, s := range t.patterns {
+		if s.pattern.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
+			r.report(shorten(w.Text), s.runs)
 			break
 		}
 	}
-	return r.doubt || !t.free
+	return r.isUncertain || !t.free
 }
 
 // option reads an option, and its value if that is the next word.
@@ -146,7 +146,7 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 	if o.value == ':' && !inWord {
 		value = shell.Word{Dynamic: true}
 		if r.at+1 < len(r.words) {
-			next := r.words[r.at+1] // a value that looks like an option is judged as one, too
+			next := r.words[r.at+1] // a value that looks like an option is checked as one, too
 			if !isFlag(next.Text) || isNumber(next.Text) || o.fits != nil && o.fits.MatchString(next.Text) {
 				r.at++
 				value = next
@@ -154,13 +154,13 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 		}
 	}
 	switch {
-	case o.inside && !value.Dynamic && r.place.inside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
+	case o.inside && !value.Dynamic && r.place.isInside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
 	case o.runs:
-		r.add(hit{at: at, opaque: true, why: r.table.name + " " + name + " may run code that is not in the command"})
+		r.add(guard{at: at, opaque: true, reason: r.table.name + " " + name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):
-		r.add(hit{at: at, unknown: true, why: r.table.name + " " + name + " " + short(value.Text) + " is not known to be harmless"})
+		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " " + shorten(value.Text) + " is not known to be harmless"})
 	case o.value == 0 && inWord && !switchValues[value.Text]:
-		r.add(hit{at: at, unknown: true, why: r.table.name + " " + name + " is not known to be harmless with a value"})
+		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " is not known to be harmless with a value"})
 	}
 }
 
@@ -175,17 +175,17 @@ func (r *optionReader) unknown(name string) {
 		runs = runs || o.runs && long && len(n) > 2 &&
 			(strings.HasPrefix(mark, plain) || strings.HasSuffix(n, ".") && strings.HasPrefix(plain, mark))
 	}
-	r.doubt = true
-	r.doubtful(short(name), runs)
+	r.isUncertain = true
+	r.report(shorten(name), runs)
 }
 
-// doubtful reports a word.
-func (r *optionReader) doubtful(what string, runs bool) {
+// report reports a word.
+func (r *optionReader) report(what string, runs bool) {
 	why := " is not known to be harmless"
 	if runs {
 		why = " may run code that is not in the command"
 	}
-	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: r.table.name + " " + what + why})
+	r.add(guard{at: r.at, opaque: runs, unknown: !runs, reason: r.table.name + " " + what + why})
 }
 
 var dashes = strings.NewReplacer("-", "")

@@ -22,15 +22,15 @@ type optionTable struct {
 	subs    map[string]*optionTable
 	after   *optionTable // for the words after --
 
-	spelled []spelledWord
+	patterns []wordPattern
 
 	words, goals, bundled, free bool // the table's words with %
 }
 
-// spelledWord describes the operands that a rule must contain.
-type spelledWord struct {
-	like *regexp.Regexp
-	runs bool // such a word runs code that is not in the command
+// wordPattern describes the operands that a rule must contain.
+type wordPattern struct {
+	pattern *regexp.Regexp
+	runs    bool // such a word runs code that is not in the command
 }
 
 // option is one known option, or one that is known to run code.
@@ -95,7 +95,7 @@ func (t *optionTable) tablesAt(path []string) (list []*optionTable) {
 		sub := t.subs[name]
 		if sub == nil {
 			s := *t
-			s.spelled = slices.Clip(t.spelled)
+			s.patterns = slices.Clip(t.patterns)
 			sub = &s
 			sub.name, sub.options, sub.subs, sub.after, sub.free = strings.TrimSpace(t.name+" "+name), map[string]option{}, nil, nil, false
 			sub.depth = strings.Count(sub.name, " ")
@@ -122,7 +122,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		var o option
 		token, o.runs = strings.CutPrefix(token, "!")
 		if token[0] == '/' {
-			t.spelled = append(t.spelled, spelledWord{regexp.MustCompile(token[1 : len(token)-1]), o.runs})
+			t.patterns = append(t.patterns, wordPattern{regexp.MustCompile(token[1 : len(token)-1]), o.runs})
 			continue
 		}
 		if i := strings.IndexAny(token, ":="); i > 0 {

@@ -48,7 +48,7 @@ func allowing(t *testing.T, rules ...Rule) *Set {
 	return s
 }
 
-// TestRuleCoversOnlyKnownOptions judges everyday commands and attacks under one rule each.
+// TestRuleCoversOnlyKnownOptions decides about everyday commands and attacks under one rule each.
 func TestRuleCoversOnlyKnownOptions(t *testing.T) {
 	count := map[Verdict]int{}
 	for _, c := range readOptionCases(t) {

@@ -28,24 +28,24 @@ type Set struct {
 	// doubt is not empty if a rule that asks or denies is switched off: then nothing is allowed.
 	doubt string
 
-	allow   map[string][]*rule // by the program's name
-	strict  map[string][]*rule // ask and deny, by the program's base name
-	wide    []*rule            // ask and deny whose program is a pattern, or without argv
-	files   []*rule            // rules with a path, or for other tools than Bash
-	paths   []*rule            // those of files that ask or deny
-	control bool               // some rule asks or denies about commands
+	allow            map[string][]*rule // by the program's name
+	strict           map[string][]*rule // ask and deny, by the program's base name
+	anyProgram       []*rule            // ask and deny whose program is a pattern, or without argv
+	files            []*rule            // rules with a path, or for other tools than Bash
+	fileRestrictions []*rule            // those of files that ask or deny
+	hasCommandRules  bool               // some rule asks or denies about commands
 }
 
 // rule is a prepared Rule.
 type rule struct {
 	Rule
-	argv []glob
-	path *pathGlob
-	node glob
-	tool glob
-	cwd  string
-	tree bool // cwd and below
-	why  string
+	argv   []glob
+	path   *pathGlob
+	node   glob
+	tool   glob
+	cwd    string
+	tree   bool // cwd and below
+	reason string
 }
 
 var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)
@@ -74,8 +74,8 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	}
 	var f File
 	var problems []Problem
-	for _, name := range unknown(data, "default", "rules", "grants") {
-		problems = append(problems, Problem{Reason: misspelt([]string{name}, []string{"default", "rules", "grants"}) + " and has no effect"})
+	for _, name := range unknownNames(data, "default", "rules", "grants") {
+		problems = append(problems, Problem{Reason: describeUnknown([]string{name}, []string{"default", "rules", "grants"}) + " and has no effect"})
 	}
 	f.Default = Ask
 	if raw.Default != nil {
@@ -90,8 +90,8 @@ func Parse(data []byte) (*Set, []Problem, error) {
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
 			one.Argv = []string{} // null is as invalid as []
 		}
-		if names := unknown(r, ruleFields...); len(names) > 0 {
-			off[i] = misspelt(names, ruleFields)
+		if names := unknownNames(r, ruleFields...); len(names) > 0 {
+			off[i] = describeUnknown(names, ruleFields)
 		}
 		if one.ID != "" && slices.ContainsFunc(f.Rules, func(r Rule) bool { return r.ID == one.ID }) {
 			problems = append(problems, Problem{Rule: one.ID, Reason: "two rules have this id"})
@@ -103,8 +103,8 @@ func Parse(data []byte) (*Set, []Problem, error) {
 		if err := json.Unmarshal(g, &one); err != nil {
 			return nil, nil, fmt.Errorf("read rules: grant %d: %w", i+1, explain(g, err))
 		}
-		if names := unknown(g, grantFields...); len(names) > 0 {
-			problems = append(problems, Problem{Rule: grantName(one, i), Reason: misspelt(names, grantFields) + ": the grant is off"})
+		if names := unknownNames(g, grantFields...); len(names) > 0 {
+			problems = append(problems, Problem{Rule: grantName(one, i), Reason: describeUnknown(names, grantFields) + ": the grant is off"})
 			continue
 		}
 		f.Grants = append(f.Grants, one)
@@ -116,8 +116,8 @@ func Parse(data []byte) (*Set, []Problem, error) {
 // Grants returns the grants of the file, except those that are switched off.
 func (s *Set) Grants() []Grant { return s.grants }
 
-// notes are fields for people only.
-var notes = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
+// noteFields are fields for people only.
+var noteFields = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
 
 var ruleFields = []string{
 	"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires",
@@ -127,16 +127,16 @@ var ruleFields = []string{
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
-// Misspelt lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them would
-// change the rule.
-func Misspelt(rule json.RawMessage) string {
-	if names := unknown(rule, ruleFields...); len(names) > 0 {
-		return misspelt(names, ruleFields)
+// UnknownFields lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them
+// would change the rule.
+func UnknownFields(rule json.RawMessage) string {
+	if names := unknownNames(rule, ruleFields...); len(names) > 0 {
+		return describeUnknown(names, ruleFields)
 	}
 	return ""
 }
 
-func unknown(data []byte, known ...string) []string {
+func unknownNames(data []byte, known ...string) []string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(data, &m) != nil {
 		return nil
@@ -145,7 +145,7 @@ func unknown(data []byte, known ...string) []string {
 	for name := range m {
 		// as encoding/json compares
 		same := func(k string) bool { return strings.EqualFold(k, name) }
-		if !slices.ContainsFunc(known, same) && !slices.ContainsFunc(notes, same) {
+		if !slices.ContainsFunc(known, same) && !slices.ContainsFunc(noteFields, same) {
 			list = append(list, name)
 		}
 	}
@@ -222,11 +222,11 @@ func (s *Set) add(p *rule) {
 	if p.argv == nil {
 		s.files = append(s.files, p)
 		if p.path != nil && p.Verdict != Allow {
-			s.paths = append(s.paths, p)
+			s.fileRestrictions = append(s.fileRestrictions, p)
 		}
 		if command && p.Verdict != Allow {
-			s.wide = append(s.wide, p)
-			s.control = true
+			s.anyProgram = append(s.anyProgram, p)
+			s.hasCommandRules = true
 		}
 		return
 	}
@@ -234,10 +234,10 @@ func (s *Set) add(p *rule) {
 	case p.Verdict == Allow:
 		s.allow[p.argv[0].parts[0]] = append(s.allow[p.argv[0].parts[0]], p)
 	case p.argv[0].literal():
-		s.strict[base(p.argv[0].parts[0])] = append(s.strict[base(p.argv[0].parts[0])], p)
-		s.control = true
+		s.strict[baseName(p.argv[0].parts[0])] = append(s.strict[baseName(p.argv[0].parts[0])], p)
+		s.hasCommandRules = true
 	default:
-		s.wide = append(s.wide, p)
-		s.control = true
+		s.anyProgram = append(s.anyProgram, p)
+		s.hasCommandRules = true
 	}
 }

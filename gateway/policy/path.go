@@ -14,7 +14,7 @@ import (
 // unknown.
 const maxFolders = 8
 
-// The machine that runs a call may have another operating system than the judge: paths are handled
+// The machine that runs a call may have another operating system than the policy: paths are handled
 // as text, with slashes.
 
 func drive(p string) bool {
@@ -36,7 +36,7 @@ func clean(p string) string {
 // failed. nil means unknown.
 type folders []string
 
-// place is the state of paths and folders during a judgement.
+// place is the state of paths and folders during a decision.
 type place struct {
 	call  *Call
 	start string // the call's folder as given; dirs may have the target of a link in it
@@ -45,22 +45,22 @@ type place struct {
 	dirs  folders
 	moved bool
 
-	aliases  []protocol.Alias
-	known    map[string][]string    // results of names
-	patterns map[*pathGlob]pathGlob // results of resolved
+	aliases      []protocol.Alias
+	nameCache    map[string][]string    // results of names
+	patternCache map[*pathGlob]pathGlob // results of resolved
 }
 
 func newPlace(c *Call) *place {
 	p := &place{call: c, home: c.Home, aliases: aliased(c.Aliases)}
 	if p.home != "" {
-		p.home = p.real(clean(p.home))
+		p.home = p.realPath(clean(p.home))
 	}
 	if isAbs(c.Cwd) {
-		p.dirs = folders{p.real(clean(c.Cwd))}
+		p.dirs = folders{p.realPath(clean(c.Cwd))}
 		p.root = p.dirs[0]
 	}
 	if isAbs(c.Root) {
-		p.root = p.real(clean(c.Root))
+		p.root = p.realPath(clean(c.Root))
 	}
 	if c.Resolve == nil || p.dirs == nil {
 		return p
@@ -85,25 +85,25 @@ func (p *place) is(d, cwd string, tree, strict bool) bool {
 		}
 		switch {
 		case len(p.aliases) == 0:
-			if lies(have, cwd, tree) {
+			if isOrBelow(have, cwd, tree) {
 				return true
 			}
-		case lies(p.real(have), p.real(cwd), tree):
+		case isOrBelow(p.realPath(have), p.realPath(cwd), tree):
 			return true
-		case strict && slices.ContainsFunc(p.names(have), func(name string) bool { return lies(name, cwd, tree) }):
+		case strict && slices.ContainsFunc(p.allNames(have), func(name string) bool { return isOrBelow(name, cwd, tree) }):
 			return true
 		}
 	}
 	return false
 }
 
-func lies(d, cwd string, tree bool) bool {
-	_, in := below(d, cwd)
+func isOrBelow(d, cwd string, tree bool) bool {
+	_, in := relativeTo(d, cwd)
 	return d == cwd || in && tree
 }
 
-// follow handles a command that changes the folder.
-func (p *place) follow(c shell.Command) {
+// changeFolder handles a command that changes the folder.
+func (p *place) changeFolder(c shell.Command) {
 	switch c.Name() {
 	case "cd", "pushd", "popd", "chdir", "z", "j":
 	default:
@@ -140,7 +140,7 @@ func (p *place) follow(c shell.Command) {
 		if !isAbs(to) {
 			to = path.Join(d, to)
 		}
-		if to = p.real(to); !slices.Contains(next, to) {
+		if to = p.realPath(to); !slices.Contains(next, to) {
 			next = append(next, to)
 		}
 	}
@@ -185,7 +185,7 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 	}
 	if len(p.aliases) > 0 {
 		for i, f := range list {
-			if real := p.real(f); real != f {
+			if real := p.realPath(f); real != f {
 				list[i] = real
 				list = append(list, f) // the floor goes by names, too
 			}
@@ -230,14 +230,14 @@ func ownProcess(text string) (string, bool) {
 	return "/" + text[len(m[0]):], true
 }
 
-// away reports whether a command may run outside the workspace because the text itself changed the
-// folder.
-func (p *place) away() bool {
+// isOutside reports whether a command may run outside the workspace because the text itself changed
+// the folder.
+func (p *place) isOutside() bool {
 	if !p.moved {
 		return false
 	}
 	for _, d := range p.dirs {
-		if _, in := below(d, p.root); !in {
+		if _, in := relativeTo(d, p.root); !in {
 			return true
 		}
 	}
@@ -247,7 +247,7 @@ func (p *place) away() bool {
 // repository adds the workspace to folders in it, because a repository's files start at its top.
 func (p *place) repository(list []string) []string {
 	for _, f := range list {
-		if _, in := below(f, p.root); in && f != p.root {
+		if _, in := relativeTo(f, p.root); in && f != p.root {
 			return append(slices.Clone(list), p.root)
 		}
 	}

@@ -12,21 +12,21 @@ import (
 )
 
 func prepare(r Rule) (*rule, error) {
-	if err := r.judges(); err != nil {
+	if err := r.validate(); err != nil {
 		return nil, err
 	}
 	p := &rule{Rule: r}
-	for _, part := range []func() error{p.prepareTool, p.prepareWhat, p.prepareCwd, p.checkWhen} {
+	for _, part := range []func() error{p.prepareTool, p.prepareSubject, p.prepareCwd, p.checkWhen} {
 		if err := part(); err != nil {
 			return nil, err
 		}
 	}
-	p.why = p.says()
+	p.reason = p.describe()
 	return p, nil
 }
 
-// judges refuses a rule without a condition, or with one that is not allowed.
-func (r Rule) judges() error {
+// validate refuses a rule without a condition, or with one that is not allowed.
+func (r Rule) validate() error {
 	switch {
 	case r.Verdict == "":
 		return errors.New(`verdict is missing: it must be "allow", "ask" or "deny"`)
@@ -40,8 +40,8 @@ func (r Rule) judges() error {
 	return nil
 }
 
-// halves splits a rule's tool into the machine and the tool.
-func (r Rule) halves() (node, tool string) {
+// splitTool splits a rule's tool into the machine and the tool.
+func (r Rule) splitTool() (node, tool string) {
 	if n, t, ok := strings.Cut(r.Tool, "__"); ok && t != "" {
 		return n, t
 	}
@@ -49,7 +49,7 @@ func (r Rule) halves() (node, tool string) {
 }
 
 func (p *rule) prepareTool() (err error) {
-	node, tool := p.halves()
+	node, tool := p.splitTool()
 	var err2 error
 	p.node, err = parseGlob(node)
 	p.tool, err2 = parseGlob(tool)
@@ -59,9 +59,9 @@ func (p *rule) prepareTool() (err error) {
 	return nil
 }
 
-// prepareWhat prepares the subject of a rule: a command's words or files.
-func (p *rule) prepareWhat() (err error) {
-	_, tool := p.halves()
+// prepareSubject prepares the subject of a rule: a command's words or files.
+func (p *rule) prepareSubject() (err error) {
+	_, tool := p.splitTool()
 	if p.Argv == nil {
 		if p.Verdict == Allow && p.tool.match("Bash") && p.Path == "" {
 			return errors.New("an allow for commands needs argv")
@@ -161,4 +161,4 @@ func (g Grant) covers(c *Call) bool {
 	return err == nil && err2 == nil && bytes.Equal(want, have)
 }
 
-func expired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
+func isExpired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }

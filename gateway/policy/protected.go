@@ -8,55 +8,55 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// protected returns the reason why writing one of these files needs an approval whatever the rules
-// say. Git's own commands name no files in .git: they are judged by their effect.
-func (j *judging) protected(list []string) string {
+// fileReason returns the reason why writing one of these files needs an approval whatever the rules
+// say. Git's own commands name no files in .git: they are checked by their effect.
+func (fl *floor) fileReason(list []string) string {
 	for _, f := range list {
 		low := fold(f)
-		switch e, ok := sensitive.Find(low, fold(j.place.home), sensitive.Startup|sensitive.Secret); {
+		switch e, ok := sensitive.Find(low, fold(fl.place.home), sensitive.Startup|sensitive.Secret); {
 		case device.MatchString(low):
 			return "Writes directly to a disk"
-		case j.ours(f):
+		case fl.isOwn(f):
 			return ourFiles
 		case ok && e.Kind&sensitive.Startup != 0:
-			return "Changes " + short(path.Base(f)) + ", which can start programs later (" + e.Program() + ")"
+			return "Changes " + shorten(path.Base(f)) + ", which can start programs later (" + e.Program() + ")"
 		case ok:
-			return "Changes " + short(path.Base(f)) + ", which holds passwords, tokens or private data (" + e.Program() + ")"
+			return "Changes " + shorten(path.Base(f)) + ", which holds passwords, tokens or private data (" + e.Program() + ")"
 		}
 	}
 	return ""
 }
 
-// file judges a call of a tool that runs no command.
-func (j *judging) file() {
-	if len(j.call.Paths) == 0 {
-		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
+// decideFiles decides a call of a tool that runs no command.
+func (ev *evaluation) decideFiles() {
+	if len(ev.call.Paths) == 0 {
+		ev.addPart(ev.decideAccess(ev.call.Tool, "call", ev.call.Tool, nil, true))
 	}
-	write, floor, protected := writes(j.call.Tool), false, j.protected
-	if j.call.Whole {
-		protected = j.protectedBelow
+	write, floor, protected := mayWrite(ev.call.Tool), false, ev.floor.fileReason
+	if ev.call.Whole {
+		protected = ev.floor.folderReason
 	}
-	for _, p := range j.call.Paths {
-		list, ok := j.place.paths(shell.Word{Text: p})
-		part := j.open(j.call.Tool, "file", p, list, ok)
+	for _, p := range ev.call.Paths {
+		list, ok := ev.place.paths(shell.Word{Text: p})
+		part := ev.decideAccess(ev.call.Tool, "file", p, list, ok)
 		if why := protected(list); write && why != "" && part.Verdict != Deny {
-			part.ruled, floor = true, true
+			part.byRule, floor = true, true
 			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
 		}
-		j.add(part)
+		ev.addPart(part)
 	}
-	if !write || floor || j.call.Named == "" {
+	if !write || floor || ev.call.Named == "" {
 		return
 	}
-	list, _ := j.place.paths(shell.Word{Text: j.call.Named, Tilde: strings.HasPrefix(j.call.Named, "~")})
+	list, _ := ev.place.paths(shell.Word{Text: ev.call.Named, Tilde: strings.HasPrefix(ev.call.Named, "~")})
 	if why := protected(list); why != "" {
-		j.add(Part{Kind: "file", Text: j.call.Named, Verdict: Ask, Floor: true, Reason: why, ruled: true})
+		ev.addPart(Part{Kind: "file", Text: ev.call.Named, Verdict: Ask, Floor: true, Reason: why, byRule: true})
 	}
 }
 
-// writes reports whether a file tool may change files: every tool that is not known to be read-only
-// may.
-func writes(tool string) bool {
+// mayWrite reports whether a file tool may change files: every tool that is not known to be
+// read-only may.
+func mayWrite(tool string) bool {
 	switch tool {
 	case "Read", "Glob", "Grep":
 		return false
@@ -64,29 +64,29 @@ func writes(tool string) bool {
 	return true
 }
 
-// protectedBelow is protected for a folder with everything in it.
-func (j *judging) protectedBelow(list []string) string {
+// folderReason is fileReason for a folder with everything in it.
+func (fl *floor) folderReason(list []string) string {
 	for _, f := range list {
-		if e, ok := sensitive.FindBelow(fold(f), fold(j.place.home), sensitive.Startup); ok {
-			return "Changes " + short(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
+		if e, ok := sensitive.FindBelow(fold(f), fold(fl.place.home), sensitive.Startup); ok {
+			return "Changes " + shorten(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
 		}
 	}
-	return j.protected(list)
+	return fl.fileReason(list)
 }
 
-// places returns the reason why the target of a copy is protected: for a file by its new name, for
-// a folder also by its possible contents.
-func (j *judging) places(c shell.Command, name string) string {
-	_, list := arrivals(c, name)
-	check := j.protected
+// copyReason returns the reason why the target of a copy is protected: for a file by its new name,
+// for a folder also by its possible contents.
+func (fl *floor) copyReason(c shell.Command, name string) string {
+	_, list := copyTargets(c, name)
+	check := fl.fileReason
 	if name == "mv" || name == "gmv" || name == "ln" || name == "gln" || recursive(c.Words[1:]) {
-		check = j.protectedBelow
+		check = fl.folderReason
 		if to := operands(c.Words[1:], "tSgmo"); len(to) > 1 && !to[len(to)-1].Dynamic {
 			list = append(list, to[len(to)-1])
 		}
 	}
 	for _, w := range list {
-		files, _ := j.place.paths(w)
+		files, _ := fl.place.paths(w)
 		if why := check(files); why != "" {
 			return why
 		}

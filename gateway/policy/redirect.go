@@ -7,9 +7,9 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// harmless matches the variables that a command may get without an approval: they change the
-// appearance of text.
-var harmless = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
+// harmlessVariable matches the variables that a command may get without an approval: they change
+// the appearance of text.
+var harmlessVariable = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
 
 // harmlessValue matches their allowed values: names, never paths. A time zone has its own.
 var (
@@ -17,47 +17,47 @@ var (
 	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 )
 
-// telling matches the variables that determine what shells and programs run or load, or where they
-// work. Others may be set if the default allows.
-var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
+// sensitiveVariable matches the variables that determine what shells and programs run or load, or
+// where they work. Others may be set if the default allows.
+var sensitiveVariable = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
 	`.*EDITOR|VISUAL|.*PAGER|BROWSER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
 	`.*ASKPASS|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
 	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
 	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROGRAM|.*SHELL)$`)
 
-// tellingZsh matches additional ones of zsh.
-var tellingZsh = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
+// sensitiveZshVariable matches additional ones of zsh.
+var sensitiveZshVariable = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
 
-func (j *judging) assignment(a shell.Assign) {
+func (ev *evaluation) decideAssignment(a shell.Assign) {
 	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " only affects the display"}
 	value := harmlessValue
 	if a.Name == "TZ" {
 		value = zoneName
 	}
-	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && j.covered[a.Command].has(a.Spelled) {
+	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && ev.covered[a.Command].has(a.Spelled) {
 		p.Reason = "The rule for the command includes this"
-		j.add(p)
+		ev.addPart(p)
 		return
 	}
-	if j.def == Allow && !telling.MatchString(a.Name) && !(j.facts.Kind == shell.Zsh && tellingZsh.MatchString(a.Name)) {
-		p.Reason = j.defaultReason("")
+	if ev.def == Allow && !sensitiveVariable.MatchString(a.Name) && !(ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)) {
+		p.Reason = ev.defaultReason("")
 		if !a.Guess {
-			j.add(p)
+			ev.addPart(p)
 		}
 		return
 	}
-	if !harmless.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
-		j.barred = true
-		p.Verdict, p.Reason = Ask, "Sets "+short(a.Name)+", which may change what programs do"
+	if !harmlessVariable.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
+		ev.noOffers = true
+		p.Verdict, p.Reason = Ask, "Sets "+shorten(a.Name)+", which may change what programs do"
 	}
 	if a.Guess && p.Verdict == Allow {
 		return
 	}
-	j.add(p)
+	ev.addPart(p)
 }
 
-// redirect judges a file that the shell opens.
-func (j *judging) redirect(r shell.Redirect) {
+// decideRedirect decides about a file that the shell opens.
+func (ev *evaluation) decideRedirect(r shell.Redirect) {
 	w := r.Path
 	if w.Plain() {
 		switch w.Text {
@@ -73,23 +73,23 @@ func (j *judging) redirect(r shell.Redirect) {
 	if r.Write {
 		tool = "Write"
 	}
-	list, ok := j.place.paths(j.place.widened(w))
-	p := j.open(tool, "redirect", r.Text, list, ok && !r.Guess)
+	list, ok := ev.place.paths(ev.place.expandShortNames(w))
+	p := ev.decideAccess(tool, "redirect", r.Text, list, ok && !r.Guess)
 	p.Argv = nil
-	switch why := j.protected(list); {
+	switch why := ev.floor.fileReason(list); {
 	case p.Verdict == Deny && r.Guess:
 		p.Verdict, p.Reason = Ask, "May open a file that a rule denies"
 	case p.Verdict == Deny:
 	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "Opens a network connection"
 	case r.Write && why != "":
-		p.ruled = true
+		p.byRule = true
 		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
-	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
+	case r.Write && !ok && (w.Dynamic || w.Odd || ev.place.dirs == nil):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "The file it writes is known only when the command runs"
 	}
 	if p.Verdict != Allow {
-		j.barred = true
+		ev.noOffers = true
 	}
-	j.add(p)
+	ev.addPart(p)
 }

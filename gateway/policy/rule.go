@@ -51,7 +51,7 @@ type Rule struct {
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
 	// Tool is a tool's bare name ("Bash"), or "node__Tool"; * stands for any text in either half. A
-	// file that a command redirects its output to is judged as a call of "Write", one that it reads
+	// file that a command redirects its output to counts as a call of "Write", one that it reads
 	// its input from as a call of "Read".
 	Tool string `json:"tool"`
 	// Argv is compared with a command's decoded words: "*" stands for one word, a * inside a word
@@ -128,8 +128,8 @@ type File struct {
 	Doubt string `json:"-"`
 }
 
-// Call is a call to be judged. If it has a Command, the commands that its shell would run are
-// judged.
+// Call is a call to be decided. If it has a Command, the commands that its shell would run are
+// checked.
 type Call struct {
 	Tool    string // bare name
 	Node    protocol.NodeID
@@ -158,7 +158,7 @@ type Call struct {
 	Now     time.Time // default time.Now()
 }
 
-// Part is one judged part of a call.
+// Part is one part of a call.
 type Part struct {
 	Kind    string   `json:"kind"` // command, redirect, assignment, finding, file, call
 	Text    string   `json:"text"`
@@ -169,7 +169,7 @@ type Part struct {
 	Floor   bool     `json:"floor,omitempty"`
 	Reason  string   `json:"reason"`
 
-	ruled bool // a rule, not the lack of one, makes it ask
+	byRule bool // a rule, not the lack of one, makes it ask
 }
 
 // Decision is a verdict with its details. Rule and Reason are those of the deciding part.
@@ -184,11 +184,11 @@ type Decision struct {
 	// rules prevents an allow.
 	Offers  []Offer `json:"offers,omitempty"`
 	Profile string  `json:"profile,omitempty"` // sandbox profile that an allow requires
-	// Held and Loose are the paths of the rules about files that are enforced for the code that the
-	// call runs, and of those that are not: the machine's sandbox protects the files of the first.
-	// Both are empty if the words of the call name the files that it opens.
-	Held  []string `json:"held,omitempty"`
-	Loose []string `json:"loose,omitempty"`
+	// Enforced and Loose are the paths of the rules about files that are enforced for the code that
+	// the call runs, and of those that are not: the machine's sandbox protects the files of the
+	// first. Both are empty if the words of the call name the files that it opens.
+	Enforced   []string `json:"held,omitempty"`
+	Unenforced []string `json:"loose,omitempty"`
 }
 
 // Offer is a rule that may be offered for one command of a call.

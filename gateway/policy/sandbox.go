@@ -18,8 +18,8 @@ type Sandbox struct {
 	Hidden []string
 }
 
-// RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of them, a
-// command could reach any file through another program, a service or io_uring.
+// RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of
+// them, a command could reach any file through another program, a service or io_uring.
 var RequiredChecks = []string{"fs.write.outside", "syscall.ptrace", "syscall.io_uring", "unix.sockets", "net.tcp", "net.mptcp"}
 
 // scratch are the folders for a command's own temporary files. Some of them may be writable in a
@@ -65,17 +65,17 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 // is empty when the command itself names the files that it opens, or when there are no such rules.
 func (d Decision) Files() string {
 	var parts []string
-	if len(d.Loose) > 0 {
-		parts = append(parts, "the code it runs may access "+several(d.Loose)+" despite your rules")
+	if len(d.Unenforced) > 0 {
+		parts = append(parts, "the code it runs may access "+joinFew(d.Unenforced)+" despite your rules")
 	}
-	if len(d.Held) > 0 {
-		parts = append(parts, "the sandbox protects "+several(d.Held))
+	if len(d.Enforced) > 0 {
+		parts = append(parts, "the sandbox protects "+joinFew(d.Enforced))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// several joins the first few entries of a list.
-func several(list []string) string {
+// joinFew joins the first few entries of a list.
+func joinFew(list []string) string {
 	const most = 3
 	if n := len(list) - most; n > 0 {
 		list = append(slices.Clone(list[:most]), "more")

@@ -16,14 +16,14 @@ var (
 	zshPattern = regexp.MustCompile(`[^/]*[()<>^#|][^/]*|[^/]+~[^/]*`)
 )
 
-// takesRoot reports whether removing the paths of a word can remove everything in one of the
+// removesRoot reports whether removing the paths of a word can remove everything in one of the
 // folders of root. known is false if the folder cannot be determined.
-func (j *judging) takesRoot(w shell.Word) (takes, known bool) {
-	if j.facts.Kind == shell.Zsh && (w.Glob || w.Odd) {
+func (fl *floor) removesRoot(w shell.Word) (takes, known bool) {
+	if fl.zsh && (w.Glob || w.Odd) {
 		w.Text = zshPattern.ReplaceAllString(w.Text, "*")
 	}
-	list, known := j.place.paths(w)
-	return j.root(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
+	list, known := fl.place.paths(w)
+	return fl.includesRoot(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
 }
 
 // partPattern converts a part of a path to a pattern for path.Match that matches at least as much.
@@ -66,8 +66,8 @@ func extents(list []string) []string {
 	return list
 }
 
-// mayHold reports whether a path with wildcards can match a folder or one of its parents.
-func mayHold(f, folder string) bool {
+// mayContain reports whether a path with wildcards can match a folder or one of its parents.
+func mayContain(f, folder string) bool {
 	if folder == "" {
 		return false
 	}

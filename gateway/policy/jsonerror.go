@@ -39,7 +39,7 @@ func explain(data []byte, err error) error {
 		return fmt.Errorf("it must be an object such as %s, not %s", smallest, article(kind.Value))
 	case errors.As(err, &kind):
 		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
-		return fmt.Errorf("%s must be %s, not %s", field, wanted(field, kind.Type), article(kind.Value))
+		return fmt.Errorf("%s must be %s, not %s", field, expected(field, kind.Type), article(kind.Value))
 	}
 	return err
 }
@@ -64,8 +64,8 @@ func article(value string) string {
 	return "a " + value
 }
 
-// wanted describes the expected value of a field.
-func wanted(field string, t reflect.Type) string {
+// expected describes the expected value of a field.
+func expected(field string, t reflect.Type) string {
 	switch field {
 	case "argv":
 		return `a list of words such as ["git","status","**"]`
@@ -85,8 +85,8 @@ func wanted(field string, t reflect.Type) string {
 	return "an object"
 }
 
-// meant returns the known field that is most similar to a misspelled one, or "".
-func meant(name string, known []string) string {
+// closestField returns the known field that is most similar to a misspelled one, or "".
+func closestField(name string, known []string) string {
 	best, found := 3, "" // with more than two changes it is another word
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best && d < len(k)-1 {
@@ -122,15 +122,15 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// misspelt lists the unknown fields and the most similar known ones.
-func misspelt(names, known []string) string {
+// describeUnknown lists the unknown fields and the most similar known ones.
+func describeUnknown(names, known []string) string {
 	var list []string
 	for _, n := range names {
 		if len(n) > 60 {
 			n = n[:57] + "..."
 		}
 		s := fmt.Sprintf("%q", n)
-		if k := meant(n, known); k != "" {
+		if k := closestField(n, known); k != "" {
 			s += fmt.Sprintf(" (did you mean %q?)", k)
 		}
 		list = append(list, s)

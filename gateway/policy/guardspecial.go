@@ -21,8 +21,8 @@ func plainAwk(w shell.Word) bool {
 
 var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
 
-// special are guards that need more than a list of options.
-var special = map[string]func(c shell.Command, p *place, add func(int, bool, string)){
+// specialGuards are guards that need more than a list of options.
+var specialGuards = map[string]func(c shell.Command, p *place, add func(int, bool, string)){
 	"sed": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		quiet, script := false, false
 		for i, w := range c.Words[1:] {
@@ -32,7 +32,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 				quiet = true
 			case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
 			case isFlag(t):
-				add(i, strings.ContainsAny(t, "fe"), "sed "+short(t)+" may change files or run commands")
+				add(i, strings.ContainsAny(t, "fe"), "sed "+shorten(t)+" may change files or run commands")
 				script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
 			case !script:
 				script = true
@@ -56,18 +56,18 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		for i, w := range c.Words[1:] {
 			t := w.Text
 			if v, ok := cookies(c.Words, i+1); ok && !strings.Contains(v, "=") {
-				add(i+1, false, "curl "+short(v)+" sends the cookies in a file")
+				add(i+1, false, "curl "+shorten(v)+" sends the cookies in a file")
 			}
 			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
 				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
-				add(i+1, false, "curl "+short(t)+" reads or writes a file")
+				add(i+1, false, "curl "+shorten(t)+" reads or writes a file")
 			}
-			if opt, v, cut := strings.Cut(t, "="); begins("--data-urlencode", opt, 8) || begins("--url-query", opt, 7) {
+			if opt, v, cut := strings.Cut(t, "="); isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7) {
 				if !cut && i+2 < len(c.Words) {
 					v = c.Words[i+2].Text
 				}
 				if strings.Contains(v, "@") {
-					add(i+1, false, "curl "+short(v)+" reads a file")
+					add(i+1, false, "curl "+shorten(v)+" reads a file")
 				}
 			}
 		}
@@ -98,7 +98,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
 				for _, k := range []int{i - 1, i + 1} {
 					if k < len(c.Words) && k > 0 && !isNumber(c.Words[k].Text) {
-						add(k, true, "test "+w.Text+" evaluates "+short(c.Words[k].Text))
+						add(k, true, "test "+w.Text+" evaluates "+shorten(c.Words[k].Text))
 					}
 				}
 			}
@@ -112,7 +112,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	"set": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
-				add(i+1, true, "set "+short(w.Text)+" changes how the shell runs later commands")
+				add(i+1, true, "set "+shorten(w.Text)+" changes how the shell runs later commands")
 			}
 		}
 	},
@@ -141,9 +141,9 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 func cookies(w []shell.Word, i int) (string, bool) {
 	opt, v, cut := strings.Cut(w[i].Text, "=")
 	switch {
-	case begins("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
+	case isPrefixOf("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
 		return v, true
-	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(cluster(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
+	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(shortOptions(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
 		if i+1 < len(w) {
 			return w[i+1].Text, true
 		}
@@ -158,7 +158,7 @@ const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
 
 // guardSettings finds package managers' commands that set which programs they run later.
 func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
-	name := base(c.Words[0].Text)
+	name := baseName(c.Words[0].Text)
 	v := vocabularies[name]
 	var at []int // the operands
 	for i, w := range c.Words {
@@ -167,7 +167,7 @@ func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
 		}
 	}
 	for k, i := range at {
-		what, then := v.full(c.Words[i].Text), ""
+		what, then := v.fullName(c.Words[i].Text), ""
 		if k+1 < len(at) {
 			then = c.Words[at[k+1]].Text
 		}
@@ -181,4 +181,53 @@ func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
 		add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
 		return
 	}
+}
+
+// confinedPrograms are programs that may be offered with any arguments: builders, test runners,
+// linters and formatters. An open rule for them covers only paths in the workspace: with others
+// they would run other code, or write to or clear other folders.
+var confinedPrograms = func() map[string]bool {
+	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
+	for _, u := range openOffers {
+		m[u[0]] = true
+	}
+	return m
+}()
+
+func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
+	for i, w := range c.Words[1:] {
+		if w.Dynamic || strings.Contains(w.Text, "://") {
+			continue
+		}
+		for _, s := range possiblePaths(w) {
+			if leavesFolder(s.Text) && !p.isInside(s) {
+				add(i+1, false, c.Words[0].Text+" "+shorten(w.Text)+" is outside the workspace")
+				break
+			}
+		}
+	}
+}
+
+// possiblePaths returns the parts of a word that may be paths: the word itself, the text after an =
+// or a colon, and the value of a short option in the same word.
+func possiblePaths(w shell.Word) []shell.Word {
+	list := []shell.Word{w}
+	for i := 0; i < len(w.Text); i++ {
+		if c := w.Text[i]; c == '=' || c == ':' || c == ',' || c == '@' {
+			list = append(list, part(w, w.Text[i+1:]))
+		}
+	}
+	if g := attachedValue(w.Text); g != "" {
+		list = append(list, part(w, g))
+	}
+	return list
+}
+
+// leavesFolder reports whether a text may be a path that leaves its folder.
+func leavesFolder(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/stdout", "/dev/stderr":
+		return false
+	}
+	return isAbs(s) || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..")
 }

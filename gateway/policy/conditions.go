@@ -10,24 +10,24 @@ import (
 
 // applies reports whether all conditions of a rule except argv and path are met. A strict rule
 // applies if that is uncertain.
-func (j *judging) applies(r *rule, tool string) bool {
+func (ma *matcher) applies(r *rule, tool string) bool {
 	strict := r.Verdict != Allow
 	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
 	switch {
 	case !fold(r.tool, tool):
 		return false
-	case r.node.literal() && j.call.Node == "" && !strict:
+	case r.node.literal() && ma.call.Node == "" && !strict:
 		return false
-	case !r.node.match(string(j.call.Node)) && !(strict && j.call.Node == ""):
+	case !r.node.match(string(ma.call.Node)) && !(strict && ma.call.Node == ""):
 		return false
-	case !exact(r.Rule.Node, string(j.call.Node), strict), !exact(r.Agent, string(j.call.Agent), strict),
-		!exact(r.Session, string(j.call.Session), strict):
+	case !matchesExactly(r.Rule.Node, string(ma.call.Node), strict), !matchesExactly(r.Agent, string(ma.call.Agent), strict),
+		!matchesExactly(r.Session, string(ma.call.Session), strict):
 		return false
-	case expired(r.Expires, j.now):
+	case isExpired(r.Expires, ma.now):
 		return false
 	}
 	for _, c := range r.When {
-		holds, known := c.holds(j.args())
+		holds, known := c.holds(ma.args())
 		if !holds && (known || !strict) {
 			return false
 		}
@@ -35,11 +35,11 @@ func (j *judging) applies(r *rule, tool string) bool {
 	if r.cwd == "" {
 		return true
 	}
-	if j.place.dirs == nil {
+	if ma.place.dirs == nil {
 		return strict
 	}
-	for _, d := range j.place.dirs {
-		if in := j.place.is(d, r.cwd, r.tree, strict); in == strict {
+	for _, d := range ma.place.dirs {
+		if in := ma.place.is(d, r.cwd, r.tree, strict); in == strict {
 			// for a strict rule one folder is enough, for an allow rule all must match
 			return strict
 		}
@@ -47,13 +47,13 @@ func (j *judging) applies(r *rule, tool string) bool {
 	return !strict
 }
 
-func exact(want, have string, strict bool) bool {
+func matchesExactly(want, have string, strict bool) bool {
 	return want == "" || want == "*" || want == have || strict && have == ""
 }
 
 // args returns the call's decoded arguments.
-func (j *judging) args() (args any) {
-	if json.Unmarshal(j.call.Args, &args) != nil {
+func (ma *matcher) args() (args any) {
+	if json.Unmarshal(ma.call.Args, &args) != nil {
 		return nil
 	}
 	return args

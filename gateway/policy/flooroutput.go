@@ -12,10 +12,10 @@ import (
 var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path|folder).*|.*(profile|trace|xml|log|report|stats|history|info|cache)([-_.]?(out|output|file|dir|path|location))?|` +
 	`(write|dump|save|export|record)[-_a-z]*|.*(target|dest|destination)([-_.]?(dir|path|folder|file))?|.*cache[-_]?(file|dir|location)|debug|timings?|cov-report|junit-?xml)$`)
 
-// kept returns the reason why a command that is not a known writer would write a file that the
-// floor protects: by an output option, in place, or by the names of its pieces or backups.
-func (j *judging) kept(c shell.Command, name string) string {
-	if readers[name] && !turned(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
+// outputReason returns the reason why a command that is not a known writer would write a file that
+// the floor protects: by an output option, in place, or by the names of its pieces or backups.
+func (fl *floor) outputReason(c shell.Command, name string) string {
+	if readers[name] && !writesElsewhere(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
 		return ""
 	}
 	words := c.Words[1:]
@@ -26,32 +26,32 @@ func (j *judging) kept(c shell.Command, name string) string {
 		}
 		change = change || inPlaceOptions[w.Text] && !viewers[name]
 		opt, value, ok := optionAt(words, i)
-		if !ok || j.place.tame(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
+		if !ok || fl.place.isHarmless(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
 		}
 		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a type before it, as in xml:FILE
-			if why := j.guarded(part(value, value.Text[k+1:])); why != "" {
+			if why := fl.wordReason(part(value, value.Text[k+1:])); why != "" {
 				return why
 			}
 		}
-		if why := j.guarded(value); why != "" {
+		if why := fl.wordReason(value); why != "" {
 			return why
 		}
 	}
 	if change {
 		for _, w := range operands(words, "") {
-			if why := j.guarded(w); why != "" {
+			if why := fl.wordReason(w); why != "" {
 				return why
 			}
 		}
 	}
 	switch name {
 	case "split", "gsplit", "csplit", "gcsplit":
-		return j.pieces(name, words)
+		return fl.splitReason(name, words)
 	}
 	if backupMakers[name] {
 		for _, w := range backups(words) {
-			if why := j.guarded(w); why != "" {
+			if why := fl.wordReason(w); why != "" {
 				return why
 			}
 		}
@@ -72,23 +72,23 @@ func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool)
 	return opt, words[i+1], true
 }
 
-// tame is a fast check that a word certainly names nothing protected.
-func (p *place) tame(w shell.Word) bool {
+// isHarmless is a fast check that a word certainly names nothing protected.
+func (p *place) isHarmless(w shell.Word) bool {
 	return w.Dynamic || !p.moved && !strings.ContainsAny(w.Text, "./~")
 }
 
-// guarded is protected for a word.
-func (j *judging) guarded(w shell.Word) string {
-	if j.place.tame(w) {
+// wordReason is fileReason for a word.
+func (fl *floor) wordReason(w shell.Word) string {
+	if fl.place.isHarmless(w) {
 		return ""
 	}
 	w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
-	list, _ := j.place.paths(w)
-	return j.protected(list)
+	list, _ := fl.place.paths(w)
+	return fl.fileReason(list)
 }
 
-// pieces returns the reason why a piece of a split file may get a protected name.
-func (j *judging) pieces(name string, words []shell.Word) string {
+// splitReason returns the reason why a piece of a split file may get a protected name.
+func (fl *floor) splitReason(name string, words []shell.Word) string {
 	prefix, ok := valueOf(words, 'f', "--prefix")
 	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
 		prefix, ok = rest[1], true
@@ -98,7 +98,7 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	}
 	piece := prefix
 	piece.Text += "x"
-	if why := j.guarded(piece); why != "" {
+	if why := fl.wordReason(piece); why != "" {
 		return why
 	}
 	begins := strings.ToLower(path.Base(piece.Text))
@@ -108,7 +108,7 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	}
 	for _, name := range protectedNames(begins) {
 		piece.Text = path.Join(path.Dir(prefix.Text), name)
-		if why := j.guarded(piece); why != "" {
+		if why := fl.wordReason(piece); why != "" {
 			return "May write " + name + ": " + why
 		}
 	}
@@ -117,7 +117,7 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 
 // backups returns the names that a copy command may give to the previous files.
 func backups(words []shell.Word) (list []shell.Word) {
-	for _, suffix := range addedTo(words) {
+	for _, suffix := range backupSuffixes(words) {
 		for _, w := range operands(words, "S") {
 			w.Text += suffix.Text
 			w.Dynamic, w.Odd, w.Glob = w.Dynamic || suffix.Dynamic, w.Odd || suffix.Odd, w.Glob || suffix.Glob
@@ -127,9 +127,9 @@ func backups(words []shell.Word) (list []shell.Word) {
 	return list
 }
 
-// addedTo returns the suffixes that a copy command, or a program that edits in place, gives to the
-// previous files.
-func addedTo(words []shell.Word) []shell.Word {
+// backupSuffixes returns the suffixes that a copy command, or a program that edits in place, gives
+// to the previous files.
+func backupSuffixes(words []shell.Word) []shell.Word {
 	list := append(values(words, 'S', "--suffix"), values(words, 0, "--in-place")...)
 	for _, w := range words {
 		if k := strings.IndexByte(w.Text, 'i'); k > 0 && k < len(w.Text)-1 && isFlag(w.Text) && w.Text[1] != '-' {
@@ -152,14 +152,14 @@ func guardRename(c shell.Command, _ *place, add func(int, bool, string)) {
 		w := c.Words[i]
 		if isFlag(w.Text) && !w.Dynamic {
 			if strings.HasPrefix(w.Text, "-e") || strings.HasPrefix(w.Text, "--exp") || strings.HasPrefix(w.Text, "-f") || strings.HasPrefix(w.Text, "--file") {
-				add(i, true, "rename "+short(w.Text)+" may run any code")
+				add(i, true, "rename "+shorten(w.Text)+" may run any code")
 			}
 			continue
 		}
 		n++
 		// The second word is a name for util-linux's program, and a file for perl's.
 		if n == 1 && !simpleRename.MatchString(w.Text) || n == 2 && strings.Contains(w.Text, "/") && !strings.Contains(c.Words[i-1].Text, "/") {
-			add(i, true, "rename "+short(w.Text)+" may run code or move files elsewhere")
+			add(i, true, "rename "+shorten(w.Text)+" may run code or move files elsewhere")
 		}
 	}
 }

@@ -7,22 +7,22 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-func base(name string) string { return shell.Base(name) }
+func baseName(name string) string { return shell.Base(name) }
 
-// grade is the certainty with which a strict rule matches a command.
-type grade int
+// certainty is the certainty with which a strict rule matches a command.
+type certainty int
 
 const (
-	none grade = iota
+	none certainty = iota
 	possible
 	certain
 )
 
-// against returns the rule of a strict verdict that matches a command with the highest certainty.
-func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) {
-	try := func(list []*rule, g func(*rule) grade) {
+// strictest returns the rule of a strict verdict that matches a command with the highest certainty.
+func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found *rule) {
+	try := func(list []*rule, g func(*rule) certainty) {
 		for _, r := range list {
-			if best == certain || r.Verdict != v || r.path != nil || !j.applies(r, "Bash") {
+			if best == certain || r.Verdict != v || r.path != nil || !ma.applies(r, "Bash") {
 				continue
 			}
 			if got := g(r); got > best {
@@ -30,29 +30,29 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 			}
 		}
 	}
-	whole := func(r *rule) grade {
+	whole := func(r *rule) certainty {
 		if r.argv == nil {
 			return certain
 		}
-		return strictly(r.argv, c.Words)
+		return strictMatch(r.argv, c.Words)
 	}
 	if !c.Words[0].Dynamic {
-		name := base(c.Words[0].Text)
-		try(j.strict[name], whole)
-		if plain := otherName(name); plain != "" {
+		name := baseName(c.Words[0].Text)
+		try(ma.strict[name], whole)
+		if plain := unversionedName(name); plain != "" {
 			as := slices.Clone(c.Words)
 			as[0].Text = plain
-			try(j.strict[plain], func(r *rule) grade { return strictly(r.argv, as) })
+			try(ma.strict[plain], func(r *rule) certainty { return strictMatch(r.argv, as) })
 		}
 	}
-	try(j.wide, whole)
+	try(ma.anyProgram, whole)
 	if best == certain {
 		return best, found
 	}
-	if copiers[base(c.Words[0].Text)] { // a program under another name is still that program
+	if copiers[baseName(c.Words[0].Text)] { // a program under another name is still that program
 		for _, w := range c.Words[1:] {
 			if system(w.Text) {
-				try(j.strict[base(w.Text)], func(*rule) grade { return possible })
+				try(ma.strict[baseName(w.Text)], func(*rule) certainty { return possible })
 			}
 		}
 	}
@@ -62,11 +62,11 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 	// The denied words as arguments of an unknown program: it may start them.
 	for i := 1; i < len(c.Words); i++ {
 		rest := c.Words[i:]
-		try(j.strict[base(rest[0].Text)], func(r *rule) grade { return min(possible, strictly(r.argv, rest)) })
-		if plain := otherName(base(rest[0].Text)); plain != "" {
+		try(ma.strict[baseName(rest[0].Text)], func(r *rule) certainty { return min(possible, strictMatch(r.argv, rest)) })
+		if plain := unversionedName(baseName(rest[0].Text)); plain != "" {
 			as := slices.Clone(rest)
 			as[0].Text = plain
-			try(j.strict[plain], func(r *rule) grade { return min(possible, strictly(r.argv, as)) })
+			try(ma.strict[plain], func(r *rule) certainty { return min(possible, strictMatch(r.argv, as)) })
 		}
 		if strings.ContainsAny(rest[0].Text, " ;|&=:,!") {
 			var list []shell.Word
@@ -74,7 +74,7 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 				list = append(list, shell.Word{Text: f})
 			}
 			for k := range list {
-				try(j.strict[base(list[k].Text)], func(r *rule) grade { return min(possible, strictly(r.argv, list[k:])) })
+				try(ma.strict[baseName(list[k].Text)], func(r *rule) certainty { return min(possible, strictMatch(r.argv, list[k:])) })
 			}
 		}
 	}
@@ -82,14 +82,14 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 }
 
 func harmlessWords(c shell.Command) bool {
-	n := base(c.Words[0].Text)
+	n := baseName(c.Words[0].Text)
 	return !c.Words[0].Dynamic && (dataPrograms[n] || shell.Launches(n) && !complexLaunchers[n])
 }
 
-// strictly compares a strict rule with a command: the program by its base name, options in any
+// strictMatch compares a strict rule with a command: the program by its base name, options in any
 // position, and git's global options skipped. A word that only the running shell knows makes the
 // match possible, not certain.
-func strictly(pattern []glob, words []shell.Word) grade {
+func strictMatch(pattern []glob, words []shell.Word) certainty {
 	if len(words) == 0 {
 		return none
 	}
@@ -97,10 +97,10 @@ func strictly(pattern []glob, words []shell.Word) grade {
 	name := words[0]
 	if !pattern[0].rest {
 		text := name.Text
-		if pattern[0].literal() && !strings.EqualFold(text, pattern[0].parts[0]) && base(text) != base(pattern[0].parts[0]) {
+		if pattern[0].literal() && !strings.EqualFold(text, pattern[0].parts[0]) && baseName(text) != baseName(pattern[0].parts[0]) {
 			return none
 		}
-		if !pattern[0].literal() && !pattern[0].match(text) && !pattern[0].match(base(text)) {
+		if !pattern[0].literal() && !pattern[0].match(text) && !pattern[0].match(baseName(text)) {
 			return none
 		}
 		if strings.ContainsAny(pattern[0].parts[0], `/\`) && text != pattern[0].parts[0] {
@@ -110,20 +110,20 @@ func strictly(pattern []glob, words []shell.Word) grade {
 		return certain
 	}
 	rest := words[1:]
-	if base(name.Text) == "git" {
-		if i := shell.GitSub(words); i <= len(words) && len(pattern) > 1 && !strings.HasPrefix(pattern[1].parts1(), "-") {
+	if baseName(name.Text) == "git" {
+		if i := shell.GitSub(words); i <= len(words) && len(pattern) > 1 && !strings.HasPrefix(pattern[1].first(), "-") {
 			rest = words[i:]
 		}
 	}
-	program := base(name.Text)
-	got := max(strictRest(program, pattern[1:], rest), renamed(program, pattern[1:], rest))
-	if shorter := withoutGroup(program, rest); got < certain && shorter != nil {
-		got = max(got, strictRest(program, pattern[1:], shorter), renamed(program, pattern[1:], shorter))
+	program := baseName(name.Text)
+	got := max(strictRest(program, pattern[1:], rest), matchAlias(program, pattern[1:], rest))
+	if shorter := withoutCommandGroup(program, rest); got < certain && shorter != nil {
+		got = max(got, strictRest(program, pattern[1:], shorter), matchAlias(program, pattern[1:], shorter))
 	}
 	return min(best, got)
 }
 
-func (g glob) parts1() string {
+func (g glob) first() string {
 	if g.rest || len(g.parts) == 0 {
 		return ""
 	}
@@ -132,19 +132,19 @@ func (g glob) parts1() string {
 
 // strictRest compares the words after the program: by position, and with the options in any
 // position.
-func strictRest(name string, pattern []glob, words []shell.Word) grade {
+func strictRest(name string, pattern []glob, words []shell.Word) certainty {
 	open := len(pattern) > 0 && pattern[len(pattern)-1].rest
 	if open {
 		pattern = pattern[:len(pattern)-1]
 	}
-	g := inPlace(pattern, words, open)
+	g := matchInOrder(pattern, words, open)
 	if g == certain {
 		return g
 	}
-	return max(g, anyPlace(name, pattern, words, open))
+	return max(g, matchAnyOrder(name, pattern, words, open))
 }
 
-func inPlace(pattern []glob, words []shell.Word, open bool) grade {
+func matchInOrder(pattern []glob, words []shell.Word, open bool) certainty {
 	best := certain
 	for i, g := range pattern {
 		switch {
@@ -157,7 +157,7 @@ func inPlace(pattern []glob, words []shell.Word, open bool) grade {
 			if !g.any() {
 				best = possible
 			}
-		case g.meets(words[i].Text):
+		case g.matchesPath(words[i].Text):
 		case words[i].Glob || words[i].Odd:
 			best = possible
 		default:
@@ -176,10 +176,10 @@ func inPlace(pattern []glob, words []shell.Word, open bool) grade {
 	return best
 }
 
-func anyPlace(name string, pattern []glob, words []shell.Word, open bool) grade {
+func matchAnyOrder(name string, pattern []glob, words []shell.Word, open bool) certainty {
 	var flags, plain []glob
 	for _, g := range pattern {
-		if isFlag(g.parts1()) {
+		if isFlag(g.first()) {
 			flags = append(flags, g)
 		} else {
 			plain = append(plain, g)
@@ -194,7 +194,7 @@ func anyPlace(name string, pattern []glob, words []shell.Word, open bool) grade 
 	}
 	best := certain
 	for _, f := range flags {
-		if givenTo(name, f, words) {
+		if hasFlagOf(name, f, words) {
 			continue
 		}
 		if !dynamic {
@@ -217,7 +217,7 @@ func anyPlace(name string, pattern []glob, words []shell.Word, open bool) grade 
 			if plain[k].any() {
 				k++
 			}
-		case plain[k].meets(w.Text):
+		case plain[k].matchesPath(w.Text):
 			k++
 		case after || loose:
 			best = possible // it may be the value of the option before it

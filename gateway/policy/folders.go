@@ -8,13 +8,13 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// startedIn handles commands whose launcher may start c in another folder.
-func (p *place) startedIn(all []shell.Command, c shell.Command) {
+// enterLaunched handles commands whose launcher may start c in another folder.
+func (p *place) enterLaunched(all []shell.Command, c shell.Command) {
 	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
 		return
 	}
 	by := all[c.Parent]
-	name := base(by.Words[0].Text)
+	name := baseName(by.Words[0].Text)
 	words := by.Words[1:]
 	switch name {
 	case "systemd-run":
@@ -26,10 +26,10 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 			p.dirs, p.moved = nil, true
 		}
 	case "ssh", "mosh", "rsh", "autossh", "su", "runuser":
-		p.also(shell.Word{Text: "~", Tilde: true})
+		p.addFolder(shell.Word{Text: "~", Tilde: true})
 	case "chroot":
 		if rest := operands(words, ""); len(rest) > 0 {
-			p.also(rest[0])
+			p.addFolder(rest[0])
 		}
 	case "git": // programs that git starts run in the top folder
 		if slices.ContainsFunc(words, func(w shell.Word) bool { return w.Text == "submodule" }) {
@@ -39,12 +39,12 @@ func (p *place) startedIn(all []shell.Command, c shell.Command) {
 		p.dirs = p.repository(p.dirs)
 	}
 	for _, a := range tableAccesses("in:"+name, words) {
-		p.also(a.word)
+		p.addFolder(a.word)
 	}
 }
 
-// also adds a folder in which a command may run.
-func (p *place) also(w shell.Word) {
+// addFolder adds a folder in which a command may run.
+func (p *place) addFolder(w shell.Word) {
 	p.moved = true
 	next := slices.Clone(p.dirs)
 	for _, d := range p.dirs {
@@ -59,7 +59,7 @@ func (p *place) also(w shell.Word) {
 		case !isAbs(to):
 			to = path.Join(d, to)
 		}
-		if to = p.real(to); !slices.Contains(next, to) {
+		if to = p.realPath(to); !slices.Contains(next, to) {
 			next = append(next, to)
 		}
 	}

@@ -1,0 +1,141 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+)
+
+// plainText matches a text that every shell splits into the same words.
+var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_./:+=-]+)*$`)
+
+// decideForeign decides about a command for a shell that is not parsed: PowerShell, cmd, fish and
+// all others. Only an exact match allows it.
+func (ev *evaluation) decideForeign() {
+	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
+	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: fmt.Sprintf("No rule allows exactly this command for %s", shorten(name))}
+	if ev.def == Deny {
+		p.Verdict, p.Reason = Deny, ev.defaultReason("")
+	}
+	switch {
+	case ev.foreignRestriction(&p):
+		ev.noOffers = true
+	case !ev.foreignPermission(name, &p) && !plainText.MatchString(ev.call.Command):
+		ev.noOffers = true
+	}
+	ev.addPart(p)
+}
+
+// foreignRestriction applies deny rules about commands, rules about files, then ask rules about
+// commands, at every position where a command may start, and the floor. It reports whether one
+// matched.
+func (ev *evaluation) foreignRestriction(p *Part) bool {
+	text := ev.call.Command
+	plain := plainText.MatchString(text)
+	all := splitCommands(text)
+	asked := ev.foreignRule(all, Deny, plain, p)
+	if asked && p.Verdict == Deny {
+		return true
+	}
+	for _, words := range all {
+		v, r, why := ev.fileRules.decide(shell.Command{Words: words})
+		if r == nil || asked && !(v == Deny && plain) {
+			continue
+		}
+		if !plain {
+			v = Ask
+		}
+		p.Verdict, p.Rule, p.Reason, asked = v, r.ID, why, true
+		if v == Deny {
+			return true
+		}
+	}
+	if asked || ev.foreignRule(all, Ask, plain, p) {
+		return true
+	}
+	if userSwitchers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
+		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "Runs a command as another user", true
+		return true
+	}
+	return false
+}
+
+// foreignRule applies the rules of one verdict about commands. A denial is certain if the whole
+// text is plain, or starts with the program.
+func (ev *evaluation) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *Part) bool {
+	for _, words := range all {
+		g, r := ev.strictest(shell.Command{Words: words}, v)
+		if g == none {
+			continue
+		}
+		if v == Deny && !(g == certain && (plain || startsWithWord(ev.call.Command, words[0].Text))) {
+			v = Ask
+		}
+		p.Verdict, p.Rule, p.Reason = v, r.ID, reasonOf(r)
+		return true
+	}
+	return false
+}
+
+// foreignPermission allows exactly the text that a grant or a rule contains.
+func (ev *evaluation) foreignPermission(name string, p *Part) bool {
+	text := ev.call.Command
+	for _, g := range ev.grants {
+		if g.covers(ev.call) && sameShell(g.Shell, name) && len(ev.place.dirs) == 1 && ev.place.is(ev.place.dirs[0], clean(g.Cwd), false, false) && ev.grantApplies(g, "Bash") {
+			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
+			return true
+		}
+	}
+	if !plainText.MatchString(text) {
+		return false
+	}
+	words := strings.Split(text, " ")
+	for _, r := range ev.allow[words[0]] {
+		same := ev.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w })
+		if same {
+			p.Verdict, p.Rule, p.Reason, p.Argv = Allow, r.ID, reasonOf(r), words
+			ev.profile = r.Profile
+			return true
+		}
+	}
+	return false
+}
+
+// sameShell compares the shell of a grant with the one that will run.
+func sameShell(want, have string) bool {
+	trim := func(s string) string {
+		return shell.Base(strings.ReplaceAll(s, `\`, "/"))
+	}
+	return want != "" && trim(want) == trim(have)
+}
+
+func startsWithWord(text, word string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n&(\"'@"), word)
+}
+
+// splitCommands splits a text wherever some shell may start a command, and each piece into words
+// without quotes.
+func splitCommands(text string) [][]shell.Word {
+	var list [][]shell.Word
+	if len(text) > 32<<10 {
+		text = text[:32<<10]
+	}
+	text = strings.NewReplacer("^", "", "`", "", `"`, "", "'", "").Replace(text)
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|\n\r(){}", r) }) {
+		var words []shell.Word
+		for _, f := range strings.Fields(p) {
+			words = append(words, shell.Word{Text: f, Dynamic: strings.ContainsAny(f, "$%")})
+		}
+		for len(words) > 0 && (words[0].Text == "." || words[0].Text == "@") {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			list = append(list, words)
+		}
+	}
+	return list
+}
