@@ -165,7 +165,7 @@ func (h *Hub) resume(ctx context.Context) {
 		slog.Error("Channels of an earlier start are not connected", "err", err)
 	}
 	for _, a := range accounts {
-		if a.Wanted && h.drivers[a.Channel] != nil && !h.kept(a.Channel, a.Account) {
+		if a.Autostart && h.drivers[a.Channel] != nil && !h.kept(a.Channel, a.Account) {
 			if err := h.launch(ctx, a.Channel, a.Account); err != nil {
 				slog.Warn("A channel is not connected", "channel", a.Channel, "account", a.Account, "err", err)
 			}

@@ -77,7 +77,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 			return fmt.Errorf("keep the %s of %s: %w", field, key(name, id), err)
 		}
 	}
-	if err := h.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Wanted: wanted, UpdatedAt: now()}); err != nil {
+	if err := h.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Autostart: wanted, UpdatedAt: now()}); err != nil {
 		return err
 	}
 	h.mu.Lock()

@@ -91,7 +91,7 @@ func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (pro
 // with the summary.
 func (m *Manager) compact(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (file string, notice protocol.Message, err error) {
 	old := msgs[:at]
-	previous, _ := summary.Find(msgs, s.Cut)
+	previous, _ := summary.Find(msgs, s.CompactedThrough)
 	var sum summary.Summary
 	if model == nil {
 		sum.Text = summary.Outline(previous, old)

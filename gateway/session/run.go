@@ -113,7 +113,7 @@ func (r *run) runAgent(ctx context.Context) error {
 		return err
 	}
 	limit := maxHistory
-	if s.Cut > 0 {
+	if s.CompactedThrough > 0 {
 		limit = 0 // the summary may come before the last messages, and compaction limits their number
 	}
 	history, err := m.store.Messages.List(ctx, r.row.Session, 0, limit)
@@ -123,7 +123,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		Patience: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: r, History: summary.View(history, s.Cut),
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: r, History: summary.View(history, s.CompactedThrough),
 		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node),
 	}
 	if cfg.Compaction.Enabled {

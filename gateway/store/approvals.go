@@ -26,13 +26,13 @@ type approvalRow struct {
 func (approvalRow) TableName() string { return "approvals" }
 
 func rowOfApproval(a protocol.Approval) approvalRow {
-	return approvalRow{ID: string(a.ID), State: a.State, SessionKey: string(a.SessionKey), CreatedAt: a.CreatedAt, JSON: text(a)}
+	return approvalRow{ID: string(a.ID), State: a.State, SessionKey: string(a.SessionKey), CreatedAt: a.CreatedAt, JSON: jsonText(a)}
 }
 
 func (r approvalRow) approval() (protocol.Approval, error) {
 	var a protocol.Approval
 	if err := json.Unmarshal([]byte(r.JSON), &a); err != nil {
-		return a, fmt.Errorf("read question %s: %w", r.ID, err)
+		return a, fmt.Errorf("read approval %s: %w", r.ID, err)
 	}
 	a.State = r.State
 	return a, nil
@@ -41,7 +41,7 @@ func (r approvalRow) approval() (protocol.Approval, error) {
 // Put stores a new approval, or changes a pending one. A closed one is not changed.
 func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
 	row := rowOfApproval(a)
-	return s.write(ctx, "store question", func(tx *gorm.DB) error {
+	return s.write(ctx, "store approval", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "id"}},
 			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "approvals.state = 'pending'"}}},
@@ -54,7 +54,7 @@ func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
 // approval that is closed or that the function did not change is returned as it is, with changed
 // false.
 func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
-	err = s.write(ctx, "change question", func(tx *gorm.DB) error {
+	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
 		changed = false
 		var row approvalRow
 		if err := tx.Where("id = ?", string(id)).Take(&row).Error; err != nil {
@@ -67,10 +67,10 @@ func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change f
 			return nil
 		}
 		changed = true
-		return tx.Model(&approvalRow{}).Where("id = ?", row.ID).Update("json", text(a)).Error
+		return tx.Model(&approvalRow{}).Where("id = ?", row.ID).Update("json", jsonText(a)).Error
 	})
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		err = protocol.ErrNotFound.With(fmt.Sprintf("No question has the id %s", id))
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
 	}
 	return a, changed && err == nil, err
 }
@@ -78,7 +78,7 @@ func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change f
 // Close closes a pending approval. won is false if it was closed already: the first answer
 // wins. The stored record of where it was shown is retained.
 func (s *Approvals) Close(ctx context.Context, a protocol.Approval) (won bool, err error) {
-	err = s.write(ctx, "store answer", func(tx *gorm.DB) error {
+	err = s.write(ctx, "store answer of an approval", func(tx *gorm.DB) error {
 		var old approvalRow
 		if res := tx.Where("id = ? AND state = 'pending'", string(a.ID)).Limit(1).Find(&old); res.Error != nil || res.RowsAffected == 0 {
 			won = false
@@ -100,9 +100,9 @@ func (s *Approvals) Close(ctx context.Context, a protocol.Approval) (won bool, e
 // Get returns an approval, or protocol.ErrNotFound.
 func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	var row approvalRow
-	err := s.read(ctx, "read question", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
+	err := s.read(ctx, "read approval", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return protocol.Approval{}, protocol.ErrNotFound.With(fmt.Sprintf("No question has the id %s", id))
+		return protocol.Approval{}, protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
 	}
 	if err != nil {
 		return protocol.Approval{}, err
@@ -113,7 +113,7 @@ func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.A
 // Pending returns the pending approvals, oldest first.
 func (s *Approvals) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	var rows []approvalRow
-	err := s.read(ctx, "list questions", func(db *gorm.DB) error {
+	err := s.read(ctx, "list approvals", func(db *gorm.DB) error {
 		return db.Where("state = 'pending'").Order("created_at, id").Find(&rows).Error
 	})
 	if err != nil {
@@ -146,6 +146,6 @@ func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, e
 		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')
 		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`
 	var states []string
-	err := s.read(ctx, "look for an unanswered question", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
+	err := s.read(ctx, "look for an expired approval", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
 	return len(states) == 1 && states[0] == protocol.ApprovalExpired, err
 }

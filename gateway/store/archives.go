@@ -24,9 +24,9 @@ type Archive struct {
 	Usage       protocol.Usage
 	CreatedAt   int64
 	Size        int64
-	// Cut is the Seq of the last message that compaction had removed from the context when the part
+	// CompactedThrough is the Seq of the last message that compaction had removed from the context when the part
 	// was archived.
-	Cut int64
+	CompactedThrough int64
 }
 
 // Archives are the archived parts of sessions. Its methods also change the sessions that they belong
@@ -55,7 +55,7 @@ func (archiveRow) TableName() string { return "archives" }
 func (r archiveRow) archive() (Archive, error) {
 	a := Archive{
 		ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
-		Kind: r.Kind, First: r.FirstSeq, Last: r.LastSeq, Messages: r.MessageCount, CreatedAt: r.CreatedAt, Size: r.FileSize, Cut: r.CompactedThrough,
+		Kind: r.Kind, First: r.FirstSeq, Last: r.LastSeq, Messages: r.MessageCount, CreatedAt: r.CreatedAt, Size: r.FileSize, CompactedThrough: r.CompactedThrough,
 	}
 	if err := json.Unmarshal([]byte(r.Usage), &a.Usage); err != nil {
 		return a, fmt.Errorf("read archive %s: %w", r.ID, err)
@@ -63,8 +63,8 @@ func (r archiveRow) archive() (Archive, error) {
 	return a, nil
 }
 
-// shelve stores an archive's row, with the number of its messages.
-func shelve(tx *gorm.DB, a *Archive) error {
+// storeArchive stores an archive's row, with the number of its messages.
+func storeArchive(tx *gorm.DB, a *Archive) error {
 	var n int64
 	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error
 	if err != nil {
@@ -73,21 +73,21 @@ func shelve(tx *gorm.DB, a *Archive) error {
 	a.Messages, a.Agent = int(n), agentOf(a.Key)
 	return tx.Create(&archiveRow{
 		ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, FirstSeq: a.First, LastSeq: a.Last,
-		MessageCount: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt, CompactedThrough: a.Cut,
+		MessageCount: a.Messages, Usage: jsonText(a.Usage), CreatedAt: a.CreatedAt, CompactedThrough: a.CompactedThrough,
 	}).Error
 }
 
-// shelveAll archives the current messages of a session. If there are none, it creates no archive
+// archiveCurrent archives the current messages of a session. If there are none, it creates no archive
 // and returns an empty ID.
-func shelveAll(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, error) {
+func archiveCurrent(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, error) {
 	if row.NextSeq <= 1 {
 		return Archive{}, nil
 	}
 	a := Archive{
 		ID: protocol.ArchiveID(s.ID), Key: s.Key, Session: s.ID, Kind: protocol.ArchiveReset, First: 1, Last: row.NextSeq - 1,
-		Usage: s.Usage, CreatedAt: now, Cut: s.Cut,
+		Usage: s.Usage, CreatedAt: now, CompactedThrough: s.CompactedThrough,
 	}
-	return a, shelve(tx, &a)
+	return a, storeArchive(tx, &a)
 }
 
 // Reset starts a new session ID for a conversation. old is the session before the reset, and the
@@ -102,12 +102,12 @@ func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID pro
 		if old, err = row.session(); err != nil {
 			return err
 		}
-		if a, err = shelveAll(tx, row, old, now); err != nil {
+		if a, err = archiveCurrent(tx, row, old, now); err != nil {
 			return err
 		}
 		next := old
 		next.ID, next.Previous = newID, append(next.Previous[:len(next.Previous):len(next.Previous)], old.ID)
-		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens, next.Cut = "", 0, protocol.Usage{}, 0, 0
+		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens, next.CompactedThrough = "", 0, protocol.Usage{}, 0, 0
 		next.UpdatedAt, next.LastResetAt = now, now
 		row.fill(next)
 		row.NextSeq = 1
@@ -116,9 +116,9 @@ func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID pro
 	return old, a, err
 }
 
-// counted returns the number of messages that count as conversation: all but the notices of
+// countMessages returns the number of messages that count as conversation: all but the notices of
 // compactions.
-func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
+func countMessages(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
 	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND "+noNotice, string(id), first, last).Scan(&n).Error
 	return n, err
 }
@@ -130,7 +130,7 @@ func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err 
 func (s *Archives) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
 	var a Archive
 	var msgs []protocol.Message
-	err := s.write(ctx, "shorten chat", func(tx *gorm.DB) error {
+	err := s.write(ctx, "compact chat", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
 		if err != nil {
 			return err
@@ -139,22 +139,22 @@ func (s *Archives) Compact(ctx context.Context, key protocol.SessionKey, through
 		if err != nil {
 			return err
 		}
-		if through <= ses.Cut || through >= row.NextSeq {
-			return protocol.ErrConflict.With("the chat has changed meanwhile")
+		if through <= ses.CompactedThrough || through >= row.NextSeq {
+			return protocol.ErrConflict.With("the chat has changed in the meantime")
 		}
-		a = Archive{ID: protocol.ArchiveID(fmt.Sprintf("%s-part%d", ses.ID, now)), Key: key, Session: ses.ID, Kind: protocol.ArchiveCompact, First: ses.Cut + 1, Last: through, CreatedAt: now}
-		if err := shelve(tx, &a); err != nil {
+		a = Archive{ID: protocol.ArchiveID(fmt.Sprintf("%s-part%d", ses.ID, now)), Key: key, Session: ses.ID, Kind: protocol.ArchiveCompact, First: ses.CompactedThrough + 1, Last: through, CreatedAt: now}
+		if err := storeArchive(tx, &a); err != nil {
 			return err
 		}
-		trimmed, err := counted(tx, ses.ID, a.First, a.Last)
+		trimmed, err := countMessages(tx, ses.ID, a.First, a.Last)
 		if err != nil {
 			return err
 		}
 		m := notice
 		m.Compaction = &protocol.Compaction{ArchiveID: a.ID, Through: through, Messages: trimmed}
 		msgs = []protocol.Message{m}
-		ses.Cut, ses.ContextTokens = through, 0
-		if ses.MessageCount, err = counted(tx, ses.ID, through+1, row.NextSeq); err != nil {
+		ses.CompactedThrough, ses.ContextTokens = through, 0
+		if ses.MessageCount, err = countMessages(tx, ses.ID, through+1, row.NextSeq); err != nil {
 			return err
 		}
 		row.fill(ses)
@@ -172,26 +172,26 @@ func (s *Archives) Compact(ctx context.Context, key protocol.SessionKey, through
 // Uncompact undoes the newest compaction of the current session ID: the model reads the messages
 // again. It returns their number, 0 if the chat has no compaction. The archive remains.
 func (s *Archives) Uncompact(ctx context.Context, key protocol.SessionKey, now int64) (n int, err error) {
-	err = s.write(ctx, "undo shortening", func(tx *gorm.DB) error {
+	err = s.write(ctx, "undo compaction", func(tx *gorm.DB) error {
 		n = 0
 		row, err := findSession(tx, key)
 		if err != nil {
 			return err
 		}
 		ses, err := row.session()
-		if err != nil || ses.Cut == 0 {
+		if err != nil || ses.CompactedThrough == 0 {
 			return err
 		}
 		var last archiveRow
-		err = tx.Where("session_id = ? AND kind = ? AND last_seq = ?", row.ID, protocol.ArchiveCompact, ses.Cut).Order("created_at DESC").Take(&last).Error
+		err = tx.Where("session_id = ? AND kind = ? AND last_seq = ?", row.ID, protocol.ArchiveCompact, ses.CompactedThrough).Order("created_at DESC").Take(&last).Error
 		if err != nil {
 			return err
 		}
-		if n, err = counted(tx, ses.ID, last.FirstSeq, last.LastSeq); err != nil {
+		if n, err = countMessages(tx, ses.ID, last.FirstSeq, last.LastSeq); err != nil {
 			return err
 		}
-		ses.Cut, ses.ContextTokens = last.FirstSeq-1, 0
-		if ses.MessageCount, err = counted(tx, ses.ID, last.FirstSeq, row.NextSeq); err != nil {
+		ses.CompactedThrough, ses.ContextTokens = last.FirstSeq-1, 0
+		if ses.MessageCount, err = countMessages(tx, ses.ID, last.FirstSeq, row.NextSeq); err != nil {
 			return err
 		}
 		ses.UpdatedAt = now
@@ -258,7 +258,13 @@ func (s *Archives) Messages(ctx context.Context, a Archive, before int64, limit 
 
 // SetFileSize stores the size of an archive's file.
 func (s *Archives) SetFileSize(ctx context.Context, id protocol.ArchiveID, size int64) error {
-	return s.write(ctx, "note archive", func(tx *gorm.DB) error {
+	return s.write(ctx, "store size of archive", func(tx *gorm.DB) error {
 		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("file_size", size).Error
 	})
+}
+
+// IDs returns the IDs of all archives.
+func (s *Archives) IDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
+	err = s.read(ctx, "list archives", func(db *gorm.DB) error { return db.Model(&archiveRow{}).Pluck("id", &ids).Error })
+	return ids, err
 }

@@ -33,15 +33,15 @@ func (auditRow) TableName() string { return "audit" }
 func (r auditRow) entry() (protocol.AuditEntry, error) {
 	var e protocol.AuditEntry
 	if err := json.Unmarshal([]byte(r.Entry), &e); err != nil {
-		return e, fmt.Errorf("read audit line %d: %w", r.Seq, err)
+		return e, fmt.Errorf("read audit entry %d: %w", r.Seq, err)
 	}
 	e.Seq, e.Hash = r.Seq, r.Hash
 	return e, nil
 }
 
-// link returns the hash of a row, chained to the hash of the row before. It covers the columns too,
+// chainHash returns the hash of a row, chained to the hash of the row before. It covers the columns too,
 // so that filters cannot be deceived.
-func (r auditRow) link(before string) string {
+func (r auditRow) chainHash(before string) string {
 	sum := sha256.New()
 	for _, part := range []string{before, fmt.Sprint(r.Seq), fmt.Sprint(r.At), r.Kind, r.Node, r.SessionKey, r.Rule, r.Entry} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
@@ -51,7 +51,7 @@ func (r auditRow) link(before string) string {
 
 // Append appends entries permanently. It sets Seq and Hash.
 func (s *Audit) Append(ctx context.Context, lines ...protocol.AuditEntry) error {
-	return s.write(ctx, "store audit line", func(tx *gorm.DB) error { return appendAudit(tx, lines) })
+	return s.write(ctx, "store audit entry", func(tx *gorm.DB) error { return appendAudit(tx, lines) })
 }
 
 func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
@@ -67,9 +67,9 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 	for _, e := range lines {
 		seq++
 		e.Seq, e.Hash = 0, ""
-		row := auditRow{Seq: seq, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: text(e)}
-		hash = row.link(hash)
-		_, err := run(tx, "INSERT INTO audit (seq, at, kind, node, session_key, rule, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		row := auditRow{Seq: seq, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: jsonText(e)}
+		hash = row.chainHash(hash)
+		_, err := execSQL(tx, "INSERT INTO audit (seq, at, kind, node, session_key, rule, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			row.Seq, row.At, row.Kind, row.Node, row.SessionKey, row.Rule, row.Entry, hash)
 		if err != nil {
 			return err
@@ -82,13 +82,13 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 func (s *Audit) List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
 	var rows []auditRow
 	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
-		words, err := auditWords(db, q.Query)
+		words, err := auditQuery(db, q.Query)
 		if err != nil {
 			return err
 		}
 		line := "seq"
 		if words != "" {
-			first, err := foundFirst(db, words, q)
+			first, err := searchFirst(db, words, q)
 			if err != nil {
 				return err
 			}
@@ -183,11 +183,11 @@ func (s *Audit) Verify(ctx context.Context, known AuditHead) (protocol.AuditVeri
 			res.Lines++
 			switch {
 			case r.Seq != before.Seq+1:
-				res.Broken, res.Why = r.Seq, fmt.Sprintf("%d lines before it are missing", r.Seq-before.Seq-1)
-			case r.Hash != r.link(before.Hash):
-				res.Broken, res.Why = r.Seq, "it was changed, or the line before it was"
+				res.Broken, res.Why = r.Seq, fmt.Sprintf("%d entries before it are missing", r.Seq-before.Seq-1)
+			case r.Hash != r.chainHash(before.Hash):
+				res.Broken, res.Why = r.Seq, "it or the entry before it was changed"
 			case r.Seq == known.Seq && r.Hash != known.Hash:
-				res.Broken, res.Why = r.Seq, "it, or some line before it, was changed together with all hashes since"
+				res.Broken, res.Why = r.Seq, "it or an earlier entry was changed, together with all later hashes"
 			}
 			if res.Broken > 0 {
 				return nil
@@ -195,7 +195,7 @@ func (s *Audit) Verify(ctx context.Context, known AuditHead) (protocol.AuditVeri
 			before = r
 		}
 		if before.Seq < known.Seq {
-			res.Broken, res.Why = before.Seq+1, fmt.Sprintf("the log ends before it; at least %d lines are missing", known.Seq-before.Seq)
+			res.Broken, res.Why = before.Seq+1, fmt.Sprintf("the log ends before it; at least %d entries are missing", known.Seq-before.Seq)
 		}
 		return rows.Err()
 	})

@@ -62,7 +62,7 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 		}
 	}
 	cut(4)
-	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 lines are missing") {
+	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 entries are missing") {
 		t.Errorf("cut off: %+v", res)
 	}
 	if res := must(s.Audit.Verify(t.Context(), AuditHead{}))(t); res.Broken != 0 {
@@ -71,7 +71,7 @@ func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
 	for range 5 {
 		say("made up") // a complete chain again
 	}
-	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all hashes") {
+	if res := must(s.Audit.Verify(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all later hashes") {
 		t.Errorf("written anew: %+v", res)
 	}
 }

@@ -98,7 +98,7 @@ func (b *callBatch) empty() bool {
 }
 
 // flush returns the write of all waiting calls, or nil. Only one is in progress at a time.
-func (b *callBatch) flush() *change {
+func (b *callBatch) flush() *pendingWrite {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.calls) == 0 {
@@ -106,10 +106,10 @@ func (b *callBatch) flush() *change {
 	}
 	calls := b.takeLocked()
 	b.writing = true
-	return &change{
+	return &pendingWrite{
 		run:   func(tx *gorm.DB) error { _, err := upsertCalls(tx, calls); return err },
 		done:  make(chan struct{}),
-		ended: func(err error) { b.written(calls, err) },
+		onEnd: func(err error) { b.written(calls, err) },
 	}
 }
 

@@ -235,13 +235,13 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 
 // during runs f during the write of the delayed calls, unless they have been written.
 func during(s *DB, f func()) {
-	<-s.writer.turn
+	<-s.writer.lock
 	late := s.writer.late.flush()
 	f()
 	if late != nil {
-		s.writer.commit([]*change{late})
+		s.writer.commit([]*pendingWrite{late})
 	}
-	s.writer.turn <- struct{}{}
+	s.writer.lock <- struct{}{}
 }
 
 func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
@@ -286,7 +286,7 @@ func TestCallsThatCouldNotBeWrittenKeepTheirOrder(t *testing.T) {
 	write := b.flush()
 	b.add(look("b").over(`"b"`))
 	b.add(look("d"))
-	write.ended(errors.New("the disk refuses"))
+	write.onEnd(errors.New("the disk refuses"))
 	if b.add(look("e")) {
 		t.Error("a call was taken though the disk refuses")
 	}
@@ -297,7 +297,7 @@ func TestCallsThatCouldNotBeWrittenKeepTheirOrder(t *testing.T) {
 	if want := []string{"a running", "b done", "c running", "d running"}; !slices.Equal(order, want) || b.bytes != len(`"b"`) {
 		t.Errorf("got %v, %d bytes, want %v", order, b.bytes, want)
 	}
-	b.flush().ended(nil)
+	b.flush().onEnd(nil)
 	if !b.empty() || !b.add(look("e")) {
 		t.Error("the batch did not recover")
 	}

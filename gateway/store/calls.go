@@ -71,8 +71,8 @@ func (callRow) TableName() string { return "calls" }
 func rowOfCall(c Call) callRow {
 	return callRow{
 		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
-		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(rest(c.Info)),
-		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
+		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: jsonText(rest(c.Info)),
+		AskedBy: jsonText(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
 		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,
@@ -106,10 +106,10 @@ func (r callRow) call() (Call, error) {
 	return c, nil
 }
 
-// lasting reports whether a call's row must survive a power failure. The start of a call with an
+// isDurable reports whether a call's row must survive a power failure. The start of a call with an
 // effect must; a read need not, so it does not wait for the disk. The end of a call need not
 // either: without it the call's outcome is reported as unknown.
-func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
+func (c Call) isDurable() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
 // PutCall stores a new call or updates an open one, and appends entries to the audit log in the
 // same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
@@ -134,7 +134,7 @@ func (s *DB) put(ctx context.Context, what string, c Call, lines []protocol.Audi
 	if len(lines) == 0 && ctx.Err() == nil && s.writer.late.add(c) {
 		return true, nil
 	}
-	err = s.change(ctx, what, c.lasting(), func(tx *gorm.DB) error {
+	err = s.change(ctx, what, c.isDurable(), func(tx *gorm.DB) error {
 		n, err := upsertCalls(tx, []Call{c})
 		if changed = n == 1; err != nil || !changed {
 			return err
@@ -185,7 +185,7 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 // SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
 // audit log. For any other call it returns false and changes nothing.
 func (s *DB) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
-	err = s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
+	err = s.change(ctx, "store result", c.isDurable(), func(tx *gorm.DB) error {
 		row := rowOfCall(c)
 		res := tx.Model(&row).Where("state = ?", protocol.CallUnknown).Select("*").Updates(&row)
 		if changed = res.RowsAffected == 1; res.Error != nil || !changed {

@@ -16,7 +16,7 @@ import (
 type ChannelAccount struct {
 	Channel, Account string
 	Config           map[string]json.RawMessage
-	Wanted           bool // it connects when the gateway starts
+	Autostart        bool // it connects when the gateway starts
 	UpdatedAt        int64
 }
 
@@ -96,7 +96,7 @@ func (s *Channels) Accounts(ctx context.Context) ([]ChannelAccount, error) {
 	}
 	list := make([]ChannelAccount, len(rows))
 	for i, r := range rows {
-		list[i] = ChannelAccount{Channel: r.Channel, Account: r.Account, Wanted: r.Autostart, UpdatedAt: r.UpdatedAt}
+		list[i] = ChannelAccount{Channel: r.Channel, Account: r.Account, Autostart: r.Autostart, UpdatedAt: r.UpdatedAt}
 		if err := json.Unmarshal([]byte(r.Config), &list[i].Config); err != nil {
 			return nil, fmt.Errorf("read channel account %s:%s: %w", r.Channel, r.Account, err)
 		}
@@ -109,7 +109,7 @@ func (s *Channels) PutAccount(ctx context.Context, a ChannelAccount) error {
 	if a.Config == nil {
 		a.Config = map[string]json.RawMessage{}
 	}
-	row := channelAccountRow{a.Channel, a.Account, text(a.Config), a.Wanted, a.UpdatedAt}
+	row := channelAccountRow{a.Channel, a.Account, jsonText(a.Config), a.Autostart, a.UpdatedAt}
 	return s.write(ctx, "store channel account", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
@@ -128,7 +128,7 @@ func (s *Channels) DeleteAccount(ctx context.Context, channel, account string) e
 // SetReceivedAt stores the time at which an account last received a message.
 func (s *Channels) SetReceivedAt(ctx context.Context, channel, account string, at int64) error {
 	row := channelSeenRow{channel, account, at}
-	return s.write(ctx, "note a channel's message", func(tx *gorm.DB) error {
+	return s.write(ctx, "store time of a channel's message", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }
@@ -147,13 +147,13 @@ func (s *Channels) ReceivedAt(ctx context.Context) (map[string]int64, error) {
 // Pairs returns the unknown senders who wrote, oldest first.
 func (s *Channels) Pairs(ctx context.Context) ([]Pair, error) {
 	var rows []channelPairRow
-	if err := s.read(ctx, "read strangers", func(db *gorm.DB) error { return db.Order("requested_at, channel, sender").Find(&rows).Error }); err != nil {
+	if err := s.read(ctx, "read pairing requests", func(db *gorm.DB) error { return db.Order("requested_at, channel, sender").Find(&rows).Error }); err != nil {
 		return nil, err
 	}
 	list := make([]Pair, len(rows))
 	for i, r := range rows {
 		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
-			return nil, fmt.Errorf("read stranger %s:%s: %w", r.Channel, r.Sender, err)
+			return nil, fmt.Errorf("read pairing request %s:%s: %w", r.Channel, r.Sender, err)
 		}
 	}
 	return list, nil
@@ -163,8 +163,8 @@ func (s *Channels) Pairs(ctx context.Context) ([]Pair, error) {
 // channel, and none from before since; when the limit is reached, a new one fails with
 // protocol.ErrUnavailable.
 func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
-	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, text(p)}
-	err = s.write(ctx, "note a stranger", func(tx *gorm.DB) error {
+	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, jsonText(p)}
+	err = s.write(ctx, "store pairing request", func(tx *gorm.DB) error {
 		added = false
 		if err := tx.Where("requested_at < ?", since).Delete(&channelPairRow{}).Error; err != nil {
 			return err
@@ -177,7 +177,7 @@ func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (
 			return err
 		}
 		if int(all) >= most {
-			return protocol.ErrUnavailable.With("Too many strangers wait for an answer already.")
+			return protocol.ErrUnavailable.With("Too many unknown senders are waiting for an answer.")
 		}
 		added = true
 		return tx.Create(&row).Error
@@ -189,7 +189,7 @@ func (s *Channels) AddPair(ctx context.Context, p Pair, since int64, most int) (
 // exist, fails with protocol.ErrNotFound.
 func (s *Channels) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
 	var rows []channelPairRow
-	err = s.write(ctx, "take a stranger", func(tx *gorm.DB) error {
+	err = s.write(ctx, "remove pairing request", func(tx *gorm.DB) error {
 		if err := tx.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since).Find(&rows).Error; err != nil {
 			return err
 		}
@@ -207,19 +207,19 @@ func (s *Channels) TakePair(ctx context.Context, channel, sender string, since i
 // StartRun stores the address for the answers of a run, and makes it the chat's last
 // address.
 func (s *Channels) StartRun(ctx context.Context, r ChannelRun, at int64) error {
-	return s.write(ctx, "note a channel's run", func(tx *gorm.DB) error {
-		run := channelRunRow{string(r.Run), string(r.Session), text(r.Route)}
+	return s.write(ctx, "store run of a channel", func(tx *gorm.DB) error {
+		run := channelRunRow{string(r.Run), string(r.Session), jsonText(r.Route)}
 		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&run).Error; err != nil {
 			return err
 		}
-		chat := channelRouteRow{string(r.Session), at, text(r.Route)}
+		chat := channelRouteRow{string(r.Session), at, jsonText(r.Route)}
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&chat).Error
 	})
 }
 
 // EndRun deletes a run's address.
 func (s *Channels) EndRun(ctx context.Context, run protocol.RunID) error {
-	return s.write(ctx, "end a channel's run", func(tx *gorm.DB) error {
+	return s.write(ctx, "delete run of a channel", func(tx *gorm.DB) error {
 		return tx.Where("run_id = ?", string(run)).Delete(&channelRunRow{}).Error
 	})
 }
@@ -227,7 +227,7 @@ func (s *Channels) EndRun(ctx context.Context, run protocol.RunID) error {
 // Runs returns the runs whose answers are not all in the outbox.
 func (s *Channels) Runs(ctx context.Context) ([]ChannelRun, error) {
 	var rows []channelRunRow
-	if err := s.read(ctx, "read channels' runs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+	if err := s.read(ctx, "read runs of channels", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
 		return nil, err
 	}
 	list := make([]ChannelRun, len(rows))
@@ -260,9 +260,9 @@ func (s *Channels) LastRouteOfAgent(ctx context.Context, agent protocol.AgentID)
 
 func (s *Channels) lastRoute(ctx context.Context, which func(*gorm.DB) *gorm.DB) (r Route, at int64, err error) {
 	var row channelRouteRow
-	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error { return which(db).Order("used_at DESC").Take(&row).Error })
+	err = s.read(ctx, "read route of a chat", func(db *gorm.DB) error { return which(db).Order("used_at DESC").Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return r, 0, protocol.ErrNotFound.With("Nobody has written to this chat over a channel yet.")
+		return r, 0, protocol.ErrNotFound.With("Nobody has written to this chat on a channel yet.")
 	}
 	if err != nil {
 		return r, 0, err

@@ -78,9 +78,9 @@ func (db *DB) open(ctx context.Context) error {
 	if err := w.Raw("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size).Error; err != nil {
 		return err
 	}
-	if size > large {
-		db.Search.SetTimeLimit(patience)
-		db.wg.Go(func() { db.Search.markAll(context.Background(), db.stop) })
+	if size > largeStore {
+		db.Search.SetTimeLimit(searchTimeLimit)
+		db.wg.Go(func() { db.Search.addMissingTimeChecks(context.Background(), db.stop) })
 	}
 	db.wg.Go(func() { db.writer.late.loop(db.writer, db.stop) })
 	return nil
@@ -88,7 +88,7 @@ func (db *DB) open(ctx context.Context) error {
 
 func (db *DB) openFamilies() {
 	db.Sessions = &Sessions{conn: db.conn}
-	db.Search = &Search{conn: db.conn, markEvery: markEvery}
+	db.Search = &Search{conn: db.conn, timeCheckEvery: timeCheckEvery}
 	db.Messages = &Messages{conn: db.conn, sessions: db.Sessions, search: db.Search}
 	db.Archives = &Archives{db.conn, db.Messages}
 	db.Media = &Media{db.conn}

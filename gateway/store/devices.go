@@ -48,7 +48,7 @@ func (s *Devices) List(ctx context.Context) ([]PairedDevice, error) {
 
 // Put stores a new or changed device, together with the audit entries about it.
 func (s *Devices) Put(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
-	row := deviceRow{string(d.ID), d.Key, d.TokenHash, text(d.Device)}
+	row := deviceRow{string(d.ID), d.Key, d.TokenHash, jsonText(d.Device)}
 	return s.write(ctx, "store device", func(tx *gorm.DB) error {
 		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s *Devices) Put(ctx context.Context, d PairedDevice, lines ...protocol.Aud
 
 // Delete deletes a device.
 func (s *Devices) Delete(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
-	return s.write(ctx, "forget device", func(tx *gorm.DB) error {
+	return s.write(ctx, "delete device", func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", string(id)).Delete(&deviceRow{}).Error; err != nil {
 			return err
 		}

@@ -53,27 +53,27 @@ func (c *conn) explain(doing string, err error) error {
 	_, isPath := errors.AsType[*fs.PathError](err)
 	switch sqlite {
 	case codeForeignKey:
-		return fmt.Errorf("%s: %w", doing, protocol.ErrNotFound.With("its chat does not exist, or no longer"))
+		return fmt.Errorf("%s: %w", doing, protocol.ErrNotFound.With("its chat does not exist"))
 	case codePrimaryKey, codeUnique:
-		return fmt.Errorf("%s: %w", doing, protocol.ErrConflict.With("it is stored already"))
+		return fmt.Errorf("%s: %w", doing, protocol.ErrConflict.With("it already exists"))
 	}
 	text := ""
 	switch sqlite & 0xff {
 	case codeFull:
 		text = c.fullText()
 	case codeRead, codeCantOpen, codePerm:
-		text = c.path + " cannot be written. Check the folder's permissions."
+		text = c.path + " cannot be written. Check the permissions of the folder."
 	case codeBusy, codeLocked:
-		text = "Another program keeps " + c.path + " locked. Close it and try again."
+		text = "Another program has locked " + c.path + ". Close it and try again."
 	case codeIO:
-		text = "The disk that holds " + c.path + " reports an error (" + err.Error() + "). Check the disk; make a copy of the data folder."
+		text = "The disk that holds " + c.path + " reports an error (" + err.Error() + "). Check the disk and copy the data folder to another one."
 	case codeCorrupt, codeNotADB:
-		text = c.path + " is damaged or not a Fairlead database. Move it away to start afresh, or put a backup in its place; nothing was deleted."
+		text = c.path + " is damaged or not a Fairlead database. Move it away to start again, or restore a backup. Nothing was deleted."
 	default:
 		if !isPath {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
-		text = fmt.Sprintf("%s cannot be opened (%v). Check the folder's permissions.", c.path, err)
+		text = fmt.Sprintf("%s cannot be opened (%v). Check the permissions of the folder.", c.path, err)
 	}
 	// A full disk has other error codes too, when SQLite cannot create a file beside the database.
 	if sqlite&0xff != codeNotADB && sqlite&0xff != codeCorrupt && diskFull(filepath.Dir(c.path)) {
@@ -83,7 +83,7 @@ func (c *conn) explain(doing string, err error) error {
 }
 
 func (c *conn) fullText() string {
-	return "The disk that holds " + c.path + " is full. Free some space; nothing that was confirmed is lost."
+	return "The disk that holds " + c.path + " is full. Free up space. No saved messages were lost."
 }
 
 // diskFull reports whether no more data can be written to dir.

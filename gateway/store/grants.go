@@ -92,7 +92,7 @@ func (s *Grants) SetDeleted(ctx context.Context, id string, deletedAt int64, lin
 
 // DeleteAll revokes all of a session's grants.
 func (s *Grants) DeleteAll(ctx context.Context, session protocol.SessionKey) error {
-	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
+	return s.write(ctx, "delete grants", func(tx *gorm.DB) error {
 		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error
 	})
 }

@@ -19,8 +19,8 @@ type mediaRef struct {
 
 func (mediaRef) TableName() string { return "media_refs" }
 
-// refer records that a session shows the files of some contents.
-func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
+// addMediaRefs records that a session shows the files of some contents.
+func addMediaRefs(tx *gorm.DB, key string, contents ...protocol.Content) error {
 	var refs []mediaRef
 	for _, c := range contents {
 		for _, b := range c {
@@ -44,14 +44,8 @@ func (s *Media) Unreferenced(ctx context.Context, media []string) (list []string
 	if err != nil {
 		return nil, err
 	}
-	err = s.read(ctx, "look for unused files", func(db *gorm.DB) error {
+	err = s.read(ctx, "find unused media", func(db *gorm.DB) error {
 		return db.Raw("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT media_key FROM media_refs)", string(raw)).Scan(&list).Error
 	})
 	return list, err
-}
-
-// IDs returns the IDs of all archives.
-func (s *Archives) IDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
-	err = s.read(ctx, "list archives", func(db *gorm.DB) error { return db.Model(&archiveRow{}).Pluck("id", &ids).Error })
-	return ids, err
 }

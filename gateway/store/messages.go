@@ -39,7 +39,7 @@ const maxFirstText = 80
 
 // Append stores messages at the end of a session and returns them with their ID and Seq. It creates
 // a missing session, and updates counts, usage and activity in the same transaction. A user's
-// message restores a deleted session, so that [Store.PurgeDeleted] never deletes a message that was
+// message restores a deleted session, so that [Sessions.PurgeDeleted] never deletes a message that was
 // acknowledged after the deletion. A message whose ID exists already fails with
 // protocol.ErrConflict.
 func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
@@ -82,8 +82,8 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
 		}
-		if words := readable(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Text: spaced(cut(words, maxSearchText))})
+		if words := searchText(*m, plain); words != "" {
+			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
 		if m.Compaction == nil { // the notice of a compaction does not count as conversation
@@ -112,23 +112,23 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	for i, m := range msgs {
 		contents[i] = m.Content
 	}
-	if err := refer(tx, row.Key, contents...); err != nil || len(texts) == 0 {
+	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
 		return err
 	}
-	if err := number(tx, texts, times); err != nil {
+	if err := assignIDs(tx, texts, times); err != nil {
 		return err
 	}
 	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
 		return err
 	}
-	return s.search.markOwn(tx, texts)
+	return s.search.addTimeCheck(tx, texts)
 }
 
-// fold returns the form in which labels are searched.
-func fold(s string) string { return strings.ToLower(s) }
+// foldCase returns the form in which labels are searched.
+func foldCase(s string) string { return strings.ToLower(s) }
 
-// cut shortens s to at most n bytes, between characters.
-func cut(s string, n int) string {
+// truncate shortens s to at most n bytes, between characters.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -55,7 +55,7 @@ func (r outboxRow) outbound() (Outbound, error) {
 
 // Put adds a message to the outbox. If it is there already, added is false.
 func (s *Outbox) Put(ctx context.Context, o Outbound) (added bool, err error) {
-	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: text(o.Event)}
+	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: jsonText(o.Event)}
 	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
 		row.Seq = 0
 		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
@@ -85,7 +85,7 @@ func (s *Outbox) Get(ctx context.Context, id string) (Outbound, error) {
 	var row outboxRow
 	err := s.read(ctx, "read message to a channel", func(db *gorm.DB) error { return db.Where("id = ?", id).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return Outbound{}, protocol.ErrNotFound.With("No such message.")
+		return Outbound{}, protocol.ErrNotFound.With("There is no such message.")
 	}
 	if err != nil {
 		return Outbound{}, err

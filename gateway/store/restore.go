@@ -24,7 +24,7 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 		return back, old, err
 	}
 	if back.Kind != protocol.ArchiveReset {
-		return back, old, protocol.ErrConflict.With("This archive is a part of a conversation that was shortened; session.uncompact takes that back.")
+		return back, old, protocol.ErrConflict.With("This archive is a compacted part of a conversation; session.uncompact restores it.")
 	}
 	first, err := s.checkArchive(ctx, back)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 		if gone.RowsAffected == 0 {
 			return protocol.ErrNotFound.With(fmt.Sprintf("The chat has no archive %s", id))
 		}
-		if old, err = shelveAll(tx, row, next, now); err != nil {
+		if old, err = archiveCurrent(tx, row, next, now); err != nil {
 			return err
 		}
 		if old.ID != "" {
@@ -54,8 +54,8 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 		}
 		next.Previous = slices.DeleteFunc(slices.Clone(next.Previous), func(id protocol.SessionID) bool { return id == back.Session })
 		next.ID, next.FirstText, next.Usage, next.ContextTokens = back.Session, first, back.Usage, 0
-		next.Cut = back.Cut
-		if next.MessageCount, err = counted(tx, back.Session, back.Cut+1, back.Last); err != nil {
+		next.CompactedThrough = back.CompactedThrough
+		if next.MessageCount, err = countMessages(tx, back.Session, back.CompactedThrough+1, back.Last); err != nil {
 			return err
 		}
 		next.UpdatedAt, next.LastActiveAt, next.DeletedAt = now, now, 0
@@ -75,7 +75,7 @@ func (s *Archives) checkArchive(ctx context.Context, a Archive) (first string, e
 		msgs, err := s.Messages(ctx, part, 0, 0)
 		switch {
 		case errors.Is(err, errDamaged):
-			return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: one of its messages from %d to %d cannot be read. Nothing was changed.", a.ID, part.First, part.Last))
+			return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: a message from %d to %d cannot be read. Nothing was changed.", a.ID, part.First, part.Last))
 		case err != nil:
 			return "", err
 		}
@@ -87,7 +87,7 @@ func (s *Archives) checkArchive(ctx context.Context, a Archive) (first string, e
 		}
 	}
 	if n != a.Messages {
-		return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: %d of its %d messages are there. Nothing was changed.", a.ID, n, a.Messages))
+		return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: only %d of its %d messages exist. Nothing was changed.", a.ID, n, a.Messages))
 	}
 	return first, nil
 }
@@ -98,5 +98,5 @@ func firstText(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleUser || m.Origin == protocol.OriginEvent {
 		return ""
 	}
-	return cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+	return truncate(strings.Join(strings.Fields(plain), " "), maxFirstText)
 }

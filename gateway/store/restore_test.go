@@ -37,7 +37,7 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 		t.Fatalf("%+v %+v %v", back, old, err)
 	}
 	ses := must(s.Sessions.Get(t.Context(), key))(t)
-	if ses.ID != first.ID || ses.FirstText != "a0" || ses.MessageCount != first.MessageCount || ses.Cut != 2 || !slices.Equal(ses.Previous, []protocol.SessionID{"s2"}) {
+	if ses.ID != first.ID || ses.FirstText != "a0" || ses.MessageCount != first.MessageCount || ses.CompactedThrough != 2 || !slices.Equal(ses.Previous, []protocol.SessionID{"s2"}) {
 		t.Errorf("%+v, was %+v", ses, first)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"a2", "a3", "short"}) {
@@ -50,7 +50,7 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 
 	// And back again: the current messages are archived under their old ID, with those that were
 	// added since.
-	if _, old, err = s.Archives.Restore(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.Cut != 2 {
+	if _, old, err = s.Archives.Restore(t.Context(), key, "s2", 40); err != nil || old.ID != protocol.ArchiveID(first.ID) || old.Messages != 6 || old.CompactedThrough != 2 {
 		t.Fatalf("%+v %v", old, err)
 	}
 	if got := texts(t, s); !slices.Equal(got, []string{"b0"}) {
@@ -80,10 +80,10 @@ func TestEmptyConversationLeavesNoArchiveBehind(t *testing.T) {
 
 func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
 	for what, damage := range map[string]string{
-		"cannot be read":           `UPDATE messages SET json = '{"role":' WHERE seq = 2`,
-		"2 of its 3 messages are":  `DELETE FROM messages WHERE seq = 2`,
-		"session.uncompact":        `UPDATE archives SET kind = 'compact'`,
-		"The chat has no archive ": `DELETE FROM archives`,
+		"cannot be read":            `UPDATE messages SET json = '{"role":' WHERE seq = 2`,
+		"2 of its 3 messages exist": `DELETE FROM messages WHERE seq = 2`,
+		"session.uncompact":         `UPDATE archives SET kind = 'compact'`,
+		"The chat has no archive ":  `DELETE FROM archives`,
 	} {
 		s := openTest(t)
 		must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)

@@ -57,7 +57,7 @@ func (s *Rules) Put(ctx context.Context, rules []protocol.Rule, lines ...protoco
 	for i, r := range rules {
 		row := ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt}
 		r.Hits, r.LastUsed, r.Problem = 0, 0, ""
-		row.JSON = text(r)
+		row.JSON = jsonText(r)
 		rows[i] = row
 	}
 	return s.write(ctx, "store rules", func(tx *gorm.DB) error {

@@ -56,11 +56,11 @@ func rowOfRun(r Run) runRow {
 		r.Images = protocol.Content{}
 	}
 	row := runRow{
-		ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: text(r.Params), Images: text(r.Images),
+		ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: jsonText(r.Params), Images: jsonText(r.Images),
 		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Answer: r.Answer, Error: "null",
 	}
 	if r.Error != nil {
-		row.Error = text(r.Error)
+		row.Error = jsonText(r.Error)
 	}
 	return row
 }
@@ -89,7 +89,7 @@ func putRun(tx *gorm.DB, r Run) error {
 	if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
 		return err
 	}
-	return refer(tx, row.SessionKey, r.Images)
+	return addMediaRefs(tx, row.SessionKey, r.Images)
 }
 
 // Start stores a run together with the user message that starts it, and returns the message with

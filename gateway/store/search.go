@@ -18,10 +18,10 @@ import (
 // Search searches the texts of messages.
 type Search struct {
 	*conn
-	// patience is the time after which a search returns its results so far; 0 means no limit.
-	patience  time.Duration
-	markEvery int // see the constant
-	unmarked  int // number of texts since the last mark; used by the writer only
+	// timeLimit is the time after which a search returns its results so far; 0 means no limit.
+	timeLimit      time.Duration
+	timeCheckEvery int // see the constant
+	sinceTimeCheck int // number of texts since the last mark; used by the writer only
 }
 
 // textRow is a message's text. Triggers update the full-text index.
@@ -35,27 +35,27 @@ type textRow struct {
 
 func (textRow) TableName() string { return "message_texts" }
 
-// perMilli is the number of IDs per millisecond; the last one is for a mark.
-const perMilli = 1024
+// idsPerMilli is the number of IDs per millisecond; the last one is for a mark.
+const idsPerMilli = 1024
 
 // maxSearchText is the number of bytes of a message that are searchable.
 const maxSearchText = 64 << 10
 
-// number assigns IDs to texts: the milliseconds in at, and a number among the texts of the same
+// assignIDs assigns IDs to texts: the milliseconds in at, and a number among the texts of the same
 // time.
-func number(tx *gorm.DB, texts []textRow, at []int64) error {
+func assignIDs(tx *gorm.DB, texts []textRow, at []int64) error {
 	next := map[int64]int64{}
 	for i := range texts {
 		// more at one time do not occur in practice; the next millisecond would do
-		for first := max(at[i], 0) * perMilli; ; first += perMilli {
+		for first := max(at[i], 0) * idsPerMilli; ; first += idsPerMilli {
 			id, known := next[first]
 			if !known {
-				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+perMilli-2).Scan(&id).Error; err != nil {
+				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+idsPerMilli-2).Scan(&id).Error; err != nil {
 					return err
 				}
 			}
 			next[first] = id
-			if id < first+perMilli-1 {
+			if id < first+idsPerMilli-1 {
 				texts[i].ID = id
 				next[first]++
 				break
@@ -65,9 +65,9 @@ func number(tx *gorm.DB, texts []textRow, at []int64) error {
 	return nil
 }
 
-// between is a zero-width separator between characters that are words of their own for the index:
+// wordSeparator is a zero-width separator between characters that are words of their own for the index:
 // those of scripts that are written without spaces, and symbols.
-const between = "\u200b"
+const wordSeparator = "\u200b"
 
 // symbols are the categories of characters that the index treats as words, if they are not ASCII.
 var symbols = []*unicode.RangeTable{unicode.So, unicode.Sm, unicode.Sc}
@@ -79,12 +79,12 @@ var ownWords = append([]*unicode.RangeTable{
 // isOwnWord reports whether a character is a word of its own. Most text is ASCII.
 func isOwnWord(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, ownWords...) }
 
-var noMarks = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
+var markRemover = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
 
-// spaced puts a separator around characters that are words of their own, and removes the characters
+// separateWords puts a separator around characters that are words of their own, and removes the characters
 // that mark words in snippets.
-func spaced(s string) string {
-	s = noMarks.Replace(s)
+func separateWords(s string) string {
+	s = markRemover.Replace(s)
 	if !strings.ContainsFunc(s, isOwnWord) {
 		return s
 	}
@@ -93,7 +93,7 @@ func spaced(s string) string {
 	for _, r := range s {
 		is := isOwnWord(r)
 		if is || was {
-			b.WriteString(between)
+			b.WriteString(wordSeparator)
 		}
 		b.WriteRune(r)
 		was = is
@@ -120,7 +120,7 @@ func terms(query string) (terms []string) {
 			if !strings.ContainsFunc(w, isWord) {
 				continue
 			}
-			terms = append(terms, `"`+strings.ReplaceAll(spaced(w), between, " ")+`"`)
+			terms = append(terms, `"`+strings.ReplaceAll(separateWords(w), wordSeparator, " ")+`"`)
 			if !quoted && utf8.RuneCountInString(w) >= 3 && strings.HasSuffix(query, w) {
 				terms[len(terms)-1] += " *"
 			}
@@ -136,9 +136,9 @@ func Searchable(query string) bool { return len(terms(query)) > 0 }
 // k and hexadecimal digits, as the index sees them, which ignores case and accents.
 var chatWord = regexp.MustCompile(`(?:^|[^\pL\pN\pM])[kķǩḱḳḵ](?:[0-9a-f]|[^\x00-\x7f])*(?:$|[^\pL\pN\pM])`)
 
-// inWords is terms for the texts only. The index takes twice as long when it is restricted to one
+// textTerms is terms for the texts only. The index takes twice as long when it is restricted to one
 // column, so this is done only if a word could occur in the other one.
-func inWords(query string) []string {
+func textTerms(query string) []string {
 	list := terms(query)
 	if chatWord.MatchString(strings.ToLower(query)) {
 		for i, t := range list {
@@ -148,8 +148,8 @@ func inWords(query string) []string {
 	return list
 }
 
-// inChat returns the term of a session.
-func inChat(key protocol.SessionKey) string {
+// chatTerm returns the term of a session.
+func chatTerm(key protocol.SessionKey) string {
 	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
 }
 
@@ -170,19 +170,19 @@ const (
 	MarkEnd   = "\x03"
 )
 
-// patience is the time after which a search in a large store returns its results so far, which may
+// searchTimeLimit is the time after which a search in a large store returns its results so far, which may
 // be none.
-const patience = 30 * time.Millisecond
+const searchTimeLimit = 30 * time.Millisecond
 
 // SetTimeLimit sets the time after which a search returns its results so far; 0 means no limit. Open
 // sets it for a large store. Call it before the first search.
-func (s *Search) SetTimeLimit(d time.Duration) { s.patience = d }
+func (s *Search) SetTimeLimit(d time.Duration) { s.timeLimit = d }
 
-// large is the size of a store, in bytes, above which a search may take longer than patience.
-const large = 64 << 20
+// largeStore is the size of a store, in bytes, above which a search may take longer than patience.
+const largeStore = 64 << 20
 
 // TextTime returns the time of the texts with an ID, in Unix milliseconds.
-func TextTime(id int64) int64 { return id / perMilli }
+func TextTime(id int64) int64 { return id / idsPerMilli }
 
 // Messages returns messages of sessions that are not deleted, newest first: at most limit, with IDs
 // below before (0 means the newest), at or after from and before until (Unix milliseconds, 0 means
@@ -190,62 +190,62 @@ func TextTime(id int64) int64 { return id / perMilli }
 // complete. A page may have fewer than limit messages, or none, and still have a next page: in a
 // large store a search returns its results so far after a while.
 func (s *Search) Messages(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
-	list := inWords(query)
+	list := textTerms(query)
 	if len(list) == 0 {
 		return nil, 0, nil
 	}
 	if key != "" {
-		list = append([]string{inChat(key)}, list...)
+		list = append([]string{chatTerm(key)}, list...)
 	}
 	top := int64(1)<<62 - 1
 	if until > 0 {
-		top = min(until, top/perMilli) * perMilli
+		top = min(until, top/idsPerMilli) * idsPerMilli
 	}
 	if before > 0 {
 		top = min(top, before)
 	}
 	err = s.read(ctx, "search messages", func(db *gorm.DB) error {
-		found, next, err = s.newest(db, list, max(from, 0)*perMilli, top, limit)
+		found, next, err = s.newestMatches(db, list, max(from, 0)*idsPerMilli, top, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		found, err = detailed(db, found)
+		found, err = withMessages(db, found)
 		return err
 	})
 	return found, next, err
 }
 
-// newest returns the IDs and snippets of the newest messages that match all terms. next is where
+// newestMatches returns the IDs and snippets of the newest messages that match all terms. next is where
 // the search continues, 0 when it is complete.
-func (s *Search) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
+func (s *Search) newestMatches(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
 	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
 			THEN snippet(message_search, 1, ?, ?, '…', 24) END
 		FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
-		MarkStart, MarkEnd, s.matching(terms), from, top).Rows()
+		MarkStart, MarkEnd, s.matchQuery(terms), from, top).Rows()
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
 	for rows.Next() { // SQLite searches for each row when Next is called
 		var id int64
-		var snippet *string // nil: a mark, or a message of a deleted session
+		var snippet *string // nil: a time check, or a message of a deleted session
 		if err := rows.Scan(&id, &snippet); err != nil {
 			return nil, 0, err
 		}
 		if snippet != nil {
-			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, between, "")})
+			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, wordSeparator, "")})
 		}
-		if len(found) == limit || s.tired(began) {
+		if len(found) == limit || s.isOverTime(began) {
 			return found, id, nil
 		}
 	}
 	return found, 0, rows.Err()
 }
 
-// detailed adds the session and the message itself to the results. Messages that were deleted
+// withMessages adds the session and the message itself to the results. Messages that were deleted
 // meanwhile are omitted.
-func detailed(db *gorm.DB, found []Found) (list []Found, err error) {
+func withMessages(db *gorm.DB, found []Found) (list []Found, err error) {
 	ids := make([]int64, len(found))
 	for i, f := range found {
 		ids[i] = f.ID

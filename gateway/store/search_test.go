@@ -111,10 +111,10 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 
 func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 	s := openTest(t)
-	if s.Search.patience != 0 {
+	if s.Search.timeLimit != 0 {
 		t.Error("a small store is not searched whole")
 	}
-	s.Search.patience = 1
+	s.Search.timeLimit = 1
 	for i := range 5 {
 		must(s.Messages.Append(t.Context(), key, user(fmt.Sprint("word ", i))))(t)
 	}
@@ -141,7 +141,7 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 // not occur took as long as a scan of everything.
 func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	s := openTest(t)
-	s.Search.markEvery = 50
+	s.Search.timeCheckEvery = 50
 	const texts = 430
 	var msgs []protocol.Message
 	for i := range texts {
@@ -185,8 +185,8 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if len(whole[`"two one"`]) != 2 || len(whole["👍"]) != 2 || len(whole["one two"]) != texts {
 		t.Fatal(len(whole[`"two one"`]), len(whole["👍"]), len(whole["one two"]))
 	}
-	s.Search.markAll(t.Context(), nil)
-	s.Search.patience = 1
+	s.Search.addMissingTimeChecks(t.Context(), nil)
+	s.Search.timeLimit = 1
 	for _, query := range queries {
 		ids, pages, empty := all(query, 100)
 		if !slices.Equal(ids, whole[query]) {
@@ -202,8 +202,8 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if ids, pages, _ := all(`"three one"`, 10); len(ids) != 0 || pages < 8 {
 		t.Errorf("after more messages: %v, %d pages", ids, pages)
 	}
-	s.Search.markAll(t.Context(), nil) // finds everything marked
-	s.Search.patience = 0
+	s.Search.addMissingTimeChecks(t.Context(), nil) // finds everything marked
+	s.Search.timeLimit = 0
 	if ids, _, _ := all(`"two one"`, 1000); len(ids) != 122 {
 		t.Errorf("%d found", len(ids))
 	}
@@ -234,7 +234,7 @@ func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 		}
 	}
 	for _, fast := range []string{"w3 w4", `"w3 w4 w5"`, "look", "kind", "make backup", "Kälte kalt kein"} {
-		if strings.HasPrefix(strings.Join(inWords(fast), ""), "words") {
+		if strings.HasPrefix(strings.Join(textTerms(fast), ""), "words") {
 			t.Errorf("%q is looked for in one column only", fast)
 		}
 	}
@@ -262,7 +262,7 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 // frequencies of the words are as in real texts.
 func BenchmarkSearchMillion(b *testing.B) {
 	s := openFilled(b, "messages", fillMessages)
-	s.Search.patience = patience // as if it had been opened now
+	s.Search.timeLimit = searchTimeLimit // as if it had been opened now
 	for _, c := range []struct {
 		name, query string
 		key         protocol.SessionKey
@@ -368,14 +368,14 @@ func fillMessages(b *testing.B, s *DB) {
 func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {
 	s := openTest(t)
 	must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
-	found, _, err := s.Search.newest(s.reader, []string{"a OR b OR c"}, 0, 1<<62, 10)
+	found, _, err := s.Search.newestMatches(s.reader, []string{"a OR b OR c"}, 0, 1<<62, 10)
 	if err != nil || len(found) != 3 {
 		t.Fatal(found, err)
 	}
 	if err := s.writer.db.Exec("DELETE FROM messages WHERE seq = 2").Error; err != nil {
 		t.Fatal(err)
 	}
-	if found, err = detailed(s.reader, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
+	if found, err = withMessages(s.reader, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
 		t.Errorf("%+v %v", found, err)
 	}
 }

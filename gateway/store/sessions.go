@@ -29,9 +29,9 @@ type Session struct {
 	MessageCount                 int
 	Usage                        protocol.Usage
 	ContextTokens, ContextWindow int64
-	// Cut is the Seq of the last message that was archived by a compaction: the model reads from
+	// CompactedThrough is the Seq of the last message that was archived by a compaction: the model reads from
 	// the next one.
-	Cut int64
+	CompactedThrough int64
 }
 
 type sessionRow struct {
@@ -64,7 +64,7 @@ func (r sessionRow) session() (Session, error) {
 		Key: protocol.SessionKey(r.Key), ID: protocol.SessionID(r.ID), Agent: protocol.AgentID(r.Agent), Label: r.Label,
 		FirstText: r.FirstText, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, LastActiveAt: r.LastActiveAt,
 		LastResetAt: r.LastResetAt, DeletedAt: r.DeletedAt, MessageCount: r.MessageCount,
-		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, Cut: r.CompactedThrough,
+		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, CompactedThrough: r.CompactedThrough,
 	}
 	err := errors.Join(json.Unmarshal([]byte(r.PreviousIDs), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
 		json.Unmarshal([]byte(r.ResetPolicy), &s.ResetPolicy), json.Unmarshal([]byte(r.Usage), &s.Usage))
@@ -79,16 +79,16 @@ func (r *sessionRow) fill(s Session) {
 	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
 	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
 	r.LastResetAt, r.DeletedAt, r.MessageCount = s.LastResetAt, s.DeletedAt, s.MessageCount
-	r.ContextTokens, r.ContextWindow, r.CompactedThrough = s.ContextTokens, s.ContextWindow, s.Cut
+	r.ContextTokens, r.ContextWindow, r.CompactedThrough = s.ContextTokens, s.ContextWindow, s.CompactedThrough
 	if s.Previous == nil {
 		s.Previous = []protocol.SessionID{}
 	}
-	r.PreviousIDs, r.Prefs, r.ResetPolicy, r.Usage = text(s.Previous), text(s.Prefs), text(s.ResetPolicy), text(s.Usage)
-	r.SearchText = fold(s.Label + "\n" + s.FirstText)
+	r.PreviousIDs, r.Prefs, r.ResetPolicy, r.Usage = jsonText(s.Previous), jsonText(s.Prefs), jsonText(s.ResetPolicy), jsonText(s.Usage)
+	r.SearchText = foldCase(s.Label + "\n" + s.FirstText)
 }
 
-// text encodes a value that can always be encoded.
-func text(v any) string {
+// jsonText encodes a value that can always be encoded.
+func jsonText(v any) string {
 	raw, err := protocol.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -99,7 +99,7 @@ func text(v any) string {
 // Sessions are the conversations without their messages.
 type Sessions struct {
 	*conn
-	promised promises
+	unsaved unsavedSessions
 }
 
 // Get returns a session, or protocol.ErrNotFound.
@@ -126,7 +126,7 @@ func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
 // Ensure returns the session and creates it if it does not exist.
 func (s *Sessions) Ensure(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	var out Session
-	err := s.write(ctx, "make session", func(tx *gorm.DB) error {
+	err := s.write(ctx, "create session", func(tx *gorm.DB) error {
 		row, err := s.ensure(tx, key, now)
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sess
 		return row, err
 	}
 	row = sessionRow{NextSeq: 1}
-	row.fill(fresh(key, s.promised.redeem(key, now), now))
+	row.fill(newSession(key, s.unsaved.take(key, now), now))
 	return row, tx.Create(&row).Error
 }
 
@@ -155,7 +155,7 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 }
 
 // Update changes a session in one transaction. Changes of Key, ID and MessageCount by edit
-// are ignored; edit must not call the Store, which would deadlock.
+// are ignored; edit must not call the database, which would deadlock.
 func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
 	var out Session
 	err := s.write(ctx, "update session", func(tx *gorm.DB) error {

@@ -56,7 +56,7 @@ func transfersOf(rows []transferRow) ([]Transfer, error) {
 
 // Put stores a new or changed transfer.
 func (s *Transfers) Put(ctx context.Context, t Transfer) error {
-	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, text(t.Transfer)}
+	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, jsonText(t.Transfer)}
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
@@ -119,7 +119,7 @@ func (s *Transfers) ClearCurrent(ctx context.Context, id protocol.TransferID) er
 
 // Delete deletes finished transfers, all of them without ids, and returns the deleted IDs.
 func (s *Transfers) Delete(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
-	err = s.write(ctx, "forget transfers", func(tx *gorm.DB) error {
+	err = s.write(ctx, "delete transfers", func(tx *gorm.DB) error {
 		gone = nil
 		q := tx.Model(&transferRow{}).Where("ended_at > 0")
 		if len(ids) > 0 {

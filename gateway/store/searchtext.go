@@ -9,21 +9,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// readable returns the text of a message for searching. For a tool's result, which is JSON, that is
+// searchText returns the text of a message for searching. For a tool's result, which is JSON, that is
 // the texts in it, each on its own line. In the raw JSON, the first word of each line would start
 // with the n of the escaped line break before it.
-func readable(m protocol.Message, plain string) string {
+func searchText(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
 		return plain
 	}
-	if texts, ok := within(plain); ok {
+	if texts, ok := textValues(plain); ok {
 		return texts
 	}
 	return plain
 }
 
-// within returns the text values in JSON, in order; ok is false for invalid JSON.
-func within(raw string) (string, bool) {
+// textValues returns the text values in JSON, in order; ok is false for invalid JSON.
+func textValues(raw string) (string, bool) {
 	var b strings.Builder
 	var open []bool // for each open array or object, whether it is an object
 	key := false    // the next text is a key

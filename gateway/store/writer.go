@@ -17,27 +17,27 @@ const maxGroup = 256
 type writer struct {
 	db   *gorm.DB
 	late *callBatch
-	turn chan struct{} // holds one token while the connection is free
+	lock chan struct{} // holds one token while the connection is free
 	// the connection does not wait for the disk now; only the holder of turn may change it
-	fast bool
+	noSync bool
 
-	mu      sync.Mutex // guards waiting
-	waiting []*change
+	mu    sync.Mutex // guards waiting
+	queue []*pendingWrite
 }
 
-// change is one write.
-type change struct {
+// pendingWrite is one write.
+type pendingWrite struct {
 	run      func(*gorm.DB) error
-	lasting  bool
-	ended    func(error)   // called with the outcome; may be nil
+	durable  bool
+	onEnd    func(error)   // called with the outcome; may be nil
 	done     chan struct{} // closed when the fields below are set
 	err      error
 	panicked any
 }
 
 func newWriter(db *gorm.DB) *writer {
-	w := &writer{db: db, late: newCallBatch(), turn: make(chan struct{}, 1)}
-	w.turn <- struct{}{}
+	w := &writer{db: db, late: newCallBatch(), lock: make(chan struct{}, 1)}
+	w.lock <- struct{}{}
 	return w
 }
 
@@ -46,10 +46,10 @@ func newWriter(db *gorm.DB) *writer {
 // run. A lasting write survives a power failure, any other survives a crash of this program. If ctx
 // ends before the write has started, nothing is written. A started write is not cancelled, because
 // the driver may report a statement that was cancelled before it ran as done.
-func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error) error {
-	c := &change{run: f, lasting: lasting, done: make(chan struct{})}
+func (w *writer) write(ctx context.Context, durable bool, f func(*gorm.DB) error) error {
+	c := &pendingWrite{run: f, durable: durable, done: make(chan struct{})}
 	w.mu.Lock()
-	w.waiting = append(w.waiting, c)
+	w.queue = append(w.queue, c)
 	w.mu.Unlock()
 	for {
 		select {
@@ -58,11 +58,11 @@ func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error
 				panic(c.panicked)
 			}
 			return c.err
-		case <-w.turn:
-			w.commit(w.take())
-			w.turn <- struct{}{}
+		case <-w.lock:
+			w.commit(w.nextBatch())
+			w.lock <- struct{}{}
 		case <-ctx.Done():
-			if w.leave(c) {
+			if w.remove(c) {
 				return ctx.Err()
 			}
 			<-c.done
@@ -70,13 +70,13 @@ func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error
 	}
 }
 
-// take removes the next writes from the queue. Delayed calls come first, because they are older.
-func (w *writer) take() []*change {
+// nextBatch removes the next writes from the queue. Delayed calls come first, because they are older.
+func (w *writer) nextBatch() []*pendingWrite {
 	w.mu.Lock()
-	n := min(len(w.waiting), maxGroup)
-	group := make([]*change, 0, n+1)
-	group = append(group, w.waiting[:n]...)
-	w.waiting = slices.Delete(w.waiting, 0, n)
+	n := min(len(w.queue), maxGroup)
+	group := make([]*pendingWrite, 0, n+1)
+	group = append(group, w.queue[:n]...)
+	w.queue = slices.Delete(w.queue, 0, n)
 	w.mu.Unlock()
 	if late := w.late.flush(); late != nil {
 		group = slices.Insert(group, 0, late)
@@ -90,56 +90,56 @@ func (w *writer) settle(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case <-w.turn:
+	case <-w.lock:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { w.turn <- struct{}{} }()
-	group := w.take()
+	defer func() { w.lock <- struct{}{} }()
+	group := w.nextBatch()
 	w.commit(group)
-	if len(group) > 0 && group[0].ended != nil {
+	if len(group) > 0 && group[0].onEnd != nil {
 		return group[0].err
 	}
 	return nil
 }
 
-// leave removes a write that has not started.
-func (w *writer) leave(c *change) bool {
+// remove removes a write that has not started.
+func (w *writer) remove(c *pendingWrite) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.Index(w.waiting, c)
+	i := slices.Index(w.queue, c)
 	if i >= 0 {
-		w.waiting = slices.Delete(w.waiting, i, i+1)
+		w.queue = slices.Delete(w.queue, i, i+1)
 	}
 	return i >= 0
 }
 
 // commit runs a group. If it cannot be committed as a whole, each write is tried separately, so
 // that none fails because of another.
-func (w *writer) commit(group []*change) {
+func (w *writer) commit(group []*pendingWrite) {
 	if len(group) == 0 {
 		return
 	}
 	defer func() {
 		for _, c := range group {
-			if c.ended != nil {
-				c.ended(c.err)
+			if c.onEnd != nil {
+				c.onEnd(c.err)
 			}
 			close(c.done)
 		}
 	}()
-	if len(group) > 1 && w.together(group) {
+	if len(group) > 1 && w.commitTogether(group) {
 		return
 	}
 	for _, c := range group {
-		c.err = w.transaction(c.lasting, c.attempt)
+		c.err = w.transaction(c.durable, c.attempt)
 	}
 }
 
-// together reports whether the whole group was committed. One failure undoes all.
-func (w *writer) together(group []*change) bool {
-	lasting := slices.ContainsFunc(group, func(c *change) bool { return c.lasting })
-	return w.transaction(lasting, func(tx *gorm.DB) error {
+// commitTogether reports whether the whole group was committed. One failure undoes all.
+func (w *writer) commitTogether(group []*pendingWrite) bool {
+	durable := slices.ContainsFunc(group, func(c *pendingWrite) bool { return c.durable })
+	return w.transaction(durable, func(tx *gorm.DB) error {
 		for _, c := range group {
 			if err := c.attempt(tx); err != nil {
 				return err
@@ -150,7 +150,7 @@ func (w *writer) together(group []*change) bool {
 }
 
 // attempt runs the write. A panic is passed to its caller.
-func (c *change) attempt(tx *gorm.DB) (err error) {
+func (c *pendingWrite) attempt(tx *gorm.DB) (err error) {
 	defer func() {
 		if c.panicked = recover(); c.panicked != nil {
 			err = gorm.ErrInvalidTransaction
@@ -159,16 +159,16 @@ func (c *change) attempt(tx *gorm.DB) (err error) {
 	return c.run(tx)
 }
 
-func (w *writer) transaction(lasting bool, f func(*gorm.DB) error) error {
-	if w.fast == lasting {
+func (w *writer) transaction(durable bool, f func(*gorm.DB) error) error {
+	if w.noSync == durable {
 		mode := "FULL"
-		if !lasting {
+		if !durable {
 			mode = "NORMAL"
 		}
 		if err := w.db.Exec("PRAGMA synchronous = " + mode).Error; err != nil {
 			return err
 		}
-		w.fast = !lasting
+		w.noSync = !durable
 	}
 	err := w.db.Transaction(f)
 	if code(err) != 0 {
@@ -179,9 +179,9 @@ func (w *writer) transaction(lasting bool, f func(*gorm.DB) error) error {
 	return err
 }
 
-// run executes a statement without GORM, whose overhead for a small one is as large as SQLite's
+// execSQL executes a statement without GORM, whose overhead for a small one is as large as SQLite's
 // work, and returns the number of changed rows.
-func run(tx *gorm.DB, statement string, args ...any) (int64, error) {
+func execSQL(tx *gorm.DB, statement string, args ...any) (int64, error) {
 	res, err := tx.Statement.ConnPool.ExecContext(context.Background(), statement, args...)
 	if err != nil {
 		return 0, err

@@ -42,7 +42,7 @@ func chats(n ...int) (keys []protocol.SessionKey) {
 // long, and all pages together contain the results of one long search.
 func TestChatsAreFoundPageByPage(t *testing.T) {
 	s := openTest(t)
-	s.Search.markEvery = 10
+	s.Search.timeCheckEvery = 10
 	for i, key := range chats(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		for j := range 60 {
 			text := "one two three"
@@ -99,8 +99,8 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	if got, want := first(1), chats(3); !slices.Equal(got, want) {
 		t.Errorf("first %v, want %v", got, want)
 	}
-	s.Search.markAll(t.Context(), nil)
-	s.Search.patience = 1
+	s.Search.addMissingTimeChecks(t.Context(), nil)
+	s.Search.timeLimit = 1
 	for _, limit := range []int{1, 3, 10} {
 		for query, want := range want {
 			got, pages := findAll(t, s, query, limit)

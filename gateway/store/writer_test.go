@@ -33,7 +33,7 @@ func hold(t *testing.T, s *DB) (release func()) {
 func queued(s *DB, n int) {
 	for {
 		s.writer.mu.Lock()
-		have := len(s.writer.waiting)
+		have := len(s.writer.queue)
 		s.writer.mu.Unlock()
 		if have == n {
 			return

@@ -36,12 +36,12 @@ func TestTextsWithinJSONKeepTheirOrder(t *testing.T) {
 		`["x",["y"],{"k":"z"}]`:                             "x\ny\nz",
 		`{}`:                                                "",
 	} {
-		if got, ok := within(raw); !ok || got != want {
+		if got, ok := textValues(raw); !ok || got != want {
 			t.Errorf("%s: %q %v", raw, got, ok)
 		}
 	}
 	for _, raw := range []string{`{"a":"b"`, `[1] x`, `{"a" "b"}`, `{a}`, ``, `[}`} {
-		if got, ok := within(raw); ok && got != "" {
+		if got, ok := textValues(raw); ok && got != "" {
 			t.Errorf("%s: %q", raw, got)
 		}
 	}
@@ -51,5 +51,5 @@ func FuzzWithinTakesAnyText(f *testing.F) {
 	for _, raw := range []string{result, `[[[`, `{"a":"b"}{"c":"d"}`, `]`, "\xff", `{"a":1,"b":"x"`} {
 		f.Add(raw)
 	}
-	f.Fuzz(func(t *testing.T, raw string) { within(raw) })
+	f.Fuzz(func(t *testing.T, raw string) { textValues(raw) })
 }

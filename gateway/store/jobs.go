@@ -60,7 +60,7 @@ type jobRunRow struct {
 
 func (jobRunRow) TableName() string { return "cron_runs" }
 
-func rowOfCronRun(r JobRun) jobRunRow {
+func rowOfJobRun(r JobRun) jobRunRow {
 	return jobRunRow{r.ID, string(r.Job), r.Due, string(r.Session), string(r.Run), r.StartedAt, r.EndedAt, r.Status, r.Error, r.Summary, r.NextRunAt}
 }
 
@@ -89,11 +89,11 @@ func (s *Jobs) List(ctx context.Context) ([]Job, error) {
 
 // Put stores a new or changed job.
 func (s *Jobs) Put(ctx context.Context, j Job) error {
-	return s.write(ctx, "store job", func(tx *gorm.DB) error { return putCronJob(tx, j) })
+	return s.write(ctx, "store job", func(tx *gorm.DB) error { return putJob(tx, j) })
 }
 
-func putCronJob(tx *gorm.DB, j Job) error {
-	row := jobRow{string(j.ID), j.Base, j.LastDue, text(j.CronJob)}
+func putJob(tx *gorm.DB, j Job) error {
+	row := jobRow{string(j.ID), j.Base, j.LastDue, jsonText(j.CronJob)}
 	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
@@ -111,12 +111,12 @@ func (s *Jobs) Delete(ctx context.Context, id protocol.CronJobID) error {
 // run with its ID. A second run for one due time fails with protocol.ErrConflict. A skipped run is
 // stored with its end.
 func (s *Jobs) StartRun(ctx context.Context, j Job, r JobRun) (JobRun, error) {
-	row := rowOfCronRun(r)
+	row := rowOfJobRun(r)
 	err := s.write(ctx, "start job", func(tx *gorm.DB) error {
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		return putCronJob(tx, j)
+		return putJob(tx, j)
 	})
 	return row.run(), err
 }
@@ -125,7 +125,7 @@ func (s *Jobs) StartRun(ctx context.Context, j Job, r JobRun) (JobRun, error) {
 // deletes j instead. All but the newest keep runs of the job are deleted; dropped are their
 // sessions.
 func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
-	row := rowOfCronRun(r)
+	row := rowOfJobRun(r)
 	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
 		dropped = nil
 		if err := tx.Model(&jobRunRow{}).Where("id = ?", row.ID).Select("*").Omit("id").Updates(&row).Error; err != nil {
@@ -135,10 +135,10 @@ func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove boo
 			if err := tx.Where("id = ?", string(j.ID)).Delete(&jobRow{}).Error; err != nil {
 				return err
 			}
-		} else if err := putCronJob(tx, j); err != nil {
+		} else if err := putJob(tx, j); err != nil {
 			return err
 		}
-		dropped, err = trimCronRuns(tx, j.ID, keep)
+		dropped, err = deleteOldRuns(tx, j.ID, keep)
 		return err
 	})
 	return dropped, err
@@ -146,10 +146,10 @@ func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove boo
 
 // DeleteRun deletes a run whose job no longer exists.
 func (s *Jobs) DeleteRun(ctx context.Context, id int64) error {
-	return s.write(ctx, "forget run of a job", func(tx *gorm.DB) error { return tx.Delete(&jobRunRow{}, id).Error })
+	return s.write(ctx, "delete run of a job", func(tx *gorm.DB) error { return tx.Delete(&jobRunRow{}, id).Error })
 }
 
-func trimCronRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
+func deleteOldRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
 	var old []jobRunRow
 	err = tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
 	if err != nil || len(old) == 0 {
@@ -167,7 +167,7 @@ func trimCronRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []prot
 func (s *Jobs) UnfinishedRuns(ctx context.Context) ([]JobRun, error) {
 	var rows []jobRunRow
 	err := s.read(ctx, "read runs of jobs", func(db *gorm.DB) error { return db.Where("ended_at = 0").Order("id").Find(&rows).Error })
-	return cronRuns(rows), err
+	return jobRuns(rows), err
 }
 
 // FinishedRuns returns a page of the finished runs, newest first, and their total number; if job is not
@@ -185,46 +185,13 @@ func (s *Jobs) FinishedRuns(ctx context.Context, job protocol.CronJobID, offset,
 		}
 		return q.Session(&gorm.Session{}).Order("id DESC").Offset(offset).Limit(limit).Find(&rows).Error
 	})
-	return cronRuns(rows), int(n), err
+	return jobRuns(rows), int(n), err
 }
 
-func cronRuns(rows []jobRunRow) []JobRun {
+func jobRuns(rows []jobRunRow) []JobRun {
 	list := make([]JobRun, len(rows))
 	for i, r := range rows {
 		list[i] = r.run()
 	}
 	return list
-}
-
-// Heartbeats are the states of agents' heartbeats.
-type Heartbeats struct{ *conn }
-
-type heartbeatRow struct {
-	Agent string `gorm:"primaryKey"`
-	JSON  string `gorm:"column:json"`
-}
-
-func (heartbeatRow) TableName() string { return "heartbeats" }
-
-// List returns the state of every agent's heartbeat.
-func (s *Heartbeats) List(ctx context.Context) ([]protocol.HeartbeatState, error) {
-	var rows []heartbeatRow
-	if err := s.read(ctx, "read heartbeats", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
-		return nil, err
-	}
-	list := make([]protocol.HeartbeatState, len(rows))
-	for i, r := range rows {
-		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
-			return nil, fmt.Errorf("read heartbeat of %s: %w", r.Agent, err)
-		}
-	}
-	return list, nil
-}
-
-// Put stores the state of an agent's heartbeat.
-func (s *Heartbeats) Put(ctx context.Context, h protocol.HeartbeatState) error {
-	row := heartbeatRow{string(h.AgentID), text(h)}
-	return s.write(ctx, "store heartbeat", func(tx *gorm.DB) error {
-		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	})
 }
