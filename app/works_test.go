@@ -118,7 +118,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	there(false)
 	pid, leave := holder(t, home, pin)
 	g.nodes.restart()
-	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
+	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
 	if v := other.state.Value.Get(); slices.ContainsFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
 		t.Error("it is the machine as well")
 	}
@@ -135,7 +135,7 @@ func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
 	pid, _ = holder(t, home, pin)
 	g.nodes.retryInterval = time.Hour
 	g.nodes.restart()
-	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
+	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
 	ended := make(chan struct{})
 	go func() {
 		g.nodes.close()

@@ -62,8 +62,8 @@ func (p Program) SetAtLogin(on bool) error {
 	return os.WriteFile(f, p.agent(), 0o644)
 }
 
-// TakesLinks reports whether SetLinks is supported on this system.
-const TakesLinks = false
+// SupportsLinks reports whether SetLinks is supported on this system.
+const SupportsLinks = false
 
 // Links reports whether links open this program.
 func (p Program) Links() bool { return false }

@@ -173,7 +173,7 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 		fs.Open("bomb")
 		fs.Look("a.png")
 		synctest.Wait()
-		if v := fs.Value.Get(); v.File == nil || v.File.Image != nil || v.File.Problem != "The picture has 65536 × 65536 pixels, too many" {
+		if v := fs.Value.Get(); v.File == nil || v.File.Image != nil || v.File.Problem != "The picture is too large (65536 × 65536 pixels)" {
 			t.Errorf("%+v", v.File)
 		}
 	})
