@@ -41,9 +41,8 @@ const usage = `fairlead-desktop: an AI agent that works on your computers, with 
 A fairlead:// pairing link opens the settings with that invitation.
 `
 
-// Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage.
-func Main(args []string) int {
-	var f flags
+// parseFlags parses the command line.
+func parseFlags(args []string) (f flags, version bool, err error) {
 	set := flag.NewFlagSet("fairlead-desktop", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.home, "home", "", "")
@@ -52,17 +51,26 @@ func Main(args []string) int {
 	set.StringVar(&f.join, "join", "", "")
 	set.BoolVar(&f.hidden, "hidden", false, "")
 	set.BoolVar(&f.withParent, "with-parent", false, "")
-	version := set.Bool("version", false, "")
-	err := set.Parse(args)
+	set.BoolVar(&version, "version", false, "")
+	err = set.Parse(args)
 	if set.NArg() == 1 && pake.IsLink(set.Arg(0)) {
 		f.link = set.Arg(0)
 	}
+	if err == nil && set.NArg() > 0 && f.link == "" {
+		err = errors.New("unexpected argument")
+	}
+	return f, version, err
+}
+
+// Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage.
+func Main(args []string) int {
+	f, version, err := parseFlags(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return report(0, usage)
-	case err != nil || set.NArg() > 0 && f.link == "":
+	case err != nil:
 		return report(2, "fairlead-desktop: invalid arguments\n\n"+usage)
-	case *version:
+	case version:
 		return report(0, gateway.Version+"\n")
 	}
 	if f.home != "" {

@@ -119,19 +119,9 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferQueued:
 		add("Queued")
 	case protocol.TransferWaiting:
-		why := t.Error
-		if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
-			why = "Waiting for " + name
-		} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
-			why = "Waiting for " + rest
+		for _, part := range waitingParts(v, t, now) {
+			add(part)
 		}
-		if !strings.HasPrefix(why, "Waiting") {
-			add("Waiting")
-		}
-		if t.ExpiresAt > 0 {
-			why = strings.TrimSpace(why + " (until " + When(t.ExpiresAt, now) + ")")
-		}
-		add(why)
 	case protocol.TransferRunning:
 		if t.Bytes == 0 && t.BytesDone == 0 {
 			add("Counting files")
@@ -175,6 +165,23 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(Plural(t.Failed, "file failed", "files failed"))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// waitingParts says what a transfer waits for, and until when.
+func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
+	why := t.Error
+	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
+		why = "Waiting for " + name
+	} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
+		why = "Waiting for " + rest
+	}
+	if !strings.HasPrefix(why, "Waiting") {
+		parts = append(parts, "Waiting")
+	}
+	if t.ExpiresAt > 0 {
+		why = strings.TrimSpace(why + " (until " + When(t.ExpiresAt, now) + ")")
+	}
+	return append(parts, why)
 }
 
 // offlineEnd returns the display name of an end of a transfer that is an offline machine; empty if

@@ -87,63 +87,83 @@ func TrayOf(v View) Tray {
 	default:
 		t.Icon, t.Status = TrayIdle, "Ready"
 	}
-	line := TrayItem{Separator: true}
-	t.Items = append(t.Items, TrayItem{Label: t.Status, Disabled: true}, line)
-	needs := TrayItem{Label: fmt.Sprintf("Needs you (%d)", t.Needs), Disabled: t.Needs == 0}
-	for i, a := range v.Approvals {
-		if i == maxTrayItems {
-			needs.Items = append(needs.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Approvals)-i), Do: TrayNeeds})
-			break
-		}
-		needs.Items = append(needs.Items, TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID})
+	separator := TrayItem{Separator: true}
+	t.Items = []TrayItem{
+		{Label: t.Status, Disabled: true},
+		separator,
+		needsItem(v), transferItem(v),
+		{Label: "Open", Do: TrayOpen},
+		{Label: "New chat", Do: TrayNew},
+		recentItem(v), machinesItem(v), separator,
+		modeItem(v),
+		{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
+		{Label: "Settings", Do: TraySettings},
+		separator,
+		{Label: "Quit", Do: TrayQuit},
 	}
-	if t.Needs > 1 && t.Needs <= maxTrayItems {
-		needs.Items = append(needs.Items, line, TrayItem{Label: "Show all", Do: TrayNeeds})
-	}
-	t.Items = append(t.Items, needs, transferItem(v), TrayItem{Label: "Open", Do: TrayOpen}, TrayItem{Label: "New chat", Do: TrayNew})
-	recent := TrayItem{Label: "Recent chats"}
-	for i, s := range v.Sessions {
-		if i == maxTrayItems {
-			break
-		}
-		recent.Items = append(recent.Items, TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
-	}
-	recent.Disabled = len(recent.Items) == 0
-	asks := TrayItem{Label: "Approval mode", Disabled: len(v.Sessions) == 0}
-	if len(v.Sessions) > 0 {
-		newest := v.Sessions[0]
-		asks.Label += " in “" + shorten(TitleOf(newest), 24) + "”"
-		now := ModeOf(newest, time.Now())
-		for i, c := range ModeChoices {
-			asks.Items = append(asks.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
-		}
-	}
-	machines := TrayItem{Label: "Machines"}
-	for i, n := range v.Nodes {
-		if i == maxTrayItems {
-			machines.Items = append(machines.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Nodes)-i), Do: TrayMachine})
-			break
-		}
-		state := "offline"
-		if n.Online {
-			state = "online"
-		}
-		machines.Items = append(machines.Items, TrayItem{Label: shorten(NameOf(n), 40) + " · " + state, Do: TrayMachine, Node: n.ID})
-	}
-	machines.Disabled = len(machines.Items) == 0
-	t.Items = append(t.Items, recent, machines, line, asks, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
-		TrayItem{Label: "Settings", Do: TraySettings}, line, TrayItem{Label: "Quit", Do: TrayQuit})
 	return t
+}
+
+// limited returns the first entries of a list; the others become one entry with their number.
+func limited[T any](list []T, entry func(T) TrayItem, more TrayItem) (items []TrayItem) {
+	for i, x := range list {
+		if i == maxTrayItems {
+			more.Label = fmt.Sprintf("%d more…", len(list)-i)
+			return append(items, more)
+		}
+		items = append(items, entry(x))
+	}
+	return items
+}
+
+func needsItem(v View) TrayItem {
+	n := len(v.Approvals)
+	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n), Disabled: n == 0}
+	item.Items = limited(v.Approvals, func(a protocol.Approval) TrayItem {
+		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
+	}, TrayItem{Do: TrayNeeds})
+	if n > 1 && n <= maxTrayItems {
+		item.Items = append(item.Items, TrayItem{Separator: true}, TrayItem{Label: "Show all", Do: TrayNeeds})
+	}
+	return item
+}
+
+func recentItem(v View) TrayItem {
+	item := TrayItem{Label: "Recent chats", Disabled: len(v.Sessions) == 0}
+	for _, s := range v.Sessions[:min(len(v.Sessions), maxTrayItems)] {
+		item.Items = append(item.Items, TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
+	}
+	return item
+}
+
+// modeItem sets the approval mode of the most recent chat.
+func modeItem(v View) TrayItem {
+	if len(v.Sessions) == 0 {
+		return TrayItem{Label: "Approval mode", Disabled: true}
+	}
+	newest := v.Sessions[0]
+	item := TrayItem{Label: "Approval mode in “" + shorten(TitleOf(newest), 24) + "”"}
+	now := ModeOf(newest, time.Now())
+	for i, c := range ModeChoices {
+		item.Items = append(item.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
+	}
+	return item
+}
+
+func machinesItem(v View) TrayItem {
+	return TrayItem{Label: "Machines", Disabled: len(v.Nodes) == 0, Items: limited(v.Nodes, func(n protocol.NodeInfo) TrayItem {
+		presence := "offline"
+		if n.Online {
+			presence = "online"
+		}
+		return TrayItem{Label: shorten(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
+	}, TrayItem{Do: TrayMachine})}
 }
 
 // transferItem returns the entry for transfers in progress.
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
-	for i, x := range v.Transfers {
-		if i == maxTrayItems {
-			item.Items = append(item.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Transfers)-i), Do: TrayTransfers})
-			break
-		}
+	item.Items = limited(v.Transfers, func(x protocol.Transfer) TrayItem {
 		label := shorten(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
@@ -151,8 +171,8 @@ func transferItem(v View) TrayItem {
 		case x.Bytes > 0:
 			label += fmt.Sprintf(" · %.0f %%", math.Floor(100*Progress(x)))
 		}
-		item.Items = append(item.Items, TrayItem{Label: label, Do: TrayTransfers})
-	}
+		return TrayItem{Label: label, Do: TrayTransfers}
+	}, TrayItem{Do: TrayTransfers})
 	return item
 }
 

@@ -43,48 +43,67 @@ const machinesHead = "MACHINES"
 
 // show draws a view.
 func (b *sidebar) show(v state.View, key protocol.SessionKey) {
-	u := b.ui
-	var lines []row
+	var rows []row
 	if len(v.Approvals) > 0 {
-		lines = append(lines, row{heading: "NEEDS YOU", count: len(v.Approvals)})
-		for _, a := range v.Approvals {
-			lines = append(lines, row{item: widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.ui.approvals.review(a.ID) }})
-		}
+		rows = append(rows, row{heading: "NEEDS YOU", count: len(v.Approvals)})
+	}
+	for _, a := range v.Approvals {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}
+		rows = append(rows, row{item: item, tap: func() { b.ui.approvals.review(a.ID) }})
 	}
 	if b.query != "" {
-		lines = append(lines, row{heading: "RESULTS"})
-		for i, e := range b.results {
-			// Enter opens the highlighted chat
-			lines = append(lines, b.chatRow(e, v, i == max(b.highlighted, 0)))
-		}
-		if len(b.results) == 0 && b.complete {
-			lines = append(lines, row{item: widgets.SidebarItem{Title: "No results", Muted: true}})
-		}
-		lines = append(lines, row{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { u.nav.search(b.query) }})
+		rows = append(rows, b.resultRows(v)...)
 	} else {
-		lines = append(lines, row{heading: "CHATS"})
-		shown := false
-		for i, e := range v.Sessions {
-			if i == b.maxChats {
-				rest := len(v.Sessions) - i
-				lines = append(lines, row{item: widgets.SidebarItem{Icon: "down", Title: state.Plural(rest, "older chat", "older chats"), Muted: true}, tap: func() {
-					b.maxChats += chatsShown
-					b.show(u.view, u.main.key)
-				}})
-				break
-			}
-			shown = shown || e.SessionKey == key
-			lines = append(lines, b.chatRow(e, v, e.SessionKey == key && u.nav.title == ""))
-		}
-		if e, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
-			lines = append(lines, b.chatRow(e, v, u.nav.title == ""))
-		}
+		rows = append(rows, b.chatRows(v, key)...)
 	}
+	b.draw(append(rows, b.machineRowsOf(v)...)) // the machines come last: see machineAt
+	b.showLinks(v)
+}
+
+// resultRows are the results of the search.
+func (b *sidebar) resultRows(v state.View) []row {
+	rows := []row{{heading: "RESULTS"}}
+	for i, e := range b.results {
+		// Enter opens the highlighted chat
+		rows = append(rows, b.chatRow(e, v, i == max(b.highlighted, 0)))
+	}
+	if len(b.results) == 0 && b.complete {
+		rows = append(rows, row{item: widgets.SidebarItem{Title: "No results", Muted: true}})
+	}
+	return append(rows, row{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { b.ui.nav.search(b.query) }})
+}
+
+// chatRows are the newest chats, and the chat with this key.
+func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
+	u := b.ui
+	rows := []row{{heading: "CHATS"}}
+	listed := false
+	for i, e := range v.Sessions {
+		if i == b.maxChats {
+			item := widgets.SidebarItem{Icon: "down", Title: state.Plural(len(v.Sessions)-i, "older chat", "older chats"), Muted: true}
+			rows = append(rows, row{item: item, tap: func() {
+				b.maxChats += chatsShown
+				b.show(u.view, u.main.key)
+			}})
+			break
+		}
+		listed = listed || e.SessionKey == key
+		rows = append(rows, b.chatRow(e, v, e.SessionKey == key && u.nav.title == ""))
+	}
+	if e, known := v.Session(key); !listed && !known && key != "" && v.Loaded {
+		rows = append(rows, b.chatRow(e, v, u.nav.title == ""))
+	}
+	return rows
+}
+
+// machineRowsOf are the machines.
+func (b *sidebar) machineRowsOf(v state.View) []row {
+	var rows []row
 	if len(v.Nodes) > 0 {
-		lines = append(lines, row{heading: machinesHead})
+		rows = append(rows, row{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
-	for _, n := range v.Nodes { // these rows come last: see machineAt
+	for _, n := range v.Nodes {
 		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.ui.machines.Color(string(n.ID)), Title: state.NameOf(n)}
 		if n.Local && !v.Remote {
@@ -95,13 +114,17 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if !n.Online {
 			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
-		item.Selected = u.nav.title == machinesTitle && u.nav.machineID == n.ID
-		lines = append(lines, row{item: item, tap: func() { u.nav.openMachine(n.ID) }})
+		item.Selected = b.ui.nav.title == machinesTitle && b.ui.nav.machineID == n.ID
+		rows = append(rows, row{item: item, tap: func() { b.ui.nav.openMachine(n.ID) }})
 	}
-	b.draw(lines)
-	for _, row := range b.pages {
-		item := row.Item()
-		item.Selected = item.Title == u.nav.title
+	return rows
+}
+
+// showLinks updates the links to the pages.
+func (b *sidebar) showLinks(v state.View) {
+	for _, link := range b.pages {
+		item := link.Item()
+		item.Selected = item.Title == b.ui.nav.title
 		switch item.Title {
 		case inboxTitle:
 			item.Count = len(v.Approvals)
@@ -113,8 +136,8 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 				item.Detail = fmt.Sprint(n)
 			}
 		}
-		if item != row.Item() {
-			row.Set(item)
+		if item != link.Item() {
+			link.Set(item)
 		}
 	}
 }
